@@ -1,0 +1,38 @@
+"""likely fit: learn a model from a table and write it to a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from likely.cli import terminal
+from likely.cli.options import learner_of, learning_options, reading_of, reading_options
+
+
+@click.command()
+@click.argument("data")
+@click.argument("target")
+@click.option("-o", "--out", required=True, metavar="FILE.likely", help="Where to write the model.")
+@reading_options
+@learning_options
+def fit(data: str, target: str, out: str, **options: Any) -> None:
+    """Learn to predict TARGET from the other columns of DATA, and write the model to a file."""
+    from likely.fitting import fit as learn
+    from likely.report.words import clean, plural
+
+    reading, learner = reading_of(options), learner_of(options)
+    try:
+        model = learn(data, target, learner, progress=terminal.progress(), **reading)
+    finally:
+        terminal.clear_progress()
+    model.save(out)
+    summary = model.summary
+    used = plural(len(model.factors), "attribute")
+    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')}, {plural(len(model.classes), 'class')}, {used}.")
+    if len(model.classes) == 1:
+        terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
+    if summary.left_out:
+        terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
+    for note in model.notes[:10]:
+        terminal.say(note)

@@ -1,0 +1,24 @@
+"""likely merge: several models as one, exactly as if their rows had been read together."""
+
+from __future__ import annotations
+
+import click
+
+from likely.cli import terminal
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True)
+@click.option("-o", "--out", required=True, metavar="FILE.likely", help="Where to write the merged model.")
+def merge(models: tuple[str, ...], out: str) -> None:
+    """Merge MODELS: the result is the same, to the last bit, as fitting all their rows at once.
+
+    The settings of the first are kept.
+    """
+    from likely.fitting import merged
+    from likely.report.words import clean, plural
+
+    whole = merged(models)
+    whole.save(out)
+    rows = whole.rows if hasattr(whole, "rows") else whole.summary.rows
+    terminal.say(f"{clean(out)}: {plural(rows, 'row')} of {plural(len(models), 'model')}.")

@@ -1,0 +1,124 @@
+"""Options that several commands share: how a table is read, and the settings of naive Bayes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from likely.errors import SettingError, shown
+
+_READING = (
+    click.option("--type", "types", multiple=True, metavar="COLUMN=KIND", help="Read a column as nominal, number, date, text or ignore it."),
+    click.option("--missing", multiple=True, metavar="TOKEN", help="A cell that means 'not known'; replaces the usual list ('?', 'NA', 'null' …). The empty cell always does."),
+    click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs."),
+    click.option("--target-bins", metavar="N|EDGES", help="Cut a numeric target into N bins of about equal weight, or at given edges: 10,20,30."),
+    click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
+    click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
+    click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise."),
+    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads to use; all cores otherwise. Results do not depend on it."),
+)  # fmt: skip
+
+_LEARNING = (
+    click.option("--pseudo-count", type=float, default=1.0, show_default=True, help="Added to each level's count: 0 is maximum likelihood."),
+    click.option("--m-estimate", type=float, metavar="ROWS", help="Smooth as if each level had been seen in its share of so many rows."),
+    click.option("--prior", multiple=True, default=("observed",), metavar="observed|uniform|CLASS=P", help="Class prior; give CLASS=P once for every class."),
+    click.option("--prior-pseudo-count", type=float, default=0.0, show_default=True, help="Added to each class's count."),
+    click.option("--variance", type=click.Choice(["unbiased", "ml"]), default="unbiased", show_default=True, help="Divide by n-1 or by n."),
+    click.option("--variance-floor", type=float, default=1e-6, show_default=True, help="Least variance of a class, as a share of the attribute's own."),
+    click.option("--missing-as", type=click.Choice(["skip", "level"]), default="skip", show_default=True, help="Leave missing cells out, or take being missing as evidence."),
+    click.option("--unseen", type=click.Choice(["skip", "reserve", "error"]), default="skip", show_default=True, help="A level that training did not have: left out, given the mass of one more level, or refused."),
+)  # fmt: skip
+
+Command = Callable[..., Any]
+
+
+def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+reading_options = _with(_READING)
+learning_options = _with(_LEARNING)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+
+
+def pair(text: str, option: str) -> tuple[str, str]:
+    """NAME=VALUE, cut at the last equals sign, since names are data and may hold one."""
+    name, sign, value = text.rpartition("=")
+    if not sign:
+        raise SettingError(f"{option} {shown(text)} has no equals sign. Write it as NAME=VALUE.")
+    return name, value
+
+
+def reading_of(options: dict[str, Any]) -> dict[str, Any]:
+    """What `summarize` takes, from the shared options (which are taken out of `options`)."""
+    types = dict(pair(t, "--type") for t in options.pop("types"))
+    missing = options.pop("missing")
+    schema_file = options.pop("schema_file")
+    schema = None
+    if schema_file is not None:
+        from likely.fitting import load
+
+        schema = load(schema_file).schema
+    return {
+        "types": types or None,
+        "missing": list(missing) or None,
+        "weight": options.pop("weight"),
+        "target_bins": _bins(options.pop("target_bins")),
+        "schema": schema,
+        "encoding": options.pop("encoding"),
+        "delimiter": _delimiter(options.pop("delimiter")),
+        "threads": options.pop("threads"),
+    }
+
+
+def _delimiter(text: str | None) -> str | None:
+    named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+    return None if text is None else named.get(text, text)
+
+
+def _bins(text: str | None) -> int | list[float] | None:
+    if text is None:
+        return None
+    try:
+        edges = [float(e) for e in text.split(",")]
+    except ValueError:
+        raise SettingError(f"--target-bins {shown(text)} is neither a number of bins nor edges such as 10,20,30.") from None
+    if len(edges) == 1 and "," not in text and edges[0] == int(edges[0]):
+        return int(edges[0])
+    return edges
+
+
+def learner_of(options: dict[str, Any]) -> Any:
+    """The learner that the shared options describe (they are taken out of `options`)."""
+    from likely.models.naive import NaiveBayes
+
+    prior: Any = options.pop("prior")
+    prior = prior[0] if len(prior) == 1 and prior[0] in ("observed", "uniform") else _given(prior)
+    return NaiveBayes(
+        pseudo_count=options.pop("pseudo_count"),
+        m_estimate=options.pop("m_estimate"),
+        prior=prior,
+        prior_pseudo_count=options.pop("prior_pseudo_count"),
+        variance=options.pop("variance"),
+        variance_floor=options.pop("variance_floor"),
+        missing=options.pop("missing_as"),
+        unseen=options.pop("unseen"),
+    )
+
+
+def _given(entries: tuple[str, ...]) -> dict[str, float]:
+    out = {}
+    for entry in entries:
+        name, value = pair(entry, "--prior")
+        try:
+            out[name] = float(value)
+        except ValueError:
+            raise SettingError(f"--prior {shown(entry)}: {shown(value)} is no probability.") from None
+    return out

@@ -1,0 +1,33 @@
+"""likely predict: the class of each row of a table, with the probability of every class."""
+
+from __future__ import annotations
+
+import click
+
+from likely.cli import terminal
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")
+@click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
+@click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1.")
+@click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise.")
+def predict(model: str, data: str, out: str | None, keep: bool, encoding: str | None, delimiter: str | None) -> None:
+    """Predict each row of DATA by MODEL.
+
+    Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
+    """
+    from likely.fitting import load_model
+    from likely.predicting import predict_table
+
+    loaded = load_model(model)
+    try:
+        done = predict_table(
+            loaded, data, out, keep=keep, encoding=encoding, delimiter=delimiter, progress=terminal.progress()
+        )
+    finally:
+        terminal.clear_progress()
+    for remark in done.remarks:
+        terminal.say(remark)

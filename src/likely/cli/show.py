@@ -1,0 +1,28 @@
+"""likely show: the tables and densities that a model believes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from likely.cli import terminal
+from likely.cli.options import json_option
+
+
+@click.command()
+@click.argument("model")
+@click.argument("attribute", required=False)
+@click.option("--fractions", is_flag=True, help="Show probabilities as exact fractions.")
+@json_option
+def show(model: str, attribute: str | None, fractions: bool, as_json: bool) -> None:
+    """Show what MODEL believes: its classes and columns, or the counts and probabilities of one ATTRIBUTE."""
+    from likely.fitting import load_model
+    from likely.report.contents import of_attribute, of_model, page_json
+
+    loaded = load_model(model)
+    page = of_model(loaded, fractions) if attribute is None else of_attribute(loaded, attribute, fractions)
+    if as_json:
+        sys.stdout.buffer.write(page_json(page) + b"\n")
+    else:
+        terminal.show(page)

@@ -1,0 +1,24 @@
+"""likely unlearn: take rows out of a model, exactly as if they had never been read."""
+
+from __future__ import annotations
+
+import click
+
+from likely.cli import terminal
+
+
+@click.command()
+@click.argument("model")
+@click.argument("data")
+@click.option("-o", "--out", required=True, metavar="FILE.likely", help="Where to write the model without these rows.")
+@click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1.")
+@click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise.")
+def unlearn(model: str, data: str, out: str, encoding: str | None, delimiter: str | None) -> None:
+    """Take the rows of DATA (a table, or another model's file) out of MODEL."""
+    from likely.fitting import load, unlearned
+    from likely.report.words import clean, plural
+
+    less = unlearned(load(model), data, encoding=encoding, delimiter=delimiter)
+    less.save(out)
+    rows = less.rows if hasattr(less, "rows") else less.summary.rows
+    terminal.say(f"{clean(out)}: {plural(rows, 'row')} remain.")

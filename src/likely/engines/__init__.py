@@ -1,0 +1,1 @@
+"""Where a sweep runs. Engines know sums and tables, never models."""

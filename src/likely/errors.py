@@ -1,0 +1,78 @@
+"""Every exception of likely, as one tree. Each message says what was wrong, where, and what to do.
+
+    LikelyError                 anything that is a person's to mend; the command line prints it and exits 2
+    ├── InputError              the data cannot be read: missing file, ragged row, bad encoding
+    │   └── EncodingError       the bytes are not text in the encoding that was tried
+    ├── ColumnError             a column that is missing, doubled, or unfit for its role
+    ├── SchemaMismatch          two summaries (or a file and a schema) read a column differently
+    ├── NotLearned              rows to unlearn that were never learned
+    ├── SettingError            a setting outside its range, or two that contradict each other
+    ├── UnseenLevel             a level that training did not have, where the model was told to refuse
+    └── FileFormatError         a model file that is truncated, altered, foreign or newer than this version
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LikelyError(Exception):
+    """A problem that the user can mend; its text is one or two sentences for people."""
+
+
+class InputError(LikelyError):
+    """The data cannot be read."""
+
+
+class EncodingError(InputError):
+    """The bytes are not text in the encoding that was tried."""
+
+
+class ColumnError(LikelyError):
+    """A column is missing, doubled, or unfit for its role."""
+
+
+class SchemaMismatch(LikelyError):
+    """Two tables read the same column differently."""
+
+
+class NotLearned(LikelyError):
+    """Rows to unlearn that were never learned."""
+
+
+class SettingError(LikelyError):
+    """A setting outside its range."""
+
+
+class UnseenLevel(LikelyError):
+    """A level that training did not have."""
+
+
+class FileFormatError(LikelyError):
+    """A model file that cannot be trusted."""
+
+
+def shown(text: object, limit: int = 60) -> str:
+    """A piece of data as it may appear in a sentence: quoted, one line, no control characters, cut to `limit`.
+
+    >>> shown("a\\nb")
+    "'a\\\\nb'"
+    """
+    whole = str(text)
+    quoted = repr(whole if len(whole) <= limit else whole[: limit - 1] + "…")
+    return "".join(c if c.isprintable() else "?" for c in quoted)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The end of a sentence that suggests the nearest existing name, or lists the names where there are few."""
+    known = list(names)
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or [
+        k for k in known if k.casefold() == name.casefold()
+    ]
+    if close:
+        return f"Did you mean {shown(close[0])}?"
+    if not known:
+        return "There are no columns."
+    listed = ", ".join(shown(k, 30) for k in known[:8])
+    return f"There are: {listed}{' …' if len(known) > 8 else ''}."

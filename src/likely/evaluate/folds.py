@@ -1,0 +1,89 @@
+"""Cross-validation in one sweep: one summary for each fold; a model for a fold learns from the total minus the fold."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.engines.local import sweep
+from likely.errors import SettingError
+from likely.evaluate import kernels
+from likely.fitting import Draft, Reading, check_strays, settle
+from likely.sums.summary import Summary
+from likely.table.batch import Ints
+from likely.table.encode import Encoder
+from likely.table.schema import Schema
+from likely.table.source import Source
+
+
+class Dealer:
+    """Deals rows to folds, stratified by class: every run of k rows of a class goes to all k folds, shuffled by the seed.
+
+    Rows must be shown in the order of the table; `place` is quick and runs under the sweep's lock, `folds` anywhere.
+    """
+
+    def __init__(self, schema: Schema, folds: int, seed: int) -> None:
+        if folds < 2:
+            raise SettingError(f"{folds} folds cannot be made. Say 2 or more.")
+        self.folds_count = folds
+        self._seed = seed
+        self._encoder = Encoder(schema.with_columns(c for c in schema.columns if c.role == "target"))
+        self._seen = np.zeros(16, np.int64)
+
+    def place(self, batch: Any, start: int) -> tuple[Any, Ints, NDArray[np.int64]]:
+        """The batch with each row's class code and its number among the rows of its class."""
+        target = self._encoder.encode(batch, start).target
+        assert target is not None
+        if len(target.labels) > len(self._seen):
+            self._seen = np.concatenate([self._seen, np.zeros(len(target.labels), np.int64)])
+        ordinal = np.empty(batch.num_rows, np.int64)
+        kernels.ordinals(target.codes, self._seen, ordinal)
+        return batch, target.codes, ordinal
+
+    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
+        """The fold of each row (rows without a class go to the first, where they are counted and left out)."""
+        out = np.empty(len(codes), np.int32)
+        kernels.stratified(codes, ordinal, self.folds_count, self._seed, out)
+        return np.where(codes < 0, np.int32(0), out)
+
+
+def parts(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
+    """The rows of each fold."""
+    order = np.argsort(fold, kind="stable")
+    ends = np.cumsum(np.bincount(fold, minlength=folds))
+    return np.split(order, ends[:-1])
+
+
+class _FoldSummarizer:
+    def __init__(self, schema: Schema, dealer: Dealer) -> None:
+        self.encoder = Encoder(schema)
+        self.summaries = [Summary(schema) for _ in range(dealer.folds_count)]
+        self._dealer = dealer
+
+    def take(self, placed: tuple[Any, Ints, NDArray[np.int64]], start: int) -> None:
+        batch, codes, ordinal = placed
+        encoded = self.encoder.encode(batch, start)
+        fold = self._dealer.folds(codes, ordinal)
+        for summary, rows in zip(self.summaries, parts(fold, len(self.summaries)), strict=True):
+            if len(rows):
+                summary.update(encoded.take(rows))
+
+
+def fold_summaries(source: Source, first: Draft, reading: Reading, folds: int, seed: int) -> list[Summary]:
+    """One sweep: a summary for each fold, all settled under one schema."""
+    dealer = Dealer(first.schema, folds, seed)
+    columns = [c.name for c in first.schema.used]
+    workers = sweep(
+        source.batches(columns),
+        lambda: _FoldSummarizer(first.schema, dealer),
+        reading.threads,
+        dealer.place,
+        reading.progress,
+    )
+    merged = [reduce(add, (w.summaries[k] for w in workers)) for k in range(folds)]
+    check_strays([w.encoder for w in workers], first, sum(s.rows + s.left_out for s in merged))
+    return settle(first, merged)

@@ -1,0 +1,125 @@
+"""What each attribute says about the target, in bits, read off the sums: no rows are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.sums.counts import Counts
+from likely.sums.numbers import Numbers
+from likely.sums.summary import Summary
+from likely.table.bins import bin_labels
+
+BINS = 16
+"""Numbers are looked at in at most so many bins of about equal weight."""
+
+Table = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute cut into cells: a level, or a bin of numbers, each with its weight in each class."""
+
+    name: str
+    bits: float
+    """Information about the target, corrected for the number of cells (Miller and Madow), never below zero."""
+    share: float
+    """Of the target's entropy."""
+    missing: float
+    """Share of rows without a value."""
+    cells: tuple[str, ...]
+    table: Table
+    edges: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece of evidence: how much a cell speaks for a class, in bits of its likelihood ratio against the rest."""
+
+    attribute: str
+    cell: str
+    label: str
+    bits: float
+    least: float
+    """What remains of it after an allowance for chance (1.64 standard errors)."""
+    rows: float
+
+
+def entropy(weights: Table) -> float:
+    """In bits."""
+    p = weights[weights > 0] / weights.sum()
+    return float(-(p * np.log2(p)).sum())
+
+
+def information(table: Table) -> float:
+    """Mutual information of rows and columns in bits, corrected for its upward bias, not below zero."""
+    total = table.sum()
+    if total <= 0:
+        return 0.0
+    raw = entropy(table.sum(axis=0)) + entropy(table.sum(axis=1)) - entropy(table.ravel())
+    rows, columns = (np.count_nonzero(table.sum(axis=a)) for a in (1, 0))
+    return float(max(raw - (rows - 1) * (columns - 1) / (2 * total * np.log(2)), 0.0))
+
+
+def bin_edges(values: NDArray[np.float64], weight: NDArray[np.float64], bins: int = BINS) -> NDArray[np.float64]:
+    """Inner edges of at most `bins` bins of about equal weight: bin i holds edges[i-1] <= x < edges[i]."""
+    if len(values) <= bins:
+        return values[1:]
+    below = np.cumsum(weight)
+    wanted = below[-1] * np.arange(1, bins) / bins
+    places = np.searchsorted(below, wanted, side="left") + 1
+    return np.unique(values[places[places < len(values)]])
+
+
+def attributes(summary: Summary) -> list[Attribute]:
+    """All attributes, the most informative first."""
+    whole = entropy(summary.total.floats())
+    found = [_attribute(name, statistic, whole) for name, statistic in summary.columns.items()]
+    return sorted(found, key=lambda a: -a.bits)
+
+
+def _attribute(name: str, statistic: Counts | Numbers, whole: float) -> Attribute:
+    edges: tuple[float, ...] = ()
+    if isinstance(statistic, Counts):
+        table = statistic.table[: len(statistic.labels)].floats()
+        cells = tuple(statistic.labels.names)
+    else:
+        values, weights = statistic.tally()
+        per_class = weights.floats()
+        cut = bin_edges(values, per_class.sum(axis=1))
+        edges = tuple(cut.tolist())
+        table = np.zeros((len(cut) + 1, statistic.groups))
+        np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
+        cells = tuple(bin_labels(edges)) if edges else ("any",)
+    gone, there = float(statistic.other.floats().sum()), float(table.sum())
+    bits = information(table)
+    share = bits / whole if whole > 0 else 0.0
+    return Attribute(name, bits, share, gone / (gone + there) if gone + there else 0.0, cells, table, edges)
+
+
+def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -> list[Piece]:
+    """The strongest single pieces of evidence, ranked by what remains of each after an allowance for chance."""
+    pieces = []
+    for attribute in found:
+        table = attribute.table + 0.5
+        inside, per_class = table, table.sum(axis=0)
+        outside, per_rest = table.sum(axis=1, keepdims=True) - table, per_class.sum() - per_class
+        if len(classes) < 2 or len(table) < 2:
+            continue
+        log_ratio = np.log(inside / per_class) - np.log(outside / per_rest)
+        error = np.sqrt(np.maximum(1 / inside - 1 / per_class + 1 / outside - 1 / per_rest, 0))
+        least = np.sign(log_ratio) * np.maximum(np.abs(log_ratio) - 1.64 * error, 0) / np.log(2)
+        for cell, label in np.argwhere(least > 0):
+            pieces.append(
+                Piece(
+                    attribute.name,
+                    attribute.cells[cell],
+                    classes[label],
+                    float(log_ratio[cell, label] / np.log(2)),
+                    float(least[cell, label]),
+                    float(attribute.table[cell].sum()),
+                )
+            )
+    return sorted(pieces, key=lambda p: -p.least)[:most]

@@ -1,0 +1,74 @@
+"""The loops over rows of evaluation, compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likely.jit import kernel
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def _mixed(z: Any) -> Any:
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def ordinals(codes: Any, seen: Any, out: Any) -> None:
+    """out[i] = how many rows of the same class came before row i; `seen` goes on counting."""
+    for i in range(codes.size):
+        c = codes[i]
+        if c >= 0:
+            out[i] = seen[c]
+            seen[c] += 1
+        else:
+            out[i] = 0
+
+
+@kernel
+def stratified(codes: Any, ordinal: Any, folds: int, seed: int, out: Any) -> None:
+    """Every run of `folds` rows of a class is dealt to all folds, in an order shuffled by seed, class and run."""
+    for i in range(codes.size):
+        run = ordinal[i] // folds
+        place = ordinal[i] - run * folds
+        key = _mixed(np.uint64(seed) + _STEP * np.uint64(codes[i] + 1))
+        key = _mixed(key + _STEP * np.uint64(run + 1))
+        mine = _mixed(key + _STEP * np.uint64(place + 1))
+        rank = 0
+        for k in range(folds):
+            if _mixed(key + _STEP * np.uint64(k + 1)) < mine:
+                rank += 1
+        out[i] = rank
+
+
+@kernel
+def chosen(start: int, rows: int, share: float, seed: int) -> Any:
+    """Which of the rows start … start+rows-1 belong to a random sample of about this share, by their number alone."""
+    ceiling = share * 2.0**64
+    out = np.empty(rows, np.bool_)
+    for i in range(rows):
+        out[i] = np.float64(_mixed(np.uint64(seed) + _STEP * np.uint64(start + i + 1))) < ceiling
+    return out
+
+
+@kernel
+def row_scores(joint: Any, matrix: Any, evidence: Any, truth: Any, surprise: Any, brier: Any) -> None:
+    """Per row: -log P(true class), and the sum over classes of (P(class) - whether it is true) squared."""
+    for i in range(truth.size):
+        t = truth[i]
+        if evidence[i] == -np.inf or joint[i, t] == -np.inf:
+            surprise[i] = np.inf
+        else:
+            surprise[i] = evidence[i] - joint[i, t]
+        total = 0.0
+        for k in range(matrix.shape[1]):
+            d = matrix[i, k] - (1.0 if k == t else 0.0)
+            total += d * d
+        brier[i] = total

@@ -1,0 +1,197 @@
+"""The first look at a table: how well the target can be predicted, by what, and what to beware of.
+
+Two sweeps: one for the sums of ten folds, one to score each row by a model that has not seen its fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.engines.local import sweep
+from likely.errors import InputError, shown
+from likely.evaluate import kernels
+from likely.evaluate.folds import Dealer, fold_summaries, parts
+from likely.evaluate.information import Attribute, Piece, attributes, entropy, evidence
+from likely.evaluate.redundancy import SAMPLE, Pair, Sample
+from likely.evaluate.scores import Scorer, Scores
+from likely.fitting import Reading, check_rows, draft, with_encoding
+from likely.models.model import Learner, Model
+from likely.models.naive import NaiveBayes
+from likely.sums import state
+from likely.sums.numbers import Numbers
+from likely.sums.summary import Summary
+from likely.table.batch import Ints
+from likely.table.encode import Encoder
+from likely.table.labels import Labels
+from likely.table.schema import Column
+from likely.table.source import Source
+
+LEAK = 0.95
+"""An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
+MUCH_MISSING = 0.5
+
+
+@dataclass(frozen=True)
+class Look:
+    """Everything `likely look` shows, without any row of the data."""
+
+    source: str
+    target: str
+    rows: int
+    left_out: int
+    classes: dict[str, float]
+    entropy: float
+    columns: tuple[Column, ...]
+    learner: str
+    folds: int
+    seed: int
+    scores: Scores
+    baseline: Scores
+    confusion: tuple[tuple[float, ...], ...]
+    attributes: tuple[dict[str, Any], ...]
+    evidence: tuple[Piece, ...]
+    redundant: tuple[Pair, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json(state.plain(self))
+
+
+class _Judge:
+    """Scores rows by the model that has not seen their fold."""
+
+    def __init__(self, models: list[Model], total: Summary, dealer: Dealer, found: list[Attribute], share: float) -> None:
+        labels = {n: s.labels for n, s in total.columns.items() if not isinstance(s, Numbers)}
+        self.encoder = Encoder(total.schema, labels, Labels(total.classes))
+        self.scorer, self.baseline = Scorer(len(total.classes)), Scorer(len(total.classes))
+        self.sample = Sample(found)
+        self._models, self._dealer, self._share = models, dealer, share
+        self._classes = total.classes
+        self._places = [[total.classes.index(c) for c in m.classes] for m in models]
+
+    def take(self, placed: tuple[Any, Ints, NDArray[np.int64]], start: int) -> None:
+        batch, codes, ordinal = placed
+        encoded = self.encoder.encode(batch, start)
+        assert encoded.target is not None
+        picked = kernels.chosen(start, encoded.rows, self._share, 0)
+        self.sample.take(encoded, np.flatnonzero(picked))
+        counts = encoded.target.codes >= 0
+        if encoded.weight is not None:
+            counts &= encoded.weight > 0
+        fold = np.where(counts, self._dealer.folds(codes, ordinal), np.int32(len(self._models)))
+        for model, places, rows in zip(self._models, self._places, parts(fold, len(self._models) + 1), strict=False):
+            if not len(rows):
+                continue
+            part = encoded.take(rows)
+            assert part.target is not None
+            for scorer, log_joint in ((self.scorer, model.log_joint(part)), (self.baseline, model.log_prior)):
+                joint = np.full((part.rows, len(self._classes)), -np.inf)
+                joint[:, places] = log_joint
+                scorer.update(joint, part.target.codes, part.weight, self._classes)
+
+
+def look(
+    data: object, target: str, learner: Learner | None = None, *, folds: int = 10, seed: int = 0, **reading: Any
+) -> Look:
+    """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
+
+    >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
+    >>> record.scores.accuracy, record.baseline.accuracy
+    (1.0, 0.5)
+    """
+    chosen = learner or NaiveBayes()
+    return with_encoding(data, Reading(target, **reading), lambda s, r: _look(s, r, chosen, folds, seed))  # type: ignore[no-any-return]
+
+
+def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: int) -> Look:
+    first = draft(source, reading)
+    target = first.schema.target
+    if target is None:
+        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    summaries = fold_summaries(source, first, reading, folds, seed)
+    total = check_rows(reduce(add, summaries), source)
+    if len(total.classes) < 2:
+        raise InputError(
+            f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
+            "so there is nothing to predict. Choose another target."
+        )
+    smallest = min(total.total.floats())
+    if total.rows < 2 * folds:
+        folds_used = max(2, min(folds, total.rows // 2))
+        if folds_used < folds and total.rows >= 4:
+            return _look(source, reading, learner, folds_used, seed)
+    models = [learner.learn(total - part) if part.rows else learner.learn(total) for part in summaries]
+    found = attributes(total)
+    schema, share = total.schema, min(1.0, SAMPLE / (total.rows + total.left_out))
+    dealer = Dealer(schema, folds, seed)
+    judges = sweep(
+        source.batches([c.name for c in schema.used]),
+        lambda: _Judge(models, total, dealer, found, share),
+        reading.threads,
+        dealer.place,
+        reading.progress,
+    )
+    scorer, baseline = (reduce(add, parts) for parts in zip(*((j.scorer, j.baseline) for j in judges), strict=True))
+    redundant = tuple(reduce(add, (j.sample for j in judges)).pairs())
+    whole = learner.learn(total)
+    record = Look(
+        source.name,
+        target.name,
+        total.rows,
+        total.left_out,
+        dict(zip(total.classes, total.total.floats().tolist(), strict=True)),
+        entropy(total.total.floats()),
+        schema.columns,
+        repr(learner),
+        folds,
+        seed,
+        scorer.read(),
+        baseline.read(),
+        tuple(tuple(row) for row in scorer.table()),
+        tuple({"name": a.name, "bits": a.bits, "share": a.share, "missing": a.missing} for a in found),
+        tuple(evidence(found, total.classes)),
+        redundant,
+        (),
+        (*source.notes, *whole.notes),
+    )
+    return replace(record, warnings=tuple(_warnings(record, smallest, total)))
+
+
+def _warnings(record: Look, smallest: float, total: Summary) -> list[str]:
+    out = []
+    if record.left_out:
+        out.append(f"{record.left_out:,} rows have no class (or no weight) and are left out.")
+    if smallest < record.folds:
+        name = min(record.classes, key=lambda c: record.classes[c])
+        out.append(f"Class {shown(name)} has fewer rows ({smallest:g}) than there are folds: its scores are shaky.")
+    for a in record.attributes:
+        if a["share"] >= LEAK:
+            out.append(f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?")
+        if a["missing"] >= MUCH_MISSING:
+            out.append(f"{shown(a['name'])} is missing in {a['missing']:.0%} of the rows.")
+    for pair in record.redundant[:5]:
+        out.append(
+            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({pair.share:.0%}): "
+            "naive Bayes counts their evidence twice."
+        )
+    if len(record.redundant) > 5:
+        out.append(f"{len(record.redundant) - 5} more pairs of attributes repeat each other.")
+    for column in record.columns:
+        if column.kind == "identifier":
+            out.append(f"{shown(column.name)} looks like an identifier and is left out: {column.why}.")
+        elif column.kind == "text" and column.role == "left out":
+            out.append(f"{shown(column.name)} is free text and is left out.")
+    for name, statistic in total.columns.items():
+        if isinstance(statistic, Numbers):
+            infinite = float(statistic.other[1:].sum(0).floats().sum())
+            if infinite:
+                out.append(f"{shown(name)} has {infinite:g} infinite numbers, which count as missing.")
+    return out

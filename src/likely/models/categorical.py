@@ -1,0 +1,163 @@
+"""The categorical factor: P(level | class) of one nominal attribute, from counts with a pseudo-count or m-estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import SettingError, nearest, shown
+from likely.models import kernels
+from likely.models.quotient import Quotient, as_written
+from likely.sums.counts import Counts
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Codes
+from likely.table.labels import Labels
+from likely.table.schema import Column
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSettings:
+    """How counts become probabilities."""
+
+    pseudo_count: float
+    m_estimate: float | None
+    level_weights: Mapping[str, float] | None
+    missing_is_level: bool
+    reserve: bool
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """`log_table` has a row for each level, then one for an unseen level, then one for a missing cell."""
+
+    name: str
+    labels: Labels
+    log_table: NDArray[np.float64]
+    counts: Counts
+    settings: LevelSettings
+    """Where the table came from, so that its numbers can be shown as they were counted."""
+
+    def add(self, cells: Codes, out: NDArray[np.float64]) -> None:
+        """Add log P(cell | class) to each row of `out`."""
+        kernels.add_levels(self.translated(cells), self.log_table, out)
+
+    def translated(self, cells: Codes) -> NDArray[np.int32]:
+        if cells.labels is self.labels or cells.labels.names == self.labels.names:
+            return cells.codes
+        places = [self.labels.index.get(name, UNSEEN_CODE) for name in cells.labels.names]
+        # The last two places serve the codes -1 and -2 themselves.
+        return np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)[cells.codes]
+
+    def quotients(self, code: int) -> tuple[Quotient, ...] | None:
+        """P(level number `code` | class) for each class, exact; None where the factor is left out.
+
+        Negative codes as in a batch: a missing cell, an unseen level.
+        """
+        settings, counts, names = self.settings, self.counts, self.labels.names
+        if (code == MISSING_CODE and not settings.missing_is_level) or (code == UNSEEN_CODE and not settings.reserve):
+            return None
+        shares = _exact_shares(names, settings)
+        one = sum(shares, Fraction(0)) / len(shares) if shares else _equal_share(0, settings)
+        gone = counts.other[0].fractions()
+        extra = sum(shares, Fraction(0)) + one * (settings.missing_is_level + settings.reserve)
+        bottoms = [n + extra for n in counts.table[: len(counts.labels)].sum(0).fractions()]
+        if settings.missing_is_level:
+            bottoms = [b + g for b, g in zip(bottoms, gone, strict=True)]
+        if code == MISSING_CODE:
+            tops = [g + one for g in gone]
+        elif code == UNSEEN_CODE:
+            tops = [one] * counts.groups
+        else:
+            place = counts.labels.index.get(names[code])
+            seen = [Fraction(0)] * counts.groups if place is None else counts.table[place].fractions()
+            tops = [n + shares[code] for n in seen]
+        return tuple(Quotient(top, bottom) for top, bottom in zip(tops, bottoms, strict=True))
+
+
+def domain(column: Column, counts: Counts) -> list[str]:
+    """All levels: those that rows have, and those that the file declared."""
+    return sorted({*counts.labels.names, *column.levels})
+
+
+def categorical(column: Column, counts: Counts, settings: LevelSettings) -> Categorical:
+    """Derive the factor. Rounding happens here, once for each probability, before its log."""
+    names = domain(column, counts)
+    levels, unseen, missing = table(names, counts, settings, column.name)
+    with np.errstate(divide="ignore"):
+        rows = [np.log(_rounded(levels))]
+        none = np.zeros((1, counts.groups))
+        rows.append(none if unseen is None else np.log(_rounded(unseen)))
+        rows.append(none if missing is None else np.log(_rounded(missing)))
+    return Categorical(column.name, Labels(names), np.ascontiguousarray(np.concatenate(rows)), counts, settings)
+
+
+Ratio = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Numerators and denominators of probabilities, each rounded once."""
+
+
+def _rounded(ratio: Ratio) -> NDArray[np.float64]:
+    top, bottom = ratio
+    # A class that never shows this attribute, without smoothing: 0/0. Its levels are then impossible, not undefined.
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def table(
+    names: list[str], counts: Counts, settings: LevelSettings, column: str
+) -> tuple[Ratio, Ratio | None, Ratio | None]:
+    """P(level | class) as ratios: the levels, the mass reserved for others, the missing cells."""
+    observed, gone = _over(names, counts), counts.other.floats()[:1]
+    shares = _shares(names, settings, column)
+    # What smoothing adds to one more level.
+    one = float(shares.mean()) if len(shares) else float(_equal_share(0, settings))
+    total = counts.table[: len(counts.labels)].sum(0).floats() + shares.sum()
+    if settings.missing_is_level:
+        total = total + gone[0] + one
+    if settings.reserve:
+        total = total + one
+    row = np.broadcast_to(total, gone.shape)
+    levels = (observed + shares[:, None], np.broadcast_to(total, observed.shape))
+    unseen = (np.full_like(gone, one), row) if settings.reserve else None
+    missing = (gone + one, row) if settings.missing_is_level else None
+    return levels, unseen, missing
+
+
+def _over(names: list[str], counts: Counts) -> NDArray[np.float64]:
+    observed = np.zeros((len(names), counts.groups))
+    places = {name: k for k, name in enumerate(names)}
+    rows = np.array([places[n] for n in counts.labels.names], np.intp)
+    observed[rows] = counts.table[: len(counts.labels)].floats()
+    return observed
+
+
+def _shares(names: list[str], settings: LevelSettings, column: str) -> NDArray[np.float64]:
+    """What smoothing adds to the count of each level: the pseudo-count, or the m-estimate's weight times p(level)."""
+    given = settings.level_weights
+    if settings.m_estimate is None or given is None:
+        return np.full(len(names), float(_equal_share(len(names), settings)))
+    for name in given:
+        if name not in names:
+            raise SettingError(f"The level weights of {shown(column)} name {shown(name)}. {nearest(name, names)}")
+    total = fsum(given.values())
+    if not abs(total - 1) <= 1e-9 or min(given.values()) < 0:  # "not <=", so that NaN is refused too
+        raise SettingError(
+            f"The level weights of {shown(column)} must not be negative and must sum to 1, not {total:.10g}."
+        )
+    return np.array([float(s) for s in _exact_shares(names, settings)])
+
+
+def _exact_shares(names: list[str], settings: LevelSettings) -> list[Fraction]:
+    given = settings.level_weights
+    if settings.m_estimate is None or given is None:
+        return [_equal_share(len(names), settings)] * len(names)
+    return [as_written(settings.m_estimate) * as_written(given.get(name, 0.0)) for name in names]
+
+
+def _equal_share(levels: int, settings: LevelSettings) -> Fraction:
+    """What smoothing adds to each of `levels` levels; also to one more, where training had no level at all."""
+    if settings.m_estimate is None:
+        return as_written(settings.pseudo_count)
+    return as_written(settings.m_estimate) / max(levels, 1)

@@ -1,0 +1,123 @@
+"""Naive Bayes: given the class, each attribute is taken to be independent of the others. Settings, and how to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+
+from likely.errors import InputError, SettingError, shown
+from likely.models.categorical import LevelSettings, categorical
+from likely.models.gaussian import NormalSettings, Variance, gaussian
+from likely.models.model import Factor, Model
+from likely.models.prior import Prior, prior_quotients
+from likely.models.quotient import log_of
+from likely.sums.counts import Counts
+from likely.sums.summary import Summary
+from likely.table.labels import label
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """P(class | row) is proportional to P(class) times the product of P(cell | class).
+
+    >>> NaiveBayes(pseudo_count=0.5).variance
+    'unbiased'
+    """
+
+    pseudo_count: float = 1.0
+    """Added to the count of every level in every class: 0 is maximum likelihood, 1 is Laplace's rule."""
+    m_estimate: float | None = None
+    """Weight in rows of the prior share of each level, (n + m*p) / (N + m); takes the place of the pseudo-count."""
+    level_weights: Mapping[str, Mapping[str, float]] | None = None
+    """For the m-estimate: for each attribute the prior share p of each level; equal shares where none are given."""
+    prior: Prior = "observed"
+    """'observed', 'uniform', or a probability for each class."""
+    prior_pseudo_count: float = 0.0
+    """Added to the count of every class when the prior is observed."""
+    variance: Variance = "unbiased"
+    """'unbiased' divides by n-1, 'ml' by n."""
+    variance_floor: float = 1e-6
+    """No class's variance is taken to be less than this share of the attribute's own variance over all classes."""
+    missing: Literal["skip", "level"] = "skip"
+    """'skip' leaves a missing cell's factor out; 'level' takes being missing as evidence."""
+    unseen: Literal["skip", "reserve", "error"] = "skip"
+    """A level that training did not have: left out, given the mass of one more level, or refused."""
+
+    def __post_init__(self) -> None:
+        for name in ("pseudo_count", "m_estimate", "prior_pseudo_count", "variance_floor"):
+            value = getattr(self, name)
+            if value is None and name == "m_estimate":
+                continue
+            if not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
+                raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
+            self._set(name, float(value))
+        for name, allowed in (
+            ("variance", ("unbiased", "ml")),
+            ("missing", ("skip", "level")),
+            ("unseen", ("skip", "reserve", "error")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise SettingError(f"{name} is {shown(getattr(self, name))}. It must be one of {', '.join(allowed)}.")
+        if self.level_weights is not None and self.m_estimate is None:
+            raise SettingError("level_weights need an m_estimate: say how many rows they are worth.")
+        # Copies, so that nobody changes the settings from outside; names may be given as numbers or truth values.
+        if isinstance(self.prior, Mapping):
+            self._set("prior", _named(self.prior, "the prior"))
+        if self.level_weights is not None:
+            of = "the level weights of "
+            self._set("level_weights", {a: _named(w, of + shown(a)) for a, w in self.level_weights.items()})
+
+    def _set(self, name: str, value: object) -> None:
+        """Only while the settings are being made."""
+        object.__setattr__(self, name, value)
+
+    def learn(self, summary: Summary) -> Model:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = summary.canonical()
+        if not summary.classes:
+            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        for name in self.level_weights or {}:
+            if summary.schema[name].kind != "nominal":
+                raise SettingError(f"There are level weights for {shown(name)}, which is not a nominal attribute.")
+        factors: list[Factor] = []
+        notes: list[str] = []
+        for column in summary.schema.attributes:
+            statistic = summary.columns[column.name]
+            if isinstance(statistic, Counts):
+                factors.append(categorical(column, statistic, self.level_settings(column.name)))
+                continue
+            factor = gaussian(column.name, statistic, self.normal_settings(), summary.classes)
+            if factor is None:
+                notes.append(f"{shown(column.name)} is left out: its values are too few or too alike to have a spread.")
+                continue
+            factors.append(factor)
+            for name in np.array(summary.classes)[factor.borrowed]:
+                notes.append(
+                    f"Class {shown(name)} has too few values of {shown(column.name)} for a spread of its own; "
+                    "it borrows that of all classes."
+                )
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        return Model(self, summary, prior, log_of(prior), tuple(factors), tuple(notes), self.unseen == "error")
+
+    def level_settings(self, name: str) -> LevelSettings:
+        """How the counts of one attribute become probabilities."""
+        shares = (self.level_weights or {}).get(name)
+        return LevelSettings(
+            self.pseudo_count, self.m_estimate, shares, self.missing == "level", self.unseen == "reserve"
+        )
+
+    def normal_settings(self) -> NormalSettings:
+        """How the sums of a numeric attribute become densities."""
+        return NormalSettings(self.variance, self.variance_floor, self.missing == "level", self.pseudo_count)
+
+
+def _named(values: Mapping[str, float], where: str) -> dict[str, float]:
+    """Numbers by the name of a class or level, however the name was given."""
+    for name, value in values.items():
+        if not isinstance(value, Real):
+            raise SettingError(f"In {where}, {shown(name)} has the value {shown(value)}. It must be a number.")
+    return {str(label(name)): float(value) for name, value in values.items()}

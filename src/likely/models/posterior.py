@@ -1,0 +1,101 @@
+"""The posterior: the probability of each class for each row, and the awkward truths that come with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import ColumnError, nearest, shown
+from likely.models import kernels
+from likely.table.labels import label
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """P(class | row) as a matrix (rows, classes). A row that is impossible under every class is all zero.
+
+    >>> p = Posterior.of(("no", "yes"), np.log([[0.2, 0.6]]))
+    >>> round(p.prob("yes"), 3), p.best
+    (0.75, 'yes')
+    """
+
+    classes: tuple[str, ...]
+    matrix: Matrix
+    log_evidence: NDArray[np.float64]
+    """log P(row) under the model."""
+    one: bool = False
+    """Whether a single row was asked about: then `prob` and `best` give one answer, not a list."""
+    proper: bool = True
+    """False for normalised scores that are not probabilities."""
+    unseen: Mapping[str, int] = field(default_factory=dict)
+    """For each column, how many cells held a level that training did not have."""
+    strays: Mapping[str, int] = field(default_factory=dict)
+    """For each column of numbers, how many cells were not numbers; they count as missing."""
+    absent: tuple[str, ...] = ()
+    """Attributes that the table does not have; their cells count as missing."""
+
+    @classmethod
+    def of(cls, classes: tuple[str, ...], log_joint: Matrix, one: bool | None = None) -> Posterior:
+        """Normalise log P(class, row), once."""
+        matrix = np.ascontiguousarray(log_joint, np.float64).copy()
+        evidence = np.empty(len(matrix))
+        kernels.normalise(matrix, evidence)
+        return cls(classes, matrix, evidence, len(matrix) == 1 if one is None else one)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def undefined(self) -> NDArray[np.bool_]:
+        """Rows that cannot be classified: every class is impossible."""
+        return np.isneginf(self.log_evidence)
+
+    def prob(self, name: object) -> float | NDArray[np.float64]:
+        """The probability of one class, for the one row or for every row."""
+        wanted = label(name)
+        if wanted not in self.classes and isinstance(name, (bool, np.bool_)):
+            # A file may have spelled it True, TRUE or 1.
+            spelled = [c for c in self.classes if c.lower() == wanted or c == str(int(name))]
+            wanted = spelled[0] if len(spelled) == 1 else wanted
+        if wanted not in self.classes:
+            raise ColumnError(f"There is no class {shown(name)}. {nearest(str(wanted), self.classes)}")
+        column = self.matrix[:, self.classes.index(wanted)]
+        return float(column[0]) if self.one else column
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """Index of the most probable class of each row; the first of equals; -1 where there is none."""
+        if not self.classes:
+            return np.full(len(self.matrix), -1)
+        return np.where(self.undefined, -1, self.matrix.argmax(axis=1))
+
+    @property
+    def best(self) -> str | None | list[str | None]:
+        """The most probable class: None where the row cannot be classified."""
+        names: list[str | None] = [*self.classes, None]
+        found = [names[c] for c in self.codes]
+        return found[0] if self.one else found
+
+    def __repr__(self) -> str:
+        if not self.one:
+            return f"<Posterior: {len(self)} rows, classes {', '.join(shown(c, 20) for c in self.classes[:6])}>"
+        if self.undefined[0]:
+            return "<Posterior: cannot be classified; every class is impossible>"
+        return f"<Posterior: {', '.join(f'{shown(c, 20)} {p:.4g}' for c, p in zip(self.classes, self.matrix[0], strict=True))}>"
+
+
+def joined(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:
+    """Posteriors of consecutive batches as one."""
+    matrix = np.concatenate([p.matrix for p in parts]) if parts else np.empty((0, len(classes)))
+    evidence = np.concatenate([p.log_evidence for p in parts]) if parts else np.empty(0)
+    unseen, strays = (
+        dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays")
+    )
+    absent = tuple(sorted({name for p in parts for name in p.absent}))
+    return Posterior(classes, matrix, evidence, one, unseen=unseen, strays=strays, absent=absent)

@@ -1,0 +1,189 @@
+"""The working: the arithmetic of one answer, step by step, as a person would write it on a board.
+
+Knows the factors and what they gave for one row; must not compute a score of its own: the logs are those of `terms`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import shown
+from likely.models.categorical import Categorical
+from likely.models.gaussian import Gaussian
+from likely.models.posterior import Posterior
+from likely.models.quotient import READABLE, Quotient
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
+from likely.table.labels import label
+
+MOST_STEPS = 12
+"""So many factors are written out; the rest are counted."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One factor of the product: the prior, or P(cell | class) of one attribute."""
+
+    name: str
+    cell: str | None
+    """The cell as the row has it; None for the prior and where it is missing."""
+    values: Mapping[str, Quotient | float]
+    """By class: counts over counts, or a density. Empty where the factor is left out."""
+    log_values: Mapping[str, float]
+    """Natural logs of the same, as the model adds them; 0 where the factor is left out."""
+    note: str = ""
+    """What is special about the cell, as a sentence for people."""
+
+    @property
+    def heading(self) -> str:
+        """How the factor is called on the board."""
+        if self.name == "":
+            return "P(class)"
+        sign = "P" if any(isinstance(v, Quotient) for v in self.values.values()) else "f"
+        cell = "missing" if self.cell is None else _clean(self.cell)
+        return f"{sign}({_clean(self.name)}={cell} | class)"
+
+    def written(self, name: str) -> str:
+        """The factor of one class."""
+        value = self.values[name]
+        return str(value) if isinstance(value, Quotient) else _decimal(self.log_values[name])
+
+
+@dataclass(frozen=True)
+class Working:
+    """P(class) times P(cell | class) for every cell, what it comes to, and the answer. `str` writes it out."""
+
+    classes: tuple[str, ...]
+    steps: tuple[Step, ...]
+    """The prior, then the attributes in the order of the schema, those that are left out included."""
+    products: Mapping[str, Fraction | float]
+    """L(class), not normalised: a fraction where everything was counted, else a float (0.0 where it underflows)."""
+    log10: Mapping[str, float]
+    """The decimal log of L(class), which does not underflow."""
+    posterior: Mapping[str, float]
+    best: str | None
+    """The most probable class, the first of equals; None where the row cannot be classified."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or counted specially, as sentences."""
+        return tuple(step.note for step in self.steps if step.note)
+
+    def line(self, name: str) -> str:
+        """The product of one class: `9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291`."""
+        written = _some([step.written(name) for step in self.steps if step.values])
+        product = self.products[name]
+        parts = [" × ".join(written)]
+        if isinstance(product, Fraction):
+            if product.denominator <= READABLE**2 and len(written) > 1:
+                parts.append(str(product))
+            if product.denominator == 1:
+                return " = ".join(parts)
+        return " = ".join([*parts, _decimal(self.log10[name] * math.log(10))])
+
+    def __str__(self) -> str:
+        headings = _some([step.heading for step in self.steps if step.values])
+        lines = [f"L(class) = {' × '.join(headings)}"]
+        lines += [f"L({_clean(name)}) = {self.line(name)}" for name in self.classes]
+        lines += self.notes
+        if self.best is None:
+            return "\n".join([*lines, "Every product is 0: the row cannot be classified."])
+        chances = ", ".join(f"P({_clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
+        return "\n".join([*lines, f"{chances}: {_clean(self.best)}"])
+
+
+def _clean(text: str) -> str:
+    """A name or a cell as it may stand in a formula."""
+    return shown(text, 30)[1:-1]
+
+
+def _some(parts: list[str]) -> list[str]:
+    if len(parts) <= MOST_STEPS:
+        return parts
+    return [*parts[:MOST_STEPS], f"… ({len(parts) - MOST_STEPS} more)"]
+
+
+def _decimal(log: float) -> str:
+    """e**log in four digits; as a power of ten where it is beyond a double."""
+    return f"{math.exp(log):.4g}" if -700 < log < 700 or log == -math.inf else f"10^{log / math.log(10):.2f}"
+
+
+def working(
+    classes: tuple[str, ...],
+    prior: tuple[Quotient, ...],
+    factors: tuple[Categorical | Gaussian, ...],
+    terms: NDArray[np.float64],
+    batch: Batch,
+    row: Mapping[str, object],
+    posterior: Posterior,
+) -> Working:
+    """Write down the answer for a batch of one row; `terms` are its logs, (1 + factors, classes)."""
+
+    def by_class(values: object) -> dict[str, float]:
+        return dict(zip(classes, np.asarray(values, np.float64).tolist(), strict=True))
+
+    steps = [Step("", None, dict(zip(classes, prior, strict=True)), by_class(terms[0]))]
+    for factor, logs in zip(factors, terms[1:], strict=True):
+        nominal = isinstance(factor, Categorical)
+        values, note = _level_step(factor, batch) if nominal else _number_step(factor, batch, logs)
+        cell = label(row.get(factor.name))
+        named = {} if values is None else dict(zip(classes, values, strict=True))
+        told = note and f"{shown(factor.name)} {note.format(shown(cell))}"
+        steps.append(Step(factor.name, None if _is_missing(factor, batch) else cell, named, by_class(logs), told))
+    totals = by_class(terms.sum(axis=0))
+    return Working(
+        classes,
+        tuple(steps),
+        {name: _product([s.values[name] for s in steps if s.values], totals[name]) for name in classes},
+        {name: total / math.log(10) for name, total in totals.items()},
+        by_class(posterior.matrix[0]),
+        None if posterior.undefined[0] else classes[int(posterior.codes[0])],
+    )
+
+
+def _product(values: list[Quotient | float], log: float) -> Fraction | float:
+    counted = [v for v in values if isinstance(v, Quotient)]
+    if len(counted) < len(values):
+        return math.exp(log)
+    if any(v.value == 0 for v in counted):
+        return Fraction(0)
+    # Two long products and one reduction; reducing at every step is slow where there are thousands.
+    return prod((v.top for v in counted), start=Fraction(1)) / prod((v.bottom for v in counted), start=Fraction(1))
+
+
+def _is_missing(factor: Categorical | Gaussian, batch: Batch) -> bool:
+    cells = batch.cells[factor.name]
+    return bool(cells.codes[0] == MISSING_CODE) if isinstance(cells, Codes) else bool(np.isnan(cells[0]))
+
+
+def _level_step(factor: Categorical, batch: Batch) -> tuple[tuple[Quotient, ...] | None, str]:
+    cells = batch.cells[factor.name]
+    assert isinstance(cells, Codes)
+    code = int(factor.translated(cells)[0])
+    values = factor.quotients(code)
+    if code == MISSING_CODE:
+        return values, "is missing: left out." if values is None else "is missing, which counts as a level."
+    if code == UNSEEN_CODE:
+        rest = "left out." if values is None else "it gets the share reserved for other levels."
+        return values, "has the level {}, which training did not have: " + rest
+    return values, ""
+
+
+def _number_step(
+    factor: Gaussian, batch: Batch, logs: NDArray[np.float64]
+) -> tuple[tuple[Quotient | float, ...] | None, str]:
+    cells = batch.cells[factor.name]
+    assert not isinstance(cells, Codes)
+    if np.isfinite(cells[0]):
+        note = "" if factor.known is None else "is known: its densities are multiplied by the chance that it is."
+        return tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist()), note
+    why = "is missing" if np.isnan(cells[0]) else "is infinite"
+    if factor.known is None:
+        return None, f"{why}: left out."
+    return tuple(gone for _, gone in factor.known), f"{why}, which counts as a level."

@@ -1,0 +1,67 @@
+"""Predictions of a whole table, streamed from a source to a file or standard output."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from likely.errors import ColumnError, shown
+from likely.models.model import Model
+from likely.models.posterior import Posterior
+from likely.table.sink import Sink, empty_batch, prediction_names, predictions
+from likely.table.source import open_source
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What happened on the way: rows written, rows that could not be classified, and remarks for people."""
+
+    rows: int
+    unclassified: int
+    remarks: tuple[str, ...]
+
+
+def predict_table(
+    model: Model,
+    data: object,
+    path: str | None,
+    *,
+    keep: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Predicted:
+    """Write prediction and probabilities of every row of `data`; memory does not grow with the rows."""
+    source = open_source(data, encoding=encoding, delimiter=delimiter)
+    if keep:
+        clash = sorted(set(prediction_names(model.classes)) & set(source.schema.names))
+        if clash:
+            raise ColumnError(f"{source.name} already has a column {shown(clash[0])}. Rename it, or leave --keep out.")
+    columns = list(source.schema.names) if keep else None
+    rows = unclassified = 0
+    unseen: Counter[str] = Counter()
+    strays: Counter[str] = Counter()
+    absent: set[str] = set()
+    model.columns_in(source)
+    with Sink(path) as sink:
+        for arrow, found in model.posteriors(source, columns):
+            sink.write(predictions(model.classes, found.codes, found.matrix, arrow if keep else None))
+            rows += len(found)
+            unclassified += int(found.undefined.sum())
+            unseen.update(found.unseen)
+            strays.update(found.strays)
+            absent.update(found.absent)
+            if progress is not None:
+                progress(rows)
+        if rows == 0:
+            none = Posterior.of(model.classes, np.empty((0, len(model.classes))))
+            sink.write(predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None))
+    remarks = [*(f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(absent))]
+    remarks += [f"{n:,} cells of {shown(c)} hold levels that training did not have." for c, n in sorted(unseen.items())]
+    remarks += [f"{n:,} cells of {shown(c)} are not numbers and count as missing." for c, n in sorted(strays.items())]
+    if unclassified:
+        remarks.append(f"{unclassified:,} rows cannot be classified: every class is impossible. Their cells are empty.")
+    return Predicted(rows, unclassified, tuple(remarks))

@@ -1,0 +1,258 @@
+"""Tables of words: what `look` and `show` say, ready to be printed in any way. Knows records and models, no rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.evaluate.look import Look
+from likely.models.categorical import Categorical
+from likely.models.gaussian import Gaussian
+from likely.models.model import Model
+from likely.report.words import clean, duration, moment, number, percent, plural
+from likely.sums import state
+from likely.sums.counts import Counts
+from likely.sums.numbers import Numbers
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE
+
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table of words; `right` names the columns of numbers."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What one command says: a headline, tables, then remarks."""
+
+    headline: str
+    tables: tuple[Table, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def _numbers_from(start: int, width: int) -> frozenset[int]:
+    return frozenset(range(start, width))
+
+
+# -- look ---------------------------------------------------------------------------------------------------
+
+
+def of_look(record: Look, everything: bool = False) -> Page:
+    """What `likely look` says."""
+    scores, baseline = record.scores, record.baseline
+    better = scores.accuracy - baseline.accuracy
+    verdict = (
+        f"{percent(scores.accuracy)} of the rows are predicted rightly; always saying the most frequent class gives "
+        f"{percent(baseline.accuracy)}."
+    )
+    if scores.log_loss is None or (baseline.log_loss is not None and scores.log_loss > baseline.log_loss):
+        verdict += " Its probabilities are worse than the baseline's: trust the ranking, not the percentages."
+    elif better <= 0:
+        verdict += " The class is not predicted better than by the baseline, but its probabilities are sharper."
+    headline = f"{clean(record.target)} in {clean(record.source)}: {verdict}"
+    total = sum(record.classes.values())
+    classes = Table(
+        "Classes",
+        ("class", "rows", "share"),
+        tuple((clean(c), number(n), percent(n / total)) for c, n in list(record.classes.items())[:20]),
+        _numbers_from(1, 3),
+    )
+    tables = [_score_table(record), classes, _attribute_table(record, everything), _evidence_table(record)]
+    if len(record.classes) <= 10:
+        tables.append(_confusion(record))
+    tables.append(
+        Table(
+            "How the columns were read",
+            ("column", "kind", "role", "why"),
+            tuple(
+                (clean(c.name, 30), c.kind, c.role, clean(c.why, 70))
+                for c in (record.columns if everything else record.columns[:40])
+            ),
+        )
+    )
+    hidden = [] if everything else [_hidden(len(record.columns), 40, "column")]
+    remarks = [*(f"Beware: {w}" for w in record.warnings), *record.notes, *filter(None, hidden)]
+    return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+
+
+def _hidden(count: int, most: int, word: str) -> str:
+    return f"{plural(count - most, 'more ' + word)}; --all shows them." if count > most else ""
+
+
+def _score_table(record: Look) -> Table:
+    def bits(value: float | None) -> str:
+        return "infinite" if value is None else f"{value:.4f}"
+
+    one, two = record.scores, record.baseline
+    rows = (
+        ("accuracy", percent(one.accuracy), percent(two.accuracy), "higher is better"),
+        ("log loss, bits a row", bits(one.log_loss), bits(two.log_loss), "lower is better"),
+        ("Brier score", f"{one.brier:.4f}", f"{two.brier:.4f}", "lower is better; 0 to 2"),
+    )
+    title = f"Cross-validated in {record.folds} folds over {plural(one.rows, 'row')}"
+    return Table(title, ("score", "naive Bayes", "prior only", ""), rows, frozenset({1, 2}))
+
+
+def _attribute_table(record: Look, everything: bool) -> Table:
+    rows = record.attributes if everything else record.attributes[:20]
+    most = max([a["bits"] for a in rows], default=0.0) or 1.0
+    return Table(
+        f"What each attribute tells about {clean(record.target, 30)} ({record.entropy:.3f} bits in all)",
+        ("attribute", "bits", "share", "missing", ""),
+        tuple(
+            (
+                clean(a["name"], 40),
+                f"{a['bits']:.4f}",
+                percent(a["share"]),
+                percent(a["missing"]) if a["missing"] else "",
+                "▇" * round(20 * a["bits"] / most),
+            )
+            for a in rows
+        ),
+        frozenset({1, 2, 3}),
+    )
+
+
+def _evidence_table(record: Look) -> Table:
+    def said(bits: float) -> str:
+        times = 2 ** abs(bits)
+        return f"×{times:.3g}" if bits > 0 else f"÷{times:.3g}"
+
+    return Table(
+        "Strongest single pieces of evidence",
+        ("if", "is", "then the odds of", "go", "bits", "rows"),
+        tuple(
+            (clean(p.attribute, 30), clean(p.cell, 30), clean(p.label, 30), said(p.bits), f"{p.bits:+.2f}", number(p.rows))
+            for p in record.evidence
+        ),
+        frozenset({4, 5}),
+    )
+
+
+def _confusion(record: Look) -> Table:
+    names = [clean(c, 20) for c in record.classes]
+    header = ("true class", *(f"→ {n}" for n in names))
+    rows = tuple(
+        (name, *(number(v) for v in row)) for name, row in zip(names, record.confusion, strict=True)
+    )
+    return Table("Predicted (columns) against true (rows)", header, rows, _numbers_from(1, len(header)))
+
+
+# -- show ---------------------------------------------------------------------------------------------------
+
+
+def of_model(model: Model, fractions: bool = False) -> Page:
+    """What `likely show` says of a whole model."""
+    summary, target = model.summary, model.schema.target
+    weights = summary.total.floats()
+    classes = Table(
+        "Classes",
+        ("class", "weight", "P(class)"),
+        tuple(
+            (clean(c), number(w), str(p) if fractions else number(float(p)))
+            for c, w, p in zip(model.classes, weights, model.prior, strict=True)
+        ),
+        _numbers_from(1, 3),
+    )
+    rows = []
+    for column in model.schema.columns:
+        if column.role != "attribute":
+            rows.append((clean(column.name, 40), column.kind, column.role, clean(column.why, 70)))
+            continue
+        statistic = summary.columns[column.name]
+        if isinstance(statistic, Counts):
+            about = plural(len(statistic.labels), "level")
+        else:
+            values, _ = statistic.tally()
+            tell = moment if column.kind == "date" else number
+            about = f"{tell(values[0])} to {tell(values[-1])}" if len(values) else "no values"
+        rows.append((clean(column.name, 40), column.kind, "attribute", about))
+    columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
+    name = clean(target.name) if target else "a density"
+    return Page(
+        f"{model.learner!r} for {name}, from {plural(summary.rows, 'row')}"
+        + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
+        (classes, columns),
+        model.notes,
+    )
+
+
+def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
+    """What `likely show` says of one attribute: counts and probabilities, or the densities."""
+    column = model.schema[name]
+    if column.role == "target":
+        return Page(f"{clean(name)} is the target.", of_model(model, fractions).tables[:1])
+    if column.role != "attribute":
+        known = [c.name for c in model.schema.attributes]
+        raise ColumnError(f"{shown(name)} is {column.role}, so the model says nothing of it. {nearest(name, known)}")
+    statistic = model.summary.columns[name]
+    factor = next((f for f in model.factors if f.name == name), None)
+    if isinstance(statistic, Counts):
+        assert isinstance(factor, Categorical)
+        return _levels(model, factor, statistic, fractions)
+    if fractions:
+        raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")
+    return _densities(model, column.kind == "date", factor, statistic, name)
+
+
+def _levels(model: Model, factor: Categorical, counts: Counts, fractions: bool) -> Page:
+    names = factor.labels.names
+    held = {n: counts.table[k].floats() for n, k in counts.labels.index.items()}
+    none = np.zeros(len(model.classes))
+    rows = []
+    for code, level in [*enumerate(names), (UNSEEN_CODE, "(any other)"), (MISSING_CODE, "(missing)")]:
+        quotients = factor.quotients(code)
+        if quotients is None:
+            continue
+        seen = held.get(level, none) if code >= 0 else (counts.other[0].floats() if code == MISSING_CODE else none)
+        chances = [str(q) if fractions else number(float(q)) for q in quotients]
+        rows.append((clean(level, 40), *(number(n) for n in seen), *chances))
+    classes = [clean(c, 20) for c in model.classes]
+    header = ("level", *(f"n({c})" for c in classes), *(f"P(level|{c})" for c in classes))
+    missing = counts.other.floats()[0]
+    remarks = []
+    if missing.any() and factor.quotients(MISSING_CODE) is None:
+        each = ", ".join(f"{c} {number(m)}" for c, m in zip(classes, missing, strict=True) if m)
+        remarks.append(f"Missing, and left out: {each}.")
+    table = Table("Counts, and the probability of each level in each class", header, tuple(rows), _numbers_from(1, len(header)))
+    return Page(f"{clean(factor.name)}: {plural(len(names), 'level')}", (table,), tuple(remarks))
+
+
+def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: str) -> Page:
+    at, length = (moment, duration) if dates else (number, number)
+    values, table = numbers.tally()
+    per_class = table.floats()
+    rows = []
+    for k, label in enumerate(model.classes):
+        below = np.cumsum(per_class[:, k])
+        spread = ["–"] * len(QUANTILES)
+        if len(below) and below[-1] > 0:
+            found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
+            spread = [at(float(values[min(i, len(values) - 1)])) for i in found]
+        mean, sd = ("–", "–")
+        if isinstance(factor, Gaussian):
+            mean, sd = at(float(factor.mean[k])), length(float(factor.deviation[k]))
+        gone = numbers.other[:, k].sum(0).floats()
+        rows.append((clean(label, 20), number(float(below[-1]) if len(below) else 0.0), number(float(gone)), mean, sd, *spread))
+    header = ("class", "weight", "missing", "mean", "sd", "least", "25 %", "median", "75 %", "greatest")
+    remarks = [] if factor is not None else ["The values have no spread, so the model leaves this attribute out."]
+    if numbers.level:
+        remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
+    title = "A normal density for each class" if factor is not None else "Values"
+    return Page(f"{clean(name)}: numbers", (Table(title, header, tuple(rows), _numbers_from(1, len(header))),), tuple(remarks))
+
+
+def page_json(page: Page) -> bytes:
+    """A page as JSON: its tables as lists of records."""
+    tables = [{"title": t.title, "rows": [dict(zip(t.header, r, strict=True)) for r in t.rows]} for t in page.tables]
+    return state.as_json({"headline": page.headline, "tables": tables, "remarks": list(page.remarks)})

@@ -1,0 +1,59 @@
+"""Numbers and pieces of data as people read them. Knows nothing of models."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+
+def clean(text: object, limit: int = 60) -> str:
+    """Data fit for a terminal: one line, no control or direction-changing characters, cut to `limit`.
+
+    >>> clean("a\\x1b[31mb\\n")
+    'a�[31mb�'
+    """
+    whole = str(text)
+    whole = whole if len(whole) <= limit else whole[: limit - 1] + "…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole) or "''"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with sensible digits.
+
+    >>> number(0.20459), number(1234567.0), number(float("nan"))
+    ('0.2046', '1,234,567', '–')
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.{digits}g}" if abs(value) < 1e6 else f"{value:.6g}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage."""
+    return f"{100 * share:.1f} %"
+
+
+def moment(seconds: float) -> str:
+    """A point in time, as seconds since 1970."""
+    try:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        return number(seconds)
+    return at.date().isoformat() if seconds % 86400 == 0 else at.replace(tzinfo=None).isoformat(" ", "seconds")
+
+
+def duration(seconds: float) -> str:
+    """A length of time."""
+    days = seconds / 86400
+    return f"{days:.3g} days" if days >= 1 else f"{seconds:.3g} s"
+
+
+def plural(count: float, word: str) -> str:
+    """
+    >>> plural(1, "row"), plural(2, "class")
+    ('1 row', '2 classes')
+    """
+    ending = "" if count == 1 else ("es" if word.endswith("s") else "s")
+    return f"{number(count)} {word}{ending}"

@@ -1,0 +1,132 @@
+"""Counts of the levels of a nominal column, per group of rows (a group is a class). An exact sum over rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.sums import kernels
+from likely.sums.exact import Exact
+from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.table.batch import Codes, Ints
+from likely.table.labels import Labels
+
+
+class Counts:
+    """How much each level weighs in each group, and how much is missing. Levels are open: a new one is a new key."""
+
+    __slots__ = ("_places", "labels", "other", "table")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, groups: int = 0) -> None:
+        self.labels = Labels()
+        self.table = Exact.zeros(0, groups)
+        self.other = Exact.zeros(1, groups)
+        self._places: tuple[Labels, NDArray[np.int32]] | None = None
+
+    @property
+    def groups(self) -> int:
+        return self.other.shape[-1]
+
+    def update(self, cells: Codes, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
+        """Take in one batch: a code and a group (negative: left out) for each row."""
+        codes = self._translated(cells)
+        self.make_room(self.groups)
+        add_counts(codes, group, weights, self.table, self.other)
+
+    def _translated(self, cells: Codes) -> Ints:
+        theirs = cells.labels
+        if theirs is self.labels:
+            return cells.codes
+        if not len(self.labels) and not self.table.planes.any():
+            self.labels = theirs  # shared with the encoder from now on: its codes are ours
+            return cells.codes
+        known = self._places
+        if known is None or known[0] is not theirs or len(known[1]) != len(theirs):
+            places = np.array([self.labels.code(name) for name in theirs.names], np.int32)
+            self._places = known = (theirs, places)
+        return np.where(cells.codes < 0, cells.codes, known[1][cells.codes]) if len(theirs) else cells.codes
+
+    def make_room(self, groups: int) -> None:
+        """Grow the tables to the levels and groups known by now."""
+        levels, _ = self.table.shape
+        if len(self.labels) > levels or groups > self.groups:
+            wanted = levels if len(self.labels) <= levels else max(len(self.labels), 2 * levels)
+            self.table.resize(wanted, groups)
+            self.other.resize(1, groups)
+
+    def regrouped(self, places: NDArray[np.intp], groups: int) -> Counts:
+        """The same counts with group i called places[i]."""
+        out = Counts(groups)
+        out.labels = self.labels.copy()
+        out.table = self.table.scattered(places, 1, groups)
+        out.other = self.other.scattered(places, 1, groups)
+        return out
+
+    def _over(self, names: list[str]) -> Exact:
+        self.make_room(self.groups)  # an encoder that shares our labels may have met new ones since
+        index = {name: k for k, name in enumerate(names)}
+        used = len(self.labels)
+        places = np.array([index.get(n, 0) for n in self.labels.names], np.intp)
+        return self.table[:used].scattered(places, 0, len(names))
+
+    def _combined(self, other: Counts, sign: int) -> Counts:
+        out = Counts(self.groups)
+        names = sorted({*self.labels.names, *other.labels.names})
+        mine, theirs = self._over(names), other._over(names)
+        out.labels = Labels(names)
+        out.table = mine + theirs if sign > 0 else mine - theirs
+        out.other = self.other + other.other if sign > 0 else self.other - other.other
+        return out.canonical()
+
+    def __add__(self, other: Counts) -> Counts:
+        return self._combined(other, +1)
+
+    def __sub__(self, other: Counts) -> Counts:
+        return self._combined(other, -1)
+
+    def canonical(self) -> Counts:
+        """Levels in order of their names; levels without weight dropped."""
+        self.make_room(self.groups)
+        out = Counts(self.groups)
+        used = self.table[: len(self.labels)]
+        some = {n for n, empty in zip(self.labels.names, used.is_zero().all(axis=1), strict=True) if not empty}
+        names = sorted(some)
+        order = np.array([self.labels.index[n] for n in names], np.intp)
+        out.labels = Labels(names)
+        out.table = used[order].canonical()
+        out.other = self.other.canonical()
+        return out
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        a, b = self.canonical(), other.canonical()
+        return a.labels.names == b.labels.names and a.table == b.table and a.other == b.other
+
+    @property
+    def impossible(self) -> bool:
+        """Whether something weighs less than nothing: rows were taken away that were never there."""
+        return bool(self.table.is_negative().any() or self.other.is_negative().any())
+
+    def state(self) -> dict[str, Any]:
+        own = self.canonical()
+        return {"labels": own.labels.names, "table": own.table.state(), "other": own.other.state()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Counts:
+        out = cls()
+        out.labels = Labels(state["labels"])
+        out.table = Exact.from_state(state["table"])
+        out.other = Exact.from_state(state["other"])
+        return out
+
+
+def add_counts(codes: Ints, group: Ints, weights: Weights, table: Exact, other: Exact) -> None:
+    """Count coded cells into `table` (and negative codes into `other`), one pass for each digit of the weights."""
+    for exact in (table, other):
+        exact.cover(weights.base, weights.base + len(weights.chunks), len(codes))
+    for k, chunk in enumerate(weights.chunks, weights.base):
+        kernels.count(codes, group, chunk, table.planes[k - table.base], other.planes[k - other.base])

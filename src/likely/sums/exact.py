@@ -1,0 +1,207 @@
+"""Exact sums: arrays of numbers of the form whole * 2**exponent, added and subtracted without rounding.
+
+Knows nothing of rows or columns. Rounding happens once, in `floats` and `ratio`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Planes = NDArray[np.int64]
+
+BITS = 32
+_LOW = np.int64((1 << BITS) - 1)
+_ROOM = 1 << 27
+"""Rows that may be added before carries are passed on: each adds less than 2**35 to a digit (a weight has up to three
+digits of its own, and each multiplies two neighbours), and a digit starts below 2**61."""
+
+
+class Exact:
+    """An array of exact sums: value = sum of planes[k] * 2**(32*(base+k)).
+
+    >>> a = Exact.of([1, 2]); (a + a - a) == a, (a + a).floats().tolist()
+    (True, [2.0, 4.0])
+    """
+
+    __slots__ = ("_pending", "base", "planes")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, planes: Planes, base: int = 0) -> None:
+        self.planes = planes
+        self.base = base
+        self._pending = 0
+
+    @classmethod
+    def zeros(cls, *shape: int) -> Exact:
+        return cls(np.zeros((1, *shape), np.int64))
+
+    @classmethod
+    def of(cls, whole: Any) -> Exact:
+        """From whole numbers."""
+        return cls(np.array(whole, np.int64)[None])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.planes.shape[1:]
+
+    def cover(self, low: int, high: int, rows: int) -> None:
+        """Make room for digits low … high-1 (absolute positions) and for `rows` more rows on top of each."""
+        if self._pending + rows > _ROOM:
+            self._carry()
+            self._pending = 0
+        self._pending += rows
+        top = self.base + len(self.planes)
+        below = max(self.base - low, 0)
+        above = max(high - top, 0)
+        if below or above:
+            self._carry()
+            pad = [(below, above), *[(0, 0)] * len(self.shape)]
+            # A wide top plane stays legal as a lower one: it is carried on before it can overflow.
+            self.planes = np.pad(self.planes, pad)
+            self.base -= below
+            self._carry()
+
+    def resize(self, *shape: int) -> None:
+        """Grow to `shape`; new places hold zero."""
+        if shape != self.shape:
+            self.planes = np.pad(
+                self.planes, [(0, 0), *((0, want - have) for want, have in zip(shape, self.shape, strict=True))]
+            )
+
+    def _carry(self) -> None:
+        planes = self.planes
+        for k in range(len(planes) - 1):
+            planes[k + 1] += planes[k] >> BITS
+            planes[k] &= _LOW
+        if len(planes) > 1 or np.any(np.abs(planes[-1]) >> 61):
+            top = planes[-1]
+            if np.any(np.abs(top) >> 61):
+                self.planes = np.concatenate([planes, (top >> BITS)[None]])
+                self.planes[-2] &= _LOW
+
+    def canonical(self) -> Exact:
+        """The one representation of these values: as few digits as hold them, trailing zero digits dropped."""
+        own = Exact(self.planes.copy(), self.base)
+        own._carry()
+        planes, base = own.planes, own.base
+        if not planes.any():
+            return Exact(np.zeros((1, *self.shape), np.int64))
+        while True:
+            low = planes[0]
+            if len(planes) > 1 and not low.any():
+                planes = planes[1:]
+            elif len(planes) == 1 and not (low & _LOW).any():
+                planes = planes >> BITS
+            else:
+                break
+            base += 1
+        while len(planes) > 1:
+            top = planes[-1]
+            if top.min() < -(1 << 29) or top.max() >= (1 << 29):
+                break
+            planes = np.concatenate([planes[:-2], ((top << BITS) + planes[-2])[None]])
+        return Exact(np.ascontiguousarray(planes), base)
+
+    def _aligned(self, other: Exact) -> tuple[Planes, Planes, int]:
+        a, b = self.canonical(), other.canonical()
+        low = min(a.base, b.base)
+        high = max(a.base + len(a.planes), b.base + len(b.planes))
+        rest = [(0, 0)] * len(self.shape)
+        one, two = (
+            np.pad(x.planes, [(x.base - low, high - x.base - len(x.planes)), *rest]) for x in (a, b)
+        )
+        return one, two, low
+
+    def __add__(self, other: Exact) -> Exact:
+        one, two, base = self._aligned(other)
+        return Exact(one + two, base).canonical()
+
+    def __sub__(self, other: Exact) -> Exact:
+        one, two, base = self._aligned(other)
+        return Exact(one - two, base).canonical()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Exact):
+            return NotImplemented
+        a, b = self.canonical(), other.canonical()
+        return a.base == b.base and a.planes.shape == b.planes.shape and bool(np.array_equal(a.planes, b.planes))
+
+    def __getitem__(self, key: Any) -> Exact:
+        return Exact(self.planes[(slice(None), *(key if isinstance(key, tuple) else (key,)))], self.base)
+
+    def sum(self, axis: int = 0) -> Exact:
+        planes, base = self._spread()
+        return Exact(planes.sum(axis=axis + 1), base).canonical()
+
+    def scattered(self, places: NDArray[np.intp], axis: int, size: int) -> Exact:
+        """Entry i of `axis` added into entry places[i] (negative: dropped) of an axis of length `size`."""
+        planes, base = self._spread()
+        kept = np.flatnonzero(places >= 0)
+        if len(kept) < len(places):
+            places, planes = places[kept], planes.take(kept, axis + 1)
+        shape = list(planes.shape)
+        shape[axis + 1] = size
+        out = np.zeros(shape, np.int64)
+        np.add.at(out, (slice(None),) * (axis + 1) + (places,), planes)
+        return Exact(out, base).canonical()
+
+    def is_zero(self) -> NDArray[np.bool_]:
+        return ~self.canonical().planes.any(axis=0)  # type: ignore[no-any-return]
+
+    def is_negative(self) -> NDArray[np.bool_]:
+        return self.canonical().planes[-1] < 0  # type: ignore[no-any-return]
+
+    def _spread(self) -> tuple[Planes, int]:
+        """Canonical planes with the wide top one cut in two, so that a billion of them can be added up."""
+        own = self.canonical()
+        top = own.planes[-1]
+        return np.concatenate([own.planes[:-1], (top & _LOW)[None], (top >> BITS)[None]]), own.base
+
+    def chunks(self) -> tuple[Planes, int]:
+        """Planes of digits in 0 … 2**32-1 (for values that are not negative), and the position of the first."""
+        planes, base = self._spread()
+        while len(planes) > 1 and not planes[-1].any():
+            planes = planes[:-1]
+        return planes, base
+
+    def wholes(self) -> tuple[list[int], int]:
+        """The flattened values as Python integers to be multiplied by 2**exponent, and that exponent."""
+        own = self.canonical()
+        flat = own.planes.reshape(len(own.planes), -1)
+        values = [0] * flat.shape[1]
+        for plane in flat[::-1]:
+            values = [(v << BITS) + int(d) for v, d in zip(values, plane.tolist(), strict=True)]
+        return values, BITS * own.base
+
+    def fractions(self) -> list[Fraction]:
+        """The flattened values as fractions, exact."""
+        values, exponent = self.wholes()
+        scale = Fraction(2) ** exponent
+        return [v * scale for v in values]
+
+    def floats(self) -> NDArray[np.float64]:
+        """The nearest doubles, each rounded once; infinite where the sum is beyond them."""
+        own = self.canonical()
+        if len(own.planes) == 1 and own.base == 0:
+            return own.planes[0].astype(np.float64)
+        return np.array([_nearest(f) for f in own.fractions()]).reshape(self.shape)
+
+    def state(self) -> dict[str, Any]:
+        own = self.canonical()
+        return {"planes": own.planes, "base": own.base}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Exact:
+        return cls(np.asarray(state["planes"], np.int64).copy(), int(state["base"]))
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

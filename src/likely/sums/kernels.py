@@ -1,0 +1,245 @@
+"""The loops over cells, compiled. They know arrays only: no labels, no schema, no rounding.
+
+A double is m * 2**p with a whole m below 2**53, so its multiples and squares are whole numbers on a fixed grid.
+The grid is cut into digits of 32 bits, each summed in an int64: no sum of doubles is ever rounded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likely.jit import kernel
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+ONE = np.uint64(1)
+FRACTION = np.uint64((1 << 52) - 1)
+HIDDEN = np.uint64(1 << 52)
+EXPONENT_AT = np.uint64(52)
+EXPONENT = np.uint64(0x7FF)
+SIGN_AT = np.uint64(63)
+SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def count(codes: Any, group: Any, chunk: Any, table: Any, other: Any) -> None:
+    """table[code, group] += chunk (1 where chunk is empty); a negative code -k goes to other[k-1]; group < 0 is left out.
+
+    Where `other` has no place k-1 its last one serves: an unseen level is then as good as missing.
+    """
+    last = other.shape[0] - 1
+    if chunk.size == 0:
+        for i in range(codes.size):
+            g = group[i]
+            if g >= 0:
+                c = codes[i]
+                if c >= 0:
+                    table[c, g] += 1
+                else:
+                    other[min(-1 - c, last), g] += 1
+    else:
+        for i in range(codes.size):
+            g = group[i]
+            if g >= 0:
+                c = codes[i]
+                if c >= 0:
+                    table[c, g] += chunk[i]
+                else:
+                    other[min(-1 - c, last), g] += chunk[i]
+
+
+@kernel
+def exponents(x: Any) -> Any:
+    """The least and greatest p over the finite non-zero x = m * 2**p; (1, 0) where there is none."""
+    bits = x.view(np.uint64)
+    least, most = np.int64(4096), np.int64(0)
+    for i in range(bits.size):
+        u = bits[i]
+        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        if e == 0x7FF or (u << ONE) == 0:
+            continue
+        e = max(e, np.int64(1))
+        least = min(least, e)
+        most = max(most, e)
+    if most == 0:
+        return np.int64(1), np.int64(0)
+    return least - 1075, most - 1075
+
+
+@kernel
+def digits(x: Any, base: int, planes: Any) -> None:
+    """Write the digits of each x >= 0 into planes[k, i], where plane k weighs 2**(32*(base+k))."""
+    bits = x.view(np.uint64)
+    for i in range(bits.size):
+        u = bits[i]
+        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        m = u & FRACTION
+        if e == 0:
+            e = np.int64(1)
+        else:
+            m |= HIDDEN
+        p = e - 1075
+        j = (p >> 5) - base
+        s = np.uint64(p & 31)
+        lo = (m & LOW) << s
+        hi = ((m >> HALF) << s) + (lo >> HALF)
+        planes[j, i] = np.int64(lo & LOW)
+        planes[j + 1, i] = np.int64(hi & LOW)
+        planes[j + 2, i] = np.int64(hi >> HALF)
+
+
+@kernel
+def add_powers(x: Any, group: Any, first: Any, base1: int, second: Any, base2: int) -> None:
+    """Add x to first[:, group] and x*x to second[:, group], digit by digit, exactly. NaN and infinities are passed over."""
+    bits = x.view(np.uint64)
+    for i in range(bits.size):
+        g = group[i]
+        u = bits[i]
+        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        m = u & FRACTION
+        if g < 0 or e == 0x7FF:
+            continue
+        if e == 0:
+            if m == 0:
+                continue
+            e = np.int64(1)
+        else:
+            m |= HIDDEN
+        p = e - 1075
+        ml = m & LOW
+        mh = m >> HALF
+        j = (p >> 5) - base1
+        s = np.uint64(p & 31)
+        lo = ml << s
+        hi = (mh << s) + (lo >> HALF)
+        if u >> SIGN_AT:
+            first[j, g] -= np.int64(lo & LOW)
+            first[j + 1, g] -= np.int64(hi & LOW)
+            first[j + 2, g] -= np.int64(hi >> HALF)
+        else:
+            first[j, g] += np.int64(lo & LOW)
+            first[j + 1, g] += np.int64(hi & LOW)
+            first[j + 2, g] += np.int64(hi >> HALF)
+        cross = (ml * mh) << ONE
+        low = ml * ml
+        t = (low >> HALF) + (cross & LOW)
+        v = (t >> HALF) + (cross >> HALF) + mh * mh
+        j = ((2 * p) >> 5) - base2
+        s = np.uint64((2 * p) & 31)
+        d = (low & LOW) << s
+        second[j, g] += np.int64(d & LOW)
+        d = ((t & LOW) << s) + (d >> HALF)
+        second[j + 1, g] += np.int64(d & LOW)
+        d = ((v & LOW) << s) + (d >> HALF)
+        second[j + 2, g] += np.int64(d & LOW)
+        d = ((v >> HALF) << s) + (d >> HALF)
+        second[j + 3, g] += np.int64(d & LOW)
+        second[j + 4, g] += np.int64(d >> HALF)
+
+
+@kernel
+def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, second: Any, base2: int) -> None:
+    """As `add_powers`, each row counted chunk times (a whole number below 2**32)."""
+    bits = x.view(np.uint64)
+    part = np.empty(5, np.uint64)
+    for i in range(bits.size):
+        g = group[i]
+        u = bits[i]
+        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        m = u & FRACTION
+        c = np.uint64(chunk[i])
+        if g < 0 or e == 0x7FF or c == 0:
+            continue
+        if e == 0:
+            if m == 0:
+                continue
+            e = np.int64(1)
+        else:
+            m |= HIDDEN
+        p = e - 1075
+        ml = m & LOW
+        mh = m >> HALF
+        j = (p >> 5) - base1
+        s = np.uint64(p & 31)
+        lo = ml << s
+        hi = (mh << s) + (lo >> HALF)
+        part[0] = lo & LOW
+        part[1] = hi & LOW
+        part[2] = hi >> HALF
+        negative = u >> SIGN_AT
+        for k in range(3):
+            product = part[k] * c
+            if negative:
+                first[j + k, g] -= np.int64(product & LOW)
+                first[j + k + 1, g] -= np.int64(product >> HALF)
+            else:
+                first[j + k, g] += np.int64(product & LOW)
+                first[j + k + 1, g] += np.int64(product >> HALF)
+        cross = (ml * mh) << ONE
+        low = ml * ml
+        t = (low >> HALF) + (cross & LOW)
+        v = (t >> HALF) + (cross >> HALF) + mh * mh
+        j = ((2 * p) >> 5) - base2
+        s = np.uint64((2 * p) & 31)
+        d = (low & LOW) << s
+        part[0] = d & LOW
+        d = ((t & LOW) << s) + (d >> HALF)
+        part[1] = d & LOW
+        d = ((v & LOW) << s) + (d >> HALF)
+        part[2] = d & LOW
+        d = ((v >> HALF) << s) + (d >> HALF)
+        part[3] = d & LOW
+        part[4] = d >> HALF
+        for k in range(5):
+            product = part[k] * c
+            second[j + k, g] += np.int64(product & LOW)
+            second[j + k + 1, g] += np.int64(product >> HALF)
+
+
+@kernel
+def value_codes(x: Any, group: Any, start: int, level: int, keys: Any, known: int, limit: int, index: Any, out: Any) -> Any:
+    """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
+
+    Stops before the first value that would be key number limit+1. Returns where it stopped and how many keys are known.
+    NaN gives -1, minus infinity -2, plus infinity -3.
+    """
+    bits = x.view(np.uint64)
+    drop = np.uint64(level)
+    mask = np.int64(index.size - 1)
+    for i in range(start, bits.size):
+        u = bits[i]
+        if ((u >> EXPONENT_AT) & EXPONENT) == EXPONENT:
+            out[i] = -1 if (u & FRACTION) != 0 else (-2 if (u >> SIGN_AT) else -3)
+            continue
+        if group[i] < 0:
+            out[i] = -1
+            continue
+        if (u << ONE) == 0:
+            u = np.uint64(0)  # minus zero is zero
+        key = u >> drop
+        mixed = key * SCRAMBLE
+        at = np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
+        while index[at] >= 0 and keys[index[at]] != key:
+            at = (at + 1) & mask
+        if index[at] < 0:
+            if known == limit:
+                return i, known
+            keys[known] = key
+            index[at] = known
+            known += 1
+        out[i] = index[at]
+    return bits.size, known
+
+
+@kernel
+def index_keys(keys: Any, known: int, index: Any) -> None:
+    """Fill the empty hash index with the first `known` keys, all different."""
+    mask = np.int64(index.size - 1)
+    for k in range(known):
+        mixed = keys[k] * SCRAMBLE
+        at = np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
+        while index[at] >= 0:
+            at = (at + 1) & mask
+        index[at] = k

@@ -1,0 +1,263 @@
+"""What is remembered of a numeric column, per group of rows: exact sums of x and x*x, and a bounded tally of values.
+
+The tally keeps every distinct value until there are more than CAP; then it drops low bits of the mantissa, one at a
+time, from all of them. How many bits must go depends on the set of values alone, so the tally is free of order.
+While no bit has gone, the tally knows everything, and the sums are read off it; only later are they kept apart.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.sums import kernels
+from likely.sums.counts import add_counts
+from likely.sums.exact import Exact
+from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.table.batch import Floats, Ints
+
+CAP = 2048
+
+Keys = NDArray[np.uint64]
+
+
+class Numbers:
+    """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
+
+    __slots__ = ("_first", "_index", "_keys", "_known", "_second", "cap", "level", "other", "table")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, groups: int = 0, cap: int = CAP) -> None:
+        self.cap = cap
+        self.level = 0
+        self.table = Exact.zeros(0, groups)
+        self.other = Exact.zeros(3, groups)  # missing, minus infinity, plus infinity
+        self._keys: Keys = np.empty(0, np.uint64)
+        self._known = 0
+        self._index = np.full(16, -1, np.int32)
+        self._first = Exact.zeros(groups)
+        self._second = Exact.zeros(groups)
+
+    @property
+    def groups(self) -> int:
+        return self.other.shape[-1]
+
+    def make_room(self, groups: int) -> None:
+        if groups > self.groups:
+            self.table.resize(self.table.shape[0], groups)
+            self.other.resize(3, groups)
+            self._first.resize(groups)
+            self._second.resize(groups)
+
+    # -- taking in ------------------------------------------------------------------------------------------
+
+    def update(self, cells: Floats, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
+        """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
+        x = np.ascontiguousarray(cells, np.float64)
+        codes = np.empty(len(x), np.int32)
+        if not weights.plain:
+            # A row without weight must not cost a place in the tally (tests/laws/test_weights.py).
+            group = np.where(weights.nothing(), np.int32(-1), group)
+        done = 0
+        while done < len(x):
+            limit = min(self.cap, len(self._index) // 2)
+            if len(self._keys) < limit:
+                self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
+                self.table.resize(limit, self.groups)
+            stop, self._known = kernels.value_codes(
+                x, group, done, self.level, self._keys, self._known, limit, self._index, codes
+            )
+            part = slice(done, stop)
+            add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
+            if self.level:
+                self._add_powers(x[part], group[part], weights.take(part))
+            if stop < len(x):
+                self._make_space(limit)
+            done = stop
+
+    def _make_space(self, limit: int) -> None:
+        if limit < self.cap:
+            self._index = np.full(4 * len(self._index), -1, np.int32)
+            kernels.index_keys(self._keys, self._known, self._index)
+        else:
+            if self.level == 0:
+                self._first, self._second = self.sums()
+            self._set_tally(*_coarsened(self._keys[: self._known], self.table[: self._known], 1))
+            self.level += 1
+
+    def _set_tally(self, keys: Keys, table: Exact) -> None:
+        self._keys, self.table, self._known = keys, table, len(keys)
+        size = 16
+        while size < 2 * max(len(keys), 1):
+            size *= 4
+        self._index = np.full(size, -1, np.int32)
+        kernels.index_keys(self._keys, self._known, self._index)
+
+    def _add_powers(self, x: Floats, group: Ints, weights: Weights) -> None:
+        least, most = kernels.exponents(x)
+        if least > most:
+            return
+        first, second = self._first, self._second
+        low, high = weights.base, weights.base + len(weights.chunks)
+        first.cover((least >> 5) + low, (most >> 5) + 3 + high, len(x))
+        second.cover((2 * least >> 5) + low, (2 * most >> 5) + 5 + high, len(x))
+        for k, chunk in enumerate(weights.chunks, weights.base):
+            if weights.plain:
+                kernels.add_powers(x, group, first.planes, first.base, second.planes, second.base)
+            else:
+                kernels.add_scaled_powers(
+                    x, group, chunk, first.planes, first.base - k, second.planes, second.base - k
+                )
+
+    # -- reading out ----------------------------------------------------------------------------------------
+
+    def tally(self) -> tuple[Floats, Exact]:
+        """The values in order (low bits dropped if `level` says so) and what each weighs in each group."""
+        own = self.canonical()
+        values = (own._keys << np.uint64(own.level)).view(np.float64)
+        order = np.argsort(values, kind="stable")
+        return values[order], own.table[order]
+
+    def sums(self) -> tuple[Exact, Exact]:
+        """Sum of x and sum of x*x in each group, over the finite values."""
+        if self.level:
+            return self._first, self._second
+        keys, groups = self._keys[: self._known], self.groups
+        planes, base = self.table[: self._known].chunks()
+        values = np.repeat(keys.view(np.float64), groups)
+        group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
+
+        def powers(digits: list[NDArray[np.int64]], base: int) -> tuple[Exact, Exact]:
+            own = Numbers(groups)
+            own._add_powers(values, group, Weights(tuple(np.ascontiguousarray(d).reshape(-1) for d in digits), base))
+            return own._first, own._second
+
+        debt = np.minimum(planes[-1], 0)  # below zero only where more was taken away than was there
+        first, second = powers([*planes[:-1], planes[-1] - debt], base)
+        if debt.any():
+            less, lesser = powers([-debt], base + len(planes) - 1)
+            first, second = first - less, second - lesser
+        return first, second
+
+    def weight(self) -> Exact:
+        """What the finite values weigh in each group."""
+        return self.table.sum(0)
+
+    def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
+        """For each group: weight, sum of x, sum of x*x, as exact fractions."""
+        first, second = self.sums()
+        return list(zip(self.weight().fractions(), first.fractions(), second.fractions(), strict=True))
+
+    # -- merging --------------------------------------------------------------------------------------------
+
+    def canonical(self) -> Numbers:
+        """Keys in order; values without weight dropped."""
+        out = Numbers(self.groups, self.cap)
+        keys, table = self._keys[: self._known], self.table[: self._known].canonical()
+        kept = np.flatnonzero(~table.is_zero().all(axis=1))
+        order = kept[np.argsort(keys[kept])]
+        out.level = self.level
+        out._set_tally(keys[order], table[order].canonical())
+        out.other = self.other.canonical()
+        out._first, out._second = (s.canonical() for s in self.sums())
+        return out
+
+    def coarsened(self, level: int) -> Numbers:
+        """The same with at least `level` bits dropped from the tally."""
+        out = self.canonical()
+        if level > out.level:
+            out._set_tally(*_coarsened(out._keys, out.table, level - out.level))
+            out.level = level
+        return out
+
+    def _combined(self, other: Numbers, sign: int) -> Numbers:
+        level = max(self.level, other.level)
+        a, b = self.coarsened(level), other.coarsened(level)
+        keys, places = np.unique(np.concatenate([a._keys, b._keys]), return_inverse=True)
+        mine = a.table.scattered(places[: a._known].astype(np.intp), 0, len(keys))
+        theirs = b.table.scattered(places[a._known :].astype(np.intp), 0, len(keys))
+        out = Numbers(self.groups, min(self.cap, other.cap))
+        table = mine + theirs if sign > 0 else mine - theirs
+        out.other = a.other + b.other if sign > 0 else a.other - b.other
+        out._first = a._first + b._first if sign > 0 else a._first - b._first
+        out._second = a._second + b._second if sign > 0 else a._second - b._second
+        while len(keys) > out.cap:
+            keys, table = _coarsened(keys, table, 1)
+            level += 1
+        out._set_tally(keys, table)
+        out.level = level
+        return out.canonical()
+
+    def __add__(self, other: Numbers) -> Numbers:
+        return self._combined(other, +1)
+
+    def __sub__(self, other: Numbers) -> Numbers:
+        return self._combined(other, -1)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in all that both remember: tallies are compared at the coarser of the two levels.
+
+        A tally that was coarsened by rows since taken away cannot win its low bits back; the sums can, and must.
+        """
+        if not isinstance(other, Numbers):
+            return NotImplemented
+        level = max(self.level, other.level)
+        a, b = self.coarsened(level), other.coarsened(level)
+        return (
+            np.array_equal(a._keys, b._keys)
+            and a.table == b.table
+            and a.other == b.other
+            and a._first == b._first
+            and a._second == b._second
+        )
+
+    def regrouped(self, places: NDArray[np.intp], groups: int) -> Numbers:
+        """The same sums with group i called places[i]."""
+        own = self.canonical()
+        out = Numbers(groups, self.cap)
+        out.level = self.level
+        out._set_tally(own._keys, own.table.scattered(places, 1, groups))
+        out.other = own.other.scattered(places, 1, groups)
+        out._first = own._first.scattered(places, 0, groups)
+        out._second = own._second.scattered(places, 0, groups)
+        return out
+
+    @property
+    def impossible(self) -> bool:
+        """Whether something weighs less than nothing: rows were taken away that were never there."""
+        if self.table.is_negative().any() or self.other.is_negative().any():
+            return True
+        # A tally without its low bits may look right where the sums do not: no spread is below zero.
+        return self.level > 0 and any(n * second < first * first for n, first, second in self.moments())
+
+    def state(self) -> dict[str, Any]:
+        own = self.canonical()
+        sums = {} if own.level == 0 else {"first": own._first.state(), "second": own._second.state()}
+        return {
+            "keys": own._keys,
+            "level": own.level,
+            "cap": own.cap,
+            "table": own.table.state(),
+            "other": own.other.state(),
+            **sums,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Numbers:
+        other = Exact.from_state(state["other"])
+        out = cls(other.shape[-1], int(state["cap"]))
+        out.level = int(state["level"])
+        out._set_tally(np.asarray(state["keys"], np.uint64).copy(), Exact.from_state(state["table"]))
+        out.other = other
+        if out.level:
+            out._first, out._second = Exact.from_state(state["first"]), Exact.from_state(state["second"])
+        return out
+
+
+def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact]:
+    """Drop `bits` more bits from the keys and add up what falls together."""
+    fewer, places = np.unique(keys >> np.uint64(bits), return_inverse=True)
+    return fewer, table.scattered(places.astype(np.intp), 0, len(fewer))

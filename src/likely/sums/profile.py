@@ -1,0 +1,94 @@
+"""A profile of a text column: how many cells have which form, and how many are distinct. A sum, so free of row order.
+
+Distinct cells are counted through the smallest hashes: exactly while there are few, by estimate beyond.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.table import cells
+from likely.table.encode import describe_text
+from likely.table.infer import TextProfile
+
+KEEP = 1 << 14
+"""Distinct cells counted exactly; more are estimated to about one per cent."""
+_EXAMPLES = 3
+
+
+class Profile:
+    """What the cells of one text column look like."""
+
+    __slots__ = ("_ceiling", "_kept", "_known", "examples", "forms", "words")
+
+    def __init__(self) -> None:
+        self.forms = np.zeros(6, np.int64)
+        self.words = 0
+        self.examples: dict[int, str] = {}
+        self._ceiling = np.uint64(2**64 - 1)
+        self._kept: NDArray[np.uint64] = np.zeros(64, np.uint64)
+        self._known = 0
+
+    def update(self, array: Any, missing: NDArray[np.uint64]) -> None:
+        """Take in one Arrow array of text."""
+        seen = describe_text(array, missing)
+        self.forms += np.bincount(seen.forms, seen.times, 6).astype(np.int64)
+        self.words += int(seen.words @ seen.times)
+        strange = np.flatnonzero((seen.forms == cells.WORDS) & (seen.times > 0))
+        if len(strange):
+            first = strange[np.argsort(seen.hashes[strange], kind="stable")[: 4 * _EXAMPLES]]
+            self._add_examples({int(seen.hashes[k]): seen.text(int(k)) for k in first})
+        self._add_hashes(np.where(seen.times > 0, seen.hashes, np.uint64(0)))
+
+    def _add_examples(self, more: dict[int, str]) -> None:
+        both = {**self.examples, **more}
+        self.examples = {h: both[h] for h in sorted(both)[:_EXAMPLES]}
+
+    def _add_hashes(self, hashes: NDArray[np.uint64]) -> None:
+        done = 0
+        while done < len(hashes):
+            limit = len(self._kept) // 2
+            done, self._known = cells.keep_small(hashes, self._ceiling, self._kept, self._known, limit, done)
+            if done < len(hashes):
+                self._make_space()
+
+    def _make_space(self) -> None:
+        some = self._smallest()
+        if len(self._kept) < 4 * KEEP:
+            self._kept = np.zeros(4 * len(self._kept), np.uint64)
+        else:
+            self._ceiling = some[KEEP]
+            some = some[:KEEP]
+            self._kept = np.zeros(len(self._kept), np.uint64)
+        _, self._known = cells.keep_small(some, np.uint64(2**64 - 1), self._kept, 0, len(self._kept), 0)
+
+    def _smallest(self) -> NDArray[np.uint64]:
+        return np.sort(self._kept[self._kept != 0])
+
+    def __add__(self, other: Profile) -> Profile:
+        out = Profile()
+        out.forms = self.forms + other.forms
+        out.words = self.words + other.words
+        out._add_examples({**self.examples, **other.examples})
+        out._ceiling = min(self._ceiling, other._ceiling)
+        for part in (self, other):
+            out._add_hashes(part._smallest())
+        return out
+
+    def distinct(self) -> int:
+        """How many different cells there are, missing ones apart."""
+        some = self._smallest()
+        if len(some) <= KEEP and self._ceiling == np.uint64(2**64 - 1):
+            return len(some)
+        return round((KEEP - 1) * 2.0**64 / float(some[KEEP - 1]))
+
+    def read(self) -> TextProfile:
+        """What the rules of inference look at."""
+        missing, whole, decimal, code, date, words = (int(n) for n in self.forms)
+        rows = whole + decimal + code + date + words
+        examples = tuple(self.examples[h] for h in sorted(self.examples))
+        per_cell = self.words / rows if rows else 0.0
+        return TextProfile(rows, missing, whole, decimal, code, date, words, self.distinct(), per_cell, examples)

@@ -1,0 +1,151 @@
+"""The file format: a tree of plain values and arrays as bytes and back, checked by a digest, written atomically.
+
+The only room that knows msgspec. Layout: magic, version, length of the header, header (JSON; arrays by number),
+the arrays, SHA-256 of all before. Equal content gives equal bytes. Nothing in a file is ever executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import FileFormatError, InputError, shown
+
+MAGIC = b"\x89likely\n"
+VERSION = 1
+_HEAD = struct.Struct("<8sIQ")
+_DIGEST = 32
+_KINDS = ("i1", "i2", "i4", "i8", "u8", "f8")
+T = TypeVar("T")
+
+
+def plain(value: Any) -> Any:
+    """A settings object or schema as plain values."""
+    return msgspec.to_builtins(value)
+
+
+def built(kind: type[T], value: Any) -> T:
+    """The settings object or schema of class `kind` that `plain` took apart."""
+    try:
+        return msgspec.convert(value, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise FileFormatError(f"The file holds something this version cannot read: {error}.") from None
+
+
+def as_json(value: Any) -> bytes:
+    """Plain values as JSON text."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2)
+
+
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in the smallest type that holds them: a file of counts is mostly small counts."""
+    if array.dtype == np.int64:
+        low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+        for size, kind in ((7, "<i1"), (15, "<i2"), (31, "<i4")):
+            if -(1 << size) <= low and high < 1 << size:
+                return array.astype(kind)
+    return array.astype(array.dtype.newbyteorder("<"))
+
+
+def dump(tree: dict[str, Any]) -> bytes:
+    """The bytes of a tree of dicts, lists, strings, numbers and arrays."""
+    arrays: list[NDArray[Any]] = []
+
+    def reduced(node: Any) -> Any:
+        if isinstance(node, np.ndarray):
+            arrays.append(_narrow(node))
+            return {"array": len(arrays) - 1}
+        if isinstance(node, dict):
+            return {key: reduced(node[key]) for key in sorted(node)}
+        if isinstance(node, (list, tuple)):
+            return [reduced(item) for item in node]
+        return node
+
+    content = reduced(tree)
+    table = [[a.dtype.str[1:], list(a.shape)] for a in arrays]
+    header = msgspec.json.encode({"content": content, "arrays": table}, order="deterministic")
+    body = _HEAD.pack(MAGIC, VERSION, len(header)) + header + b"".join(a.tobytes() for a in arrays)
+    return body + hashlib.sha256(body).digest()
+
+
+def parse(data: bytes, name: str) -> dict[str, Any]:
+    """The tree that `dump` wrote; `name` is what to call the file in a sentence."""
+    if not data.startswith(MAGIC):
+        raise FileFormatError(f"{shown(name)} is not a likely model file. Make one with `likely fit … -o FILE`.")
+    if len(data) < _HEAD.size + _DIGEST:
+        raise FileFormatError(f"{shown(name)} is cut short. Copy or make it again.")
+    _, version, length = _HEAD.unpack_from(data)
+    if version > VERSION:
+        raise FileFormatError(
+            f"{shown(name)} was written by a newer likely (file version {version}, this one reads up to {VERSION}). "
+            "Upgrade likely to read it."
+        )
+    if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:
+        raise FileFormatError(f"{shown(name)} is cut short or was altered: its checksum is wrong. Copy or make it again.")
+    at = _HEAD.size + length
+    header = msgspec.json.decode(data[_HEAD.size : at])
+    arrays: list[NDArray[Any]] = []
+    for kind, shape in header["arrays"]:
+        if kind not in _KINDS:
+            raise FileFormatError(f"{shown(name)} holds an array of an unknown kind.")
+        count = int(np.prod(shape, dtype=np.int64))
+        dtype = np.dtype("<" + kind)
+        arrays.append(np.frombuffer(data, dtype, count, at).reshape(shape))
+        at += count * dtype.itemsize
+
+    def restored(node: Any) -> Any:
+        if isinstance(node, dict):
+            if node.keys() == {"array"}:
+                return arrays[node["array"]]
+            return {key: restored(value) for key, value in node.items()}
+        return [restored(item) for item in node] if isinstance(node, list) else node
+
+    return restored(header["content"])  # type: ignore[no-any-return]
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read and check a file."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"Cannot read {shown(path)}: {error.strerror}.") from None
+    return parse(data, Path(path).name)
+
+
+def write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write so that a kill at any moment leaves the old file or the new one, never a part."""
+    target = Path(path)
+    temporary: str | None = None
+    try:
+        # resolve(): a link keeps pointing at its file, which is the one replaced.
+        target = target.resolve()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        raise InputError(f"Cannot write {shown(path)}: {error.strerror}.") from None
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _mode(target: Path) -> int:
+    """The permissions that an ordinary write would leave."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

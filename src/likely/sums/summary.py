@@ -1,0 +1,219 @@
+"""The summary: everything likely remembers of a table, one statistic per column, each per class. It is what is saved.
+
+Knows data, never settings. Adding, subtracting and comparing are exact.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likely.errors import NotLearned, shown
+from likely.sums import state
+from likely.sums.counts import Counts
+from likely.sums.exact import Exact
+from likely.sums.numbers import Numbers
+from likely.sums.weights import weights
+from likely.table.batch import Batch, Codes, Ints
+from likely.table.bins import bin_labels
+from likely.table.labels import Labels, number_label, sorted_labels
+from likely.table.schema import Column, Schema
+
+Statistic = Counts | Numbers
+
+
+def statistic_for(column: Column) -> Statistic:
+    """The empty statistic that a column of this kind is summed into."""
+    return Counts() if column.kind == "nominal" else Numbers()
+
+
+class Summary:
+    """Sums over rows. `a + b` merges, `a - b` unlearns, `==` compares; all to the last bit.
+
+    `classes` are the values of the target, in schema order once canonical; `total` is what each weighs.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.labels = Labels()
+        self.total = Exact.zeros(0)
+        self.rows = 0
+        """Rows that count: they have a class and a weight above zero."""
+        self.left_out = 0
+        """Rows without a class, or of weight zero."""
+        self.columns: dict[str, Statistic] = {c.name: statistic_for(c) for c in schema.attributes}
+        self._places: tuple[Labels, NDArray[np.int32]] | None = None
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return tuple(self.labels.names)
+
+    def __getitem__(self, name: str) -> Statistic:
+        if name not in self.columns:
+            self.schema[name]  # says which names there are
+            raise KeyError(name)
+        return self.columns[name]
+
+    def __repr__(self) -> str:
+        target = self.schema.target
+        of = f" of {shown(target.name)}" if target else ""
+        return f"<Summary: {self.rows} rows, {len(self.labels)} classes{of}, {len(self.columns)} attributes>"
+
+    # -- taking in ------------------------------------------------------------------------------------------
+
+    def update(self, batch: Batch) -> None:
+        """Take in the rows of a batch."""
+        group = self._groups(batch)
+        if batch.weight is not None:
+            group = np.where(batch.weight > 0, group, np.int32(-1))
+        share = weights(batch.weight)
+        groups = len(self.labels)
+        counted = int(np.count_nonzero(group >= 0))
+        self.rows += counted
+        self.left_out += batch.rows - counted
+        self.total.resize(max(groups, self.total.shape[0]))
+        rows = Counts(1)
+        rows.update(Codes(group, self.labels), np.where(group < 0, group, np.int32(0)), share)
+        self.total = self.total + rows.table[:groups].sum(1)
+        for name, statistic in self.columns.items():
+            statistic.make_room(groups)
+            statistic.update(batch.cells[name], group, share)  # type: ignore[arg-type]
+
+    def _groups(self, batch: Batch) -> Ints:
+        cells = batch.target
+        if cells is None:
+            self.labels.code("")
+            return np.zeros(batch.rows, np.int32)
+        known = self._places
+        if known is None or known[0] is not cells.labels or len(known[1]) != len(cells.labels):
+            places = np.array([self.labels.code(name) for name in cells.labels.names], np.int32)
+            self._places = known = (cells.labels, places)
+        return np.where(cells.codes < 0, np.int32(-1), known[1][cells.codes]) if len(known[1]) else cells.codes
+
+    # -- merging --------------------------------------------------------------------------------------------
+
+    def _order(self, names: Iterable[str]) -> list[str]:
+        target = self.schema.target
+        if target is not None and target.edges:
+            order = {name: k for k, name in enumerate(bin_labels(target.edges))}
+            return sorted(names, key=lambda n: (order.get(n, len(order)), n))
+        return sorted_labels(list(names), numeric=target is not None and target.reading == "number")
+
+    def _over(self, names: list[str]) -> Summary:
+        """The same sums with these classes, in this order."""
+        index = {name: k for k, name in enumerate(names)}
+        places = np.array([index.get(n, -1) for n in self.labels.names], np.intp)
+        out = Summary(self.schema)
+        out.labels = Labels(names)
+        out.total = self.total.scattered(places, 0, len(names))
+        out.rows, out.left_out = self.rows, self.left_out
+        for name, statistic in self.columns.items():
+            statistic.make_room(len(self.labels))
+            out.columns[name] = statistic.regrouped(places, len(names))
+        return out
+
+    def canonical(self) -> Summary:
+        """Classes in schema order; classes without weight dropped. What two equal summaries have in common."""
+        zero = self.total.is_zero()
+        return self._over(self._order(n for n, empty in zip(self.labels.names, zero, strict=True) if not empty))
+
+    def __add__(self, other: Summary) -> Summary:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        self.schema.check_agrees(other.schema)
+        names = self._order({*self.labels.names, *other.labels.names})
+        out, two = self._over(names), other._over(names)
+        out.total = out.total + two.total
+        out.rows += two.rows
+        out.left_out += two.left_out
+        for name in out.columns:
+            out.columns[name] = out.columns[name] + two.columns[name]  # type: ignore[operator]
+        return out.canonical()
+
+    def __sub__(self, other: Summary) -> Summary:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        self.schema.check_agrees(other.schema)
+        names = self._order({*self.labels.names, *other.labels.names})
+        out, two = self._over(names), other._over(names)
+        out.total = out.total - two.total
+        out.rows -= two.rows
+        out.left_out -= two.left_out
+        never = "was never learned, so it cannot be unlearned: check that these rows went into this model"
+        short = np.flatnonzero(out.total.is_negative())
+        if len(short):
+            raise NotLearned(f"Something of class {shown(names[short[0]])} {never}.")
+        if out.rows < 0 or out.left_out < 0:
+            raise NotLearned(f"Some of it {never}.")
+        for name in out.columns:
+            out.columns[name] = out.columns[name] - two.columns[name]  # type: ignore[operator]
+            if out.columns[name].impossible:
+                raise NotLearned(f"Something in column {shown(name)} {never}.")
+        return out.canonical()
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in every sum. `rows` and `left_out` are not compared: two rows equal one row of weight two."""
+        if not isinstance(other, Summary):
+            return NotImplemented
+        a, b = self.canonical(), other.canonical()
+        return (
+            a.schema == b.schema
+            and a.classes == b.classes
+            and a.total == b.total
+            and a.columns == b.columns
+        )
+
+    def with_schema(self, schema: Schema) -> Summary:
+        """The same sums under a schema that reads some numbers as nominal, or leaves some columns out."""
+        out = Summary(schema)
+        out.labels, out.total, out.rows, out.left_out = self.labels, self.total, self.rows, self.left_out
+        for column in schema.attributes:
+            statistic = self.columns[column.name]
+            if column.kind == "nominal" and isinstance(statistic, Numbers):
+                statistic = levels_of(statistic)
+            out.columns[column.name] = statistic
+        return out
+
+    # -- the file -------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        own = self.canonical()
+        return {
+            "schema": state.plain(own.schema),
+            "classes": list(own.classes),
+            "total": own.total.state(),
+            "rows": own.rows,
+            "left_out": own.left_out,
+            "columns": [own.columns[c.name].state() for c in own.schema.attributes],
+        }
+
+    @classmethod
+    def from_state(cls, tree: dict[str, Any]) -> Summary:
+        out = cls(state.built(Schema, tree["schema"]))
+        out.labels = Labels(tree["classes"])
+        out.total = Exact.from_state(tree["total"])
+        out.rows, out.left_out = tree["rows"], tree["left_out"]
+        for column, kept in zip(out.schema.attributes, tree["columns"], strict=True):
+            out.columns[column.name] = type(out.columns[column.name]).from_state(kept)
+        return out
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the summary to a file, atomically."""
+        state.write(path, state.dump({"summary": self.state()}))
+
+
+def levels_of(numbers: Numbers) -> Counts:
+    """A complete tally of values as counts of levels; infinite numbers count as missing."""
+    values, table = numbers.tally()
+    out = Counts(numbers.groups)
+    out.labels = Labels(number_label(v) for v in values.tolist())
+    out.table = table
+    missing = numbers.other.sum(0)
+    out.other = Exact(missing.planes[:, None, :], missing.base)
+    return out.canonical()

@@ -1,0 +1,1 @@
+"""What a row means: opening tables, reading cells, schemas, and the one crossing from Arrow to numpy."""

@@ -1,0 +1,290 @@
+"""What the text of a cell means: a number, a date, a code, a missing value, or words. Compiled loops over bytes.
+
+Knows bytes and offsets only. There is one grammar of numbers and dates, used to infer a column and to read it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likely.jit import kernel
+
+MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
+"""Forms of a cell. CODE is a whole number with leading zeros, such as 007: a name, not a quantity."""
+
+NOT_A_NUMBER, EASY, HARD = range(3)
+POWERS = 10.0 ** np.arange(23)
+"""Powers of ten that are exact as doubles: a number of at most 15 digits times one of them is rounded once."""
+
+_PRIME = np.uint64(0x100000001B3)
+_BASIS = np.uint64(0xCBF29CE484222325)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def _hash(data: Any, a: int, b: int) -> Any:
+    h = _BASIS
+    for k in range(a, b):
+        h = (h ^ np.uint64(data[k])) * _PRIME
+    h ^= h >> np.uint64(30)
+    h *= _MIX1
+    h ^= h >> np.uint64(27)
+    h *= _MIX2
+    h ^= h >> np.uint64(31)
+    return h if h != 0 else np.uint64(1)
+
+
+@kernel
+def _trimmed(data: Any, a: int, b: int) -> Any:
+    while a < b and (data[a] == 32 or (9 <= data[a] <= 13)):
+        a += 1
+    while b > a and (data[b - 1] == 32 or (9 <= data[b - 1] <= 13)):
+        b -= 1
+    return a, b
+
+
+@kernel
+def _number(data: Any, a: int, b: int) -> Any:
+    """(form, ease, value): the value is right where ease is EASY; where it is HARD a correct parser must be asked."""
+    no = (np.int64(WORDS), np.int64(NOT_A_NUMBER), 0.0)
+    negative = False
+    if a < b and (data[a] == 43 or data[a] == 45):
+        negative = data[a] == 45
+        a += 1
+    if b - a == 3 or b - a == 8:
+        word = np.uint64(0)
+        for k in range(a, b):
+            word = (word << np.uint64(8)) | np.uint64(data[k] | 32)
+        if word == 0x696E66 or word == 0x696E66696E697479:  # inf, infinity
+            return np.int64(DECIMAL), np.int64(EASY), -np.inf if negative else np.inf
+    value = np.uint64(0)
+    count = 0  # digits that matter
+    whole = 0  # digits before the point, thousands marks apart
+    scale = 0
+    since_mark = -1
+    start = a
+    while a < b:
+        c = data[a]
+        if 48 <= c <= 57:
+            whole += 1
+            if since_mark >= 0:
+                since_mark += 1
+            if count > 0 or c != 48:
+                count += 1
+                if count <= 19:
+                    value = value * np.uint64(10) + np.uint64(c - 48)
+                else:
+                    scale += 1
+        elif c == 44:
+            if whole == 0 or (since_mark < 0 and whole > 3) or (since_mark >= 0 and since_mark != 3):
+                return no
+            since_mark = 0
+        else:
+            break
+        a += 1
+    if since_mark >= 0 and since_mark != 3:
+        return no
+    leading_zero = whole > 1 and data[start] == 48
+    fraction = 0
+    if a < b and data[a] == 46:
+        a += 1
+        while a < b and 48 <= data[a] <= 57:
+            fraction += 1
+            if count > 0 or data[a] != 48:
+                count += 1
+            if count <= 19:
+                value = value * np.uint64(10) + np.uint64(data[a] - 48)
+                scale -= 1
+            a += 1
+        if fraction == 0 and whole == 0:
+            return no
+        decimal = True
+    else:
+        decimal = False
+    if whole + fraction == 0:
+        return no
+    if a < b and (data[a] == 101 or data[a] == 69):
+        a += 1
+        down = False
+        if a < b and (data[a] == 43 or data[a] == 45):
+            down = data[a] == 45
+            a += 1
+        if a == b:
+            return no
+        power = 0
+        while a < b and 48 <= data[a] <= 57:
+            power = min(power * 10 + np.int64(data[a] - 48), 99999)
+            a += 1
+        scale += -power if down else power
+        decimal = True
+    if a != b:
+        return no
+    form = np.int64(DECIMAL if decimal else (CODE if leading_zero else WHOLE))
+    if count == 0:
+        return form, np.int64(EASY), -0.0 if negative else 0.0
+    if count <= 15 and -22 <= scale <= 22:
+        x = np.float64(np.int64(value))
+        x = x / POWERS[-scale] if scale < 0 else x * POWERS[scale]
+        return form, np.int64(EASY), -x if negative else x
+    return form, np.int64(HARD), 0.0
+
+
+@kernel
+def _two(data: Any, a: int) -> Any:
+    x, y = data[a], data[a + 1]
+    if 48 <= x <= 57 and 48 <= y <= 57:
+        return np.int64(x - 48) * 10 + np.int64(y - 48)
+    return np.int64(-1)
+
+
+@kernel
+def _date(data: Any, a: int, b: int) -> Any:
+    """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with or without a time and zone; NaN if it is none."""
+    if b - a < 10 or data[a + 4] != data[a + 7] or (data[a + 4] != 45 and data[a + 4] != 47):
+        return np.nan
+    century, year, month, day = _two(data, a), _two(data, a + 2), _two(data, a + 5), _two(data, a + 8)
+    if century < 0 or year < 0 or month < 1 or month > 12 or day < 1:
+        return np.nan
+    year += 100 * century
+    leap = (year % 4 == 0 and year % 100 != 0) or year % 400 == 0
+    longest = 31 if month in (1, 3, 5, 7, 8, 10, 12) else (30 if month != 2 else (29 if leap else 28))
+    if day > longest:
+        return np.nan
+    # Days since 1970 of the civil calendar, counting years from March so that the leap day comes last.
+    y = year - 1 if month <= 2 else year
+    era = y // 400
+    of_era = y - 400 * era
+    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    days = 146097 * era + 365 * of_era + of_era // 4 - of_era // 100 + of_year - 719468
+    seconds = np.float64(days * 86400)
+    a += 10
+    if a == b:
+        return seconds
+    if (data[a] != 84 and data[a] != 116 and data[a] != 32) or b - a < 6 or data[a + 3] != 58:
+        return np.nan
+    hour, minute = _two(data, a + 1), _two(data, a + 4)
+    if hour < 0 or hour > 24 or minute < 0 or minute > 59:
+        return np.nan
+    seconds += 3600 * hour + 60 * minute
+    a += 6
+    if a < b and data[a] == 58:
+        if b - a < 3:
+            return np.nan
+        second = _two(data, a + 1)
+        if second < 0 or second > 60:
+            return np.nan
+        seconds += second
+        a += 3
+        if a < b and (data[a] == 46 or data[a] == 44):
+            a += 1
+            part, unit = 0.0, 1.0
+            while a < b and 48 <= data[a] <= 57:
+                if unit < 1e9:
+                    part = 10 * part + np.float64(data[a] - 48)
+                    unit *= 10
+                a += 1
+            seconds += part / unit
+    if a == b or (a + 1 == b and (data[a] == 90 or data[a] == 122)):
+        return seconds
+    if (data[a] != 43 and data[a] != 45) or b - a < 3:
+        return np.nan
+    sign = -1 if data[a] == 43 else 1
+    hour = _two(data, a + 1)
+    a += 3
+    if a < b and data[a] == 58:
+        a += 1
+    minute = np.int64(0)
+    if a < b:
+        if b - a != 2:
+            return np.nan
+        minute = _two(data, a)
+    if hour < 0 or hour > 24 or minute < 0 or minute > 59:
+        return np.nan
+    return seconds + sign * (3600 * hour + 60 * minute)
+
+
+@kernel
+def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hashes: Any, words: Any) -> None:
+    """The form, hash and number of words of each cell. `missing` holds the hashes of the cells that mean "not known"."""
+    for i in range(offsets.size - 1):
+        forms[i] = MISSING
+        hashes[i] = 0
+        words[i] = 0
+        if valid.size > 0 and not valid[i]:
+            continue
+        a, b = _trimmed(data, offsets[i], offsets[i + 1])
+        h = _hash(data, a, b)
+        gone = a == b
+        for k in range(missing.size):
+            if missing[k] == h:
+                gone = True
+        if gone:
+            continue
+        hashes[i] = h
+        form, ease, _ = _number(data, a, b)
+        if ease == NOT_A_NUMBER and not np.isnan(_date(data, a, b)):
+            form = np.int64(DATE)
+        forms[i] = form
+        inside = False
+        for k in range(a, b):
+            blank = data[k] == 32 or (9 <= data[k] <= 13)
+            if not blank and not inside:
+                words[i] += 1
+            inside = not blank
+
+
+@kernel
+def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: Any, state: Any) -> None:
+    """The number (or date) of each cell into `out`; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
+    for i in range(offsets.size - 1):
+        out[i] = np.nan
+        state[i] = 1
+        if valid.size > 0 and not valid[i]:
+            continue
+        a, b = _trimmed(data, offsets[i], offsets[i + 1])
+        gone = a == b
+        if not gone and missing.size > 0:
+            h = _hash(data, a, b)
+            for k in range(missing.size):
+                if missing[k] == h:
+                    gone = True
+        if gone:
+            continue
+        if dates:
+            out[i] = _date(data, a, b)
+            state[i] = 2 if np.isnan(out[i]) else 0
+        else:
+            _, ease, value = _number(data, a, b)
+            state[i] = 2 if ease == NOT_A_NUMBER else (0 if ease == EASY else 3)
+            if ease == EASY:
+                out[i] = value
+
+
+@kernel
+def hash_cells(offsets: Any, data: Any, out: Any) -> None:
+    """The hash of each trimmed cell."""
+    for i in range(offsets.size - 1):
+        a, b = _trimmed(data, offsets[i], offsets[i + 1])
+        out[i] = _hash(data, a, b)
+
+
+@kernel
+def keep_small(hashes: Any, ceiling: Any, kept: Any, known: int, limit: int, start: int) -> Any:
+    """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
+    mask = np.int64(kept.size - 1)
+    for i in range(start, hashes.size):
+        h = hashes[i]
+        if h == 0 or h >= ceiling:
+            continue
+        at = np.int64(h & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
+        while kept[at] != 0 and kept[at] != h:
+            at = (at + 1) & mask
+        if kept[at] == 0:
+            if known == limit:
+                return i, known
+            kept[at] = h
+            known += 1
+    return hashes.size, known

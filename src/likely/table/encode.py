@@ -1,0 +1,335 @@
+"""The one crossing from Arrow to numpy: a record batch becomes a `Batch`, read as the schema says.
+
+Text cells are trimmed of blanks; a level is the trimmed text. No Python runs per cell, only per distinct level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from likely.errors import ColumnError, InputError, UnseenLevel, shown
+from likely.table import cells
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Floats
+from likely.table.bins import bin_labels
+from likely.table.labels import Labels, number_label
+from likely.table.schema import Column, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """The bytes of a text array: cell i is data[offsets[i]:offsets[i+1]] unless `valid` says it is null."""
+
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    valid: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+NO_CELLS: NDArray[np.bool_] = np.empty(0, np.bool_)
+NO_TOKENS: NDArray[np.uint64] = np.empty(0, np.uint64)
+BLANKS = " \t\n\v\f\r"
+"""The blanks around a cell that are no part of it."""
+
+
+def validity(array: Any) -> NDArray[np.bool_]:
+    """Which cells are not null; empty where none is."""
+    buffer = array.buffers()[0]
+    if array.null_count == 0 or buffer is None:
+        return np.zeros(len(array), np.bool_) if pa.types.is_null(array.type) else NO_CELLS
+    first, skip = divmod(array.offset, 8)
+    bits = np.frombuffer(buffer, np.uint8)[first : first + (skip + len(array) + 7) // 8]  # a slice pays for itself only
+    return np.unpackbits(bits, bitorder="little")[skip : skip + len(array)].astype(np.bool_)
+
+
+def _plain_text(array: Any) -> Any:
+    return array if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) else array.cast(pa.string())
+
+
+def text_view(array: Any) -> TextView:
+    """Any text array as bytes and offsets, without copying the bytes."""
+    array = _plain_text(array)
+    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    _, offsets, data = array.buffers()
+    if offsets is None or len(array) == 0:
+        return TextView(np.zeros(len(array) + 1, np.int64), np.empty(0, np.uint8), validity(array))
+    at = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    raw = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
+    return TextView(at, raw, validity(array))
+
+
+def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
+    """Hashes of the cells that mean "missing"."""
+    view = text_view(pa.array(list(tokens), pa.string()))
+    out = np.zeros(len(view), np.uint64)
+    cells.hash_cells(view.offsets, view.data, out)
+    return out
+
+
+def is_text(kind: Any) -> bool:
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def is_numeric(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def is_moment(kind: Any) -> bool:
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def column_form(kind: Any) -> str:
+    """What Arrow knows of a column: text, number, date, boolean, empty, or other (nested and the like)."""
+    if pa.types.is_dictionary(kind):
+        return column_form(kind.value_type)
+    if is_text(kind):
+        return "text"
+    if is_numeric(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
+        return "number"
+    if is_moment(kind):
+        return "date"
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    return "empty" if pa.types.is_null(kind) else "other"
+
+
+def numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) -> tuple[Floats, int]:
+    """The cells as doubles (NaN: missing), and how many were neither missing nor numbers."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        values, strays = numbers(array.dictionary, missing, dates)
+        index = indices(array)
+        out = np.where(index < 0, np.nan, values[index]) if len(values) else np.full(len(array), np.nan)
+        if strays:
+            view = text_view(array.dictionary) if is_text(kind.value_type) else None
+            strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
+        return out, strays
+    if is_text(kind):
+        return _parsed(array, missing, dates)
+    if is_moment(kind):
+        stamps = array.cast(pa.timestamp("us"), safe=False)
+        micro = np.frombuffer(stamps.buffers()[1], np.int64)[stamps.offset : stamps.offset + len(stamps)]
+        valid = validity(stamps)
+        out = micro / 1e6
+        return (np.where(valid, out, np.nan) if valid.size else out), 0
+    if pa.types.is_null(kind):
+        return np.full(len(array), np.nan), 0
+    if pa.types.is_decimal(kind):
+        # By way of text: Arrow's own step from decimal to double may miss the nearest one.
+        return _parsed(array.cast(pa.string()), NO_TOKENS, False)
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.float64(), safe=False)
+    elif pa.types.is_time(kind) or pa.types.is_duration(kind):
+        array = array.cast(pa.int64() if array.type.bit_width == 64 else pa.int32())
+    return np.ascontiguousarray(array.to_numpy(zero_copy_only=False), np.float64), 0
+
+
+def _states(view: TextView, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, NDArray[np.uint8]]:
+    out, state = np.empty(len(view)), np.empty(len(view), np.uint8)
+    cells.parse(view.offsets, view.data, view.valid, missing, dates, out, state)
+    return out, state
+
+
+def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
+    return _states(view, missing, dates)[1] == 2
+
+
+def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
+    array = _plain_text(array)
+    out, state = _states(text_view(array), missing, dates)
+    hard = np.flatnonzero(state == 3)
+    if len(hard):
+        # More than 15 digits, or a far exponent: Arrow's parser rounds these correctly (tests/table/test_cells.py).
+        texts = pc.replace_substring(pc.ascii_trim(array.take(pa.array(hard)), BLANKS), ",", "")
+        out[hard] = texts.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return out, int(np.count_nonzero(state == 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The form, hash and word count of each cell (of each distinct cell where Arrow keeps a dictionary)."""
+
+    forms: NDArray[np.uint8]
+    hashes: NDArray[np.uint64]
+    words: NDArray[np.int64]
+    times: NDArray[np.int64]
+    _array: Any
+
+    def text(self, k: int) -> str:
+        """The text of cell k."""
+        return str(self._array[k].as_py()).strip()
+
+
+def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
+    """What the cells of a text array look like."""
+    if pa.types.is_dictionary(array.type):
+        index = indices(array)
+        times = np.bincount(index[index >= 0], minlength=len(array.dictionary)).astype(np.int64)
+        nulls = int(np.count_nonzero(index < 0))
+        array = pa.concat_arrays([array.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
+        times = np.append(times, nulls)
+    else:
+        array = array.cast(pa.string()) if not pa.types.is_string(array.type) else array
+        times = np.ones(len(array), np.int64)
+    view = text_view(array)
+    forms, hashes = np.empty(len(view), np.uint8), np.empty(len(view), np.uint64)
+    words = np.empty(len(view), np.int64)
+    cells.describe(view.offsets, view.data, view.valid, missing, forms, hashes, words)
+    return Described(forms, hashes, words, times, array)
+
+
+def indices(array: Any) -> NDArray[np.int64]:
+    """The indices of a dictionary array; null is -1."""
+    index = array.indices
+    _, data = index.buffers()
+    out = np.frombuffer(data, index.type.to_pandas_dtype())[index.offset : index.offset + len(index)].astype(np.int64)
+    valid = validity(index)
+    return np.where(valid, out, -1) if valid.size else out
+
+
+def levels(array: Any, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text") -> NDArray[np.int32]:
+    """The codes of a nominal column; new levels are added to `labels` unless it is closed."""
+    if pa.types.is_dictionary(array.type):
+        names, index = array.dictionary, indices(array)
+    elif len(array) == 0:
+        return np.empty(0, np.int32)
+    else:
+        coded = array.dictionary_encode()
+        names, index = coded.dictionary, indices(coded)
+    texts = [_level(v) for v in names.to_pylist()]
+    if reading == "number":
+        values, _ = numbers(names, token_hashes(tuple(missing)))
+        texts = [number_label(v) if np.isfinite(v) else None for v in values.tolist()]
+    places = np.full(len(texts) + 1, MISSING_CODE, np.int32)  # the last place serves index -1, which is null
+    used = np.zeros(len(texts) + 1, np.bool_)
+    used[index] = True
+    for k, text in enumerate(texts):
+        if text is not None and used[k] and text not in missing and text:
+            places[k] = labels.index.get(text, UNSEEN_CODE) if closed else labels.code(text)
+    return places[index]
+
+
+def _level(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return number_label(value) if np.isfinite(value) else None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip()
+    return str(value)
+
+
+@dataclass
+class Encoder:
+    """Turns record batches into batches. Open: levels are collected. Closed: `labels` are all there are.
+
+    `strays` counts cells that should have been numbers; `unseen` counts levels that closed labels do not know;
+    `absent` names columns that the table does not have, whose cells then count as missing.
+    """
+
+    schema: Schema
+    labels: Mapping[str, Labels] | None = None
+    classes: Labels | None = None
+    refuse_unseen: bool = False
+    strays: dict[str, int] = field(default_factory=dict)
+    unseen: dict[str, int] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._tokens = token_hashes(self.schema.missing)
+        self._missing = frozenset(self.schema.missing)
+        self._own: dict[str, Labels] = {}
+        target = self.schema.target
+        if target is not None and target.edges and self.classes is None:
+            self._own[target.name] = Labels(bin_labels(target.edges))
+
+    def encode(self, batch: Any, start: int = 0) -> Batch:
+        """One record batch, whose first row is row number `start` of the table."""
+        names = {name: k for k, name in enumerate(batch.schema.names)}
+        out: dict[str, Codes | Floats] = {}
+        target: Codes | None = None
+        weight: Floats | None = None
+        for column in self.schema.used:
+            place = names.get(column.name)
+            if place is None and column.role != "attribute":
+                continue
+            array = pa.nulls(batch.num_rows) if place is None else batch.column(place)
+            if place is None:
+                self.absent.add(column.name)
+            if column.role == "target":
+                target = self._target(column, array)
+            elif column.role == "weight":
+                weight = self._weight(column, array, start)
+            elif column.kind == "nominal":
+                out[column.name] = self._nominal(column, array, start)
+            else:
+                out[column.name] = self._numbers(column, array)
+        return Batch(batch.num_rows, out, target, weight, start)
+
+    def _numbers(self, column: Column, array: Any) -> Floats:
+        try:
+            values, strays = numbers(array, self._tokens, column.reading == "date")
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            raise InputError(
+                f"Column {shown(column.name)} cannot be read as a {column.kind}: {shown(error, 120)}. "
+                f"Say how to read it, e.g. --type {column.name}=nominal."
+            ) from None
+        if strays:
+            self.strays[column.name] = self.strays.get(column.name, 0) + strays
+        return values
+
+    def _nominal(self, column: Column, array: Any, start: int) -> Codes:
+        closed = self.labels is not None
+        labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
+        codes = levels(array, self._missing, labels, closed, column.reading)
+        if closed:
+            strange = np.flatnonzero(codes == UNSEEN_CODE)
+            if len(strange):
+                self.unseen[column.name] = self.unseen.get(column.name, 0) + len(strange)
+                if self.refuse_unseen:
+                    at = int(strange[0])
+                    raise UnseenLevel(
+                        f"Row {start + at + 1} has the level {shown(array[at].as_py())} in column {shown(column.name)}, "
+                        "which training did not have. Learn with unseen='skip' or 'reserve' to let it pass."
+                    )
+        return Codes(codes, labels)
+
+    def _labels(self, name: str) -> Labels:
+        return self._own.setdefault(name, Labels())
+
+    def _target(self, column: Column, array: Any) -> Codes:
+        labels = self.classes if self.classes is not None else self._labels(column.name)
+        if column.edges:
+            values = self._numbers(column, array)
+            places = [labels.index.get(name, UNSEEN_CODE) for name in bin_labels(column.edges)]
+            codes = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
+            return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), codes), labels)
+        return Codes(levels(array, self._missing, labels, self.classes is not None, column.reading), labels)
+
+    def _weight(self, column: Column, array: Any, start: int) -> Floats:
+        values = self._numbers(column, array)
+        bad = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
+        if len(bad):
+            raise ColumnError(
+                f"The weight in row {start + int(bad[0]) + 1} of column {shown(column.name)} is "
+                f"{shown(array[int(bad[0])].as_py())}. Weights must be finite numbers, zero or more."
+            )
+        return values

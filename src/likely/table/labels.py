@@ -1,0 +1,61 @@
+"""Labels: the open list of levels (or classes) of one column, and how a Python value becomes a label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+
+class Labels:
+    """Names with codes 0, 1, 2 … in order of discovery. Open: a new name is simply a new code."""
+
+    __slots__ = ("index", "names")
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names: list[str] = list(names)
+        self.index: dict[str, int] = {name: code for code, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def code(self, name: str) -> int:
+        """The code of `name`, which is added if it is new."""
+        found = self.index.get(name)
+        if found is None:
+            found = self.index[name] = len(self.names)
+            self.names.append(name)
+        return found
+
+    def copy(self) -> Labels:
+        return Labels(self.names)
+
+
+def label(value: object) -> str | None:
+    """The label of a Python value; None where it means "missing".
+
+    >>> label(True), label(3.0), label(" a "), label(float("nan"))
+    ('true', '3', 'a', None)
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.strip()
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return None if math.isnan(value) else number_label(value)
+    return str(value)
+
+
+def number_label(value: float) -> str:
+    """The one spelling of a number as a label: whole numbers without a point, others as Python writes them."""
+    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 2**53 else repr(value)
+
+
+def sorted_labels(names: Sequence[str], numeric: bool) -> list[str]:
+    """Schema order: numbers by size, everything else by code point. Ties in a prediction go to the first."""
+    return sorted(names, key=lambda n: (float(n), n)) if numeric else sorted(names)

@@ -1,0 +1,94 @@
+"""The schema: how each column is read (kind), what it is for (role), and why. Knows no data and no settings of learners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from likely.errors import ColumnError, SchemaMismatch, nearest, shown
+
+Kind = Literal["nominal", "number", "date", "text", "identifier", "constant", "ignored"]
+Role = Literal["attribute", "target", "weight", "left out"]
+Reading = Literal["text", "number", "date", "boolean"]
+
+MISSING: tuple[str, ...] = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan", "<NA>")
+"""Cells that stand for "not known" unless the user names others. The empty cell always does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: `kind` is what it means, `reading` how a cell becomes a value, `why` a sentence for people."""
+
+    name: str
+    kind: Kind
+    role: Role
+    reading: Reading = "text"
+    levels: tuple[str, ...] = ()
+    """Levels that the file itself declares (ARFF); they belong to the domain even where no row has them."""
+    edges: tuple[float, ...] = ()
+    """For a binned numeric target: the inner edges; class i holds edges[i-1] <= x < edges[i]."""
+    why: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of a table in order, and the cells that mean "missing"."""
+
+    columns: tuple[Column, ...]
+    missing: tuple[str, ...] = MISSING
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ColumnError(f"There is no column {shown(name)}. {nearest(name, self.names)}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.columns)
+
+    @property
+    def target(self) -> Column | None:
+        return next((c for c in self.columns if c.role == "target"), None)
+
+    @property
+    def weight(self) -> Column | None:
+        return next((c for c in self.columns if c.role == "weight"), None)
+
+    @property
+    def attributes(self) -> tuple[Column, ...]:
+        return tuple(c for c in self.columns if c.role == "attribute")
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        """The columns that a sweep has to read."""
+        return tuple(c for c in self.columns if c.role != "left out")
+
+    def with_columns(self, columns: Iterable[Column]) -> Schema:
+        return replace(self, columns=tuple(columns))
+
+    def check_agrees(self, other: Schema) -> None:
+        """Refuse, naming the column, if `other` reads any column differently."""
+        mine, theirs = {c.name: c for c in self.columns}, {c.name: c for c in other.columns}
+        remedy = "Read both with the same schema (schema=… or --schema FILE)."
+        for name in [*mine, *theirs]:
+            a, b = mine.get(name), theirs.get(name)
+            if a is None or b is None:
+                raise SchemaMismatch(f"Only one of the two has a column {shown(name)}. {remedy}")
+            if a != b:
+                how = _difference(a, b)
+                raise SchemaMismatch(f"The two read column {shown(name)} differently: {how}. {remedy}")
+        if self.names != other.names:
+            raise SchemaMismatch(f"The two have the same columns in another order. {remedy}")
+        if self.missing != other.missing:
+            raise SchemaMismatch(f"The two do not take the same cells for missing. {remedy}")
+
+
+def _difference(a: Column, b: Column) -> str:
+    for one, two in ((a.role, b.role), (a.kind, b.kind)):
+        if one != two:
+            return f"{one} here, {two} there"
+    if a.reading != b.reading:
+        return f"cells read as {a.reading} here, as {b.reading} there"
+    return "other levels are declared" if a.levels != b.levels else "other edges"

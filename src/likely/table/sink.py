@@ -1,0 +1,120 @@
+"""The one writer of tables: predictions as CSV or Parquet, batch by batch, to a file (atomically) or standard output."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from csv import writer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from likely.errors import ColumnError, InputError, shown
+
+
+class Sink:
+    """Writes batches of one table; the file appears whole on success, and not at all on failure."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = None if path in (None, "-") else Path(str(path)).resolve()
+        self._temporary: Path | None = None
+        self._file: Any = None
+        self._writer: Any = None
+        self._begun = False
+
+    def __enter__(self) -> Sink:
+        if self._path is None:
+            self._file = pa.PythonFile(sys.stdout.buffer, mode="w")
+            return self
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{self._path.name[:100]}.", suffix=".part", dir=self._path.parent)
+        except OSError as error:
+            raise InputError(f"Cannot write {shown(self._path)}: {error.strerror}.") from None
+        os.close(handle)
+        self._temporary = Path(name)
+        self._file = pa.OSFile(name, "wb")
+        return self
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write one batch; all must have the same columns."""
+        suffix = "" if self._path is None else self._path.suffix.lower()
+        if suffix in (".parquet", ".pq"):
+            import pyarrow.parquet as pq
+
+            if self._writer is None:
+                self._writer = pq.ParquetWriter(self._file, batch.schema)
+            self._writer.write_batch(batch)
+        else:
+            self._write_text(batch, "\t" if suffix == ".tsv" else ",")
+
+    def _write_text(self, batch: pa.RecordBatch, delimiter: str) -> None:
+        import pyarrow.csv as csv
+
+        if not self._begun:
+            header = io.StringIO(newline="")
+            writer(header, delimiter=delimiter, lineterminator="\n").writerow(batch.schema.names)
+            self._file.write(header.getvalue().encode())
+            self._begun = True
+        # Arrow quotes every text or none: quotes are needed only in batches with a cell that would be misread.
+        quoted: Any = "needed" if any(_needs_quotes(c, delimiter) for c in batch.columns) else "none"
+        options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoted)
+        try:
+            csv.write_csv(batch, self._file, options)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            nested = [f.name for f in batch.schema if pa.types.is_nested(f.type)]
+            raise ColumnError(
+                f"Column {shown(nested[0] if nested else batch.schema.names[0])} cannot be written as CSV. "
+                "Write Parquet (-o FILE.parquet) or leave --keep out."
+            ) from None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if self._writer is not None:
+                self._writer.close()
+            self._file.close() if self._path is not None else sys.stdout.flush()
+            if kind is None and self._temporary is not None and self._path is not None:
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(self._temporary, 0o666 & ~mask)
+                os.replace(self._temporary, self._path)
+                self._temporary = None
+        finally:
+            if self._temporary is not None:
+                self._temporary.unlink(missing_ok=True)
+
+
+def _needs_quotes(array: Any, delimiter: str) -> bool:
+    import pyarrow.compute
+
+    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
+        return False
+    compute: Any = pyarrow.compute
+    return bool(compute.any(compute.match_substring_regex(array, f'[{delimiter}"\r\n]|^\\s|\\s$')).as_py())
+
+
+def prediction_names(classes: tuple[str, ...]) -> list[str]:
+    """The columns of a table of predictions."""
+    return ["prediction", *(f"p({name})" for name in classes)]
+
+
+def predictions(classes: tuple[str, ...], codes: NDArray[Any], matrix: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
+    """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
+    names = prediction_names(classes)
+    none = codes < 0
+    index = pa.array(np.where(none, 0, codes).astype(np.int32), mask=none)
+    arrays: list[Any] = [pa.DictionaryArray.from_arrays(index, pa.array(list(classes), pa.string())).cast(pa.string())]
+    arrays += [pa.array(np.ascontiguousarray(matrix[:, k]), mask=none) for k in range(len(classes))]
+    if kept is None:
+        return pa.RecordBatch.from_arrays(arrays, names=names)
+    plain = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in kept.columns]
+    return pa.RecordBatch.from_arrays([*plain, *arrays], names=[*kept.schema.names, *names])
+
+
+def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows of a table, for a header without predictions."""
+    return pa.RecordBatch.from_pylist([], schema=schema)

@@ -1,0 +1,40 @@
+"""Work on batches by several threads, results in the order of the batches. Knows nothing of tables, sums or models."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def default_threads() -> int:
+    """As many threads as cores this process may use, unless LIKELY_THREADS says otherwise."""
+    asked = os.environ.get("LIKELY_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(items: Iterable[A], work: Callable[[A], B], threads: int | None = None) -> Iterator[B]:
+    """work(item) for each item, in order, never holding more than a few items at once."""
+    count = threads or default_threads()
+    if count == 1:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[B]] = deque()
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,35 @@
+"""What every test may ask for: the example tables, the larger tables where they are at hand, and how hypothesis runs.
+
+Must not import likely, so that a broken package fails in the tests that need it and not in collecting the others.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No deadline: the first example of a property may compile a kernel. In CI the examples are derived from the test
+# itself, so that a red run can be repeated; elsewhere they vary, so that more is tried over time.
+settings.register_profile("desk", deadline=None, print_blob=True)
+settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+@pytest.fixture(scope="session")
+def examples() -> Path:
+    """The folder of the small tables that come with the project."""
+    return ROOT / "examples"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder `shared` beside the clone, which holds larger tables; a test that needs it is skipped without it."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs the folder `shared` beside the clone, and there is none")
+    return folder

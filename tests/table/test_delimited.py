@@ -1,0 +1,210 @@
+"""Delimited text: cells stay the text they were, and what is wrong is told with its line."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likely.errors import ColumnError, EncodingError, InputError, SettingError
+from likely.table import delimited, sniff
+from likely.table.source import Source, open_source
+
+
+def rows(source: Source) -> list[list[str]]:
+    """Header and rows."""
+    read = [list(r.values()) for batch in source.batches() for r in batch.to_pylist()]
+    return [source.schema.names, *read]
+
+
+@pytest.fixture
+def written(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def write(content: str | bytes, name: str = "t.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def refused(path: Path, *parts: str, kind: type[Exception] = InputError) -> None:
+    with pytest.raises(kind) as caught:
+        rows(open_source(path))
+    for part in parts:
+        assert part in str(caught.value)
+
+
+CELL = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12) | st.text(
+    ',;|\t"\n\r a1é', max_size=8
+)
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> list[list[str]]:
+    width = draw(st.integers(2, 5))
+    return draw(st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=6))
+
+
+@given(grid=grids(), delimiter=st.sampled_from(",;|\t"), end=st.sampled_from(["\n", "\r\n"]), bom=st.booleans())
+@settings(deadline=None, max_examples=150)
+def test_any_table_of_texts_comes_back(grid: list[list[str]], delimiter: str, end: str, bom: bool) -> None:
+    text = io.StringIO(newline="")
+    # csv's writer quotes a lone carriage return only where it may be part of the line's end.
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL)
+    header = [f"c{i}" for i in range(len(grid[0]))]
+    writer.writerows([header, *grid])
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_bytes(text.getvalue().encode("utf-8-sig" if bom else "utf-8"))
+        source = open_source(path, delimiter=delimiter)
+        assert rows(source) == [header, *grid] == rows(source)
+
+
+@given(names=st.lists(CELL.map(str.strip).filter(bool), min_size=2, max_size=5, unique=True), grid=grids())
+@settings(deadline=None, max_examples=100)
+def test_any_names_come_back(names: list[str], grid: list[list[str]]) -> None:
+    text = io.StringIO(newline="")
+    body = [(row * 5)[: len(names)] for row in grid]
+    csv.writer(text).writerows([names, *body])
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_bytes(text.getvalue().encode())
+        assert rows(open_source(path, delimiter=",")) == [names, *body]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected", "note"),
+    [
+        ("a,b\n1,2\n", "t.csv", [["a", "b"], ["1", "2"]], None),
+        ("a;b\n1,5;2,5\n3,5;4\n", "t.csv", [["a", "b"], ["1,5", "2,5"], ["3,5", "4"]], "';'"),
+        ("a\tb\n1\t2, 3\n", "t.tsv", [["a", "b"], ["1", "2, 3"]], None),
+        ("a\tb\n1\t2\n", "t.txt", [["a", "b"], ["1", "2"]], "a tab"),
+        ("a|b|c\n1|2|x, y\n", "t.csv", [["a", "b", "c"], ["1", "2", "x, y"]], "'|'"),
+        ("a b c\n1 2 3\n4 5 6\n", "t.dat", [["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"]], "a blank"),
+        ("x\n1\n\n2\n", "t.csv", [["x"], ["1"], ["2"]], None),
+        ("text\nHello, you\nbye\n", "t.txt", [["text"]], None),
+        ("sep=;\na;b\n1;2\n", "t.csv", [["a", "b"], ["1", "2"]], None),
+        ('a,"b\nc",""\n1,"2\n,""3""",\n', "t.csv", [["a", "b\nc", "column 3"], ["1", '2\n,"3"', ""]], None),
+        (" a , b\n 1, x \n", "t.csv", [["a", "b"], [" 1", " x "]], None),
+        ("\n  \na,b\n\n1,2\n   \n3,4", "t.csv", [["a", "b"], ["1", "2"], ["3", "4"]], None),
+        ("a,b\r1,2\r3,4\r", "t.csv", [["a", "b"], ["1", "2"], ["3", "4"]], None),
+        ("a,b\n", "t.csv", [["a", "b"]], None),
+        ("a,b", "t.csv", [["a", "b"]], None),
+        ("a,b\n\n \n", "t.csv", [["a", "b"]], None),
+        ("1,2\n3,4\n", "t.csv", [["1", "2"], ["3", "4"]], "all numbers"),
+        ("a,b\nNA,null\n,?\n", "t.csv", [["a", "b"], ["NA", "null"], ["", "?"]], None),
+    ],
+)
+def test_layouts(written, text: str, name: str, expected: list[list[str]], note: str | None) -> None:  # type: ignore[no-untyped-def]
+    source = open_source(written(text, name))
+    if len(expected) > 1 or "," not in text.split("\n", 1)[-1]:
+        assert rows(source) == expected
+    assert source.schema.names == expected[0]
+    assert source.notes == () if note is None else note in " ".join(source.notes)
+
+
+def test_compressed_text(written) -> None:  # type: ignore[no-untyped-def]
+    text = b"a,b\n1,\xc3\xa9\n"
+    zstd = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(zstd, "zstd") as stream:
+        stream.write(text)
+    packed = {
+        "t.csv.gz": gzip.compress(text),
+        "t.csv.zst": zstd.getvalue().to_pybytes(),
+        "t.csv.bz2": bz2.compress(text),
+        "hidden.csv": gzip.compress(text[:4]) + gzip.compress(text[4:]),
+    }
+    for name, content in packed.items():
+        source = open_source(written(content, name))
+        assert rows(source) == [["a", "b"], ["1", "é"]] == rows(source)
+
+
+def test_encodings(written) -> None:  # type: ignore[no-untyped-def]
+    text = "näme,€uro\n1,“ü”\n"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"):
+        assert rows(open_source(written(text.encode(encoding)))) == [["näme", "€uro"], ["1", "“ü”"]]
+    assert "latin-1" in open_source(written(text.encode("cp1252"))).notes[0]
+    assert "line 1" in open_source(written(text.encode("cp1252"))).notes[0]
+    assert rows(open_source(written(b"a,b\n1,\x81\xe9\n"))) == [["a", "b"], ["1", "\x81é"]]
+    assert rows(open_source(written(text.encode("cp1250")), encoding="cp1250"))[1] == ["1", "“ü”"]
+    with pytest.raises(SettingError, match="no text encoding 'klingon'"):
+        open_source(written(text), encoding="klingon")
+    with pytest.raises(EncodingError, match=r"Line 2 of t.csv is not valid UTF-8"):
+        open_source(written(b"a,b\n1,\xe9\n"), encoding="utf-8")
+
+
+def test_bytes_that_turn_up_late_can_be_read_in_another_encoding(written) -> None:  # type: ignore[no-untyped-def]
+    path = written(b"a,b\n" + b"1,x\n" * 400_000 + b"2,\xe9\n")
+    source = open_source(path)
+    with pytest.raises(EncodingError, match=r"Line 400,002 of t.csv is not valid UTF-8 \(byte 0xe9\)"):
+        rows(source)
+    assert rows(source.reopened("latin-1"))[-1] == ["2", "é"]
+
+
+def test_ragged_rows_are_told_with_their_line(written) -> None:  # type: ignore[no-untyped-def]
+    refused(written('a,b\n1,"x\ny"\n\n3\n'), "Line 5 of t.csv has 1 cell where the header has 2")
+    refused(written("a,b\n1,2\n3,4,5\n"), "Line 3 of t.csv has 3 cells", "double quotes")
+    refused(written("a,b\n1,2,\n3,4,\n"), "Line 2", "off the end")
+    refused(written("a,b\n1,2,3\n3,4,5\n"), "Line 2", "header")
+    refused(written("My table\na,b,c\n1,2,3\n4,5,6\n"), "Line 2 of t.csv has 3 cells where the header has 1")
+    refused(written("a,b\n" + "1,2\n" * 900_000 + "3\n"), "Line 900,002")
+
+
+def test_a_quote_that_is_never_closed(written) -> None:  # type: ignore[no-untyped-def]
+    refused(written('a,b\n1,2\n3,"4\n5,6\n'), "starts on line 3", "never closed")
+    refused(written('a,b\n1,2\n"3,4\n5,6\n'), "Line 3", "never closed")
+    assert rows(open_source(written('a,b\n1,"2\n"\n')))[1] == ["1", "2\n"]
+
+
+def test_nul_bytes(written) -> None:  # type: ignore[no-untyped-def]
+    refused(written(b"a,b\n1,2\n3,\0\n"), "Line 3 of t.csv contains a NUL", "binary")
+    refused(written("a,b\n1,2\n".encode("utf-16-le")), "NUL", "utf-16-le")
+    assert rows(open_source(written("a,b\n1,2\n".encode("utf-16-le")), encoding="utf-16-le"))[1] == ["1", "2"]
+    refused(written(b"a,b\n" + b"1,2\n" * 400_000 + b"3,\0\n"), "Line 400,002 of t.csv contains a NUL")
+
+
+def test_doubled_names_are_refused(written) -> None:  # type: ignore[no-untyped-def]
+    refused(written("a,b, a,b\n1,2,3,4\n"), "'a', 'b'", "own name", kind=ColumnError)
+
+
+def test_delimiters_given(written) -> None:  # type: ignore[no-untyped-def]
+    assert rows(open_source(written("a:b,c\n1:2,3\n"), delimiter=":")) == [["a", "b,c"], ["1", "2,3"]]
+    for wrong in ("", ";;", '"', "é"):
+        with pytest.raises(SettingError, match="one plain character"):
+            open_source(written("a,b\n1,2\n"), delimiter=wrong)
+
+
+def test_many_columns(written) -> None:  # type: ignore[no-untyped-def]
+    names = [f"c{i}" for i in range(20_000)]
+    path = written("\n".join([",".join(names), ",".join("1" * 20_000), ""]))
+    assert sum(b.num_rows for b in open_source(path).batches(names[-3:])) == 1
+    path = written("\n".join([",".join(f"c{i}" for i in range(100_000)), ""]))
+    refused(path, "100,000 columns", "50,000", kind=ColumnError)
+
+
+def test_a_row_longer_than_the_block(written) -> None:  # type: ignore[no-untyped-def]
+    body = [["1", "x"]] * 5 + [["2", "y" * (5 * delimited.BLOCK)]] + [["3", "z"]] * 5
+    path = written("a,b\n" + "".join(",".join(row) + "\n" for row in body))
+    assert rows(open_source(path)) == [["a", "b"], *body]
+
+
+def test_a_row_longer_than_the_limit(written, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(delimited, "ROW_LIMIT", delimited.BLOCK)
+    refused(written("a,b\n1,2\n3," + "y" * (5 * delimited.BLOCK) + "\n"), "Row 2 of t.csv is longer than 1 MB")
+    monkeypatch.setattr(sniff, "HEADER_LIMIT", sniff.SAMPLE)
+    refused(written("y" * (2 * sniff.SAMPLE)), "first line of t.csv is longer than 1 MB")
+
+
+def test_long_and_strange_names(written) -> None:  # type: ignore[no-untyped-def]
+    names = ["n" * 10_000, '<b>"quoted"</b>', "🙂,\n", "x"]
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([names, ["1", "2", "3", "4" * 200_000]])
+    assert rows(open_source(written(text.getvalue())))[0] == [n.strip() for n in names]
