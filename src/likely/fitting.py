@@ -159,7 +159,9 @@ def _as_said(name: str, said: str, form: str, role: str) -> Column:
         return Column(name, "ignored", "left out", why=why)
     if said == "text":
         return Column(name, "text", "left out", why=why)
-    reading = "text" if said == "nominal" and form in ("text", "boolean") else ("number" if said == "nominal" else said)
+    reading = said
+    if said == "nominal":
+        reading = "text" if form in ("text", "boolean", "empty") else "number"
     return Column(name, said, role, reading, why=why)  # type: ignore[arg-type]
 
 
@@ -361,13 +363,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     tree = state.read(path)
     if "summary" not in tree:
         raise FileFormatError(f"{shown(path)} holds neither a model nor a summary.")
-    summary = Summary.from_state(tree["summary"])
-    if "learner" not in tree:
-        return summary
-    name = tree["learner"]["name"]
-    if name not in LEARNERS:
-        raise FileFormatError(f"{shown(path)} was made by the learner {shown(name)}, which this version does not have.")
-    learner: Learner = state.built(LEARNERS[name], tree["learner"]["settings"])
+    try:
+        summary = Summary.from_state(tree["summary"])
+        if "learner" not in tree:
+            return summary
+        name = tree["learner"]["name"]
+        if name not in LEARNERS:
+            raise FileFormatError(
+                f"{shown(path)} was made by the learner {shown(name)}, which this version does not have. Upgrade likely."
+            )
+        learner: Learner = state.built(LEARNERS[name], tree["learner"]["settings"])
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise FileFormatError(f"{shown(path)} holds something that this version cannot read. Make it again.") from None
     return learner.learn(summary)
 
 

@@ -59,7 +59,7 @@ def test_rows_dense_and_sparse(written) -> None:  # type: ignore[no-untyped-def]
     )
     assert read(path) == [
         ["Ann", "b c", "1.5", "2020-01-01"],
-        ["O'Hara \\ \"x\"", "d,e", None, None],
+        ['O\'Hara \\ "x"', "d,e", None, None],
         [None, "?", "50%", "a\tb"],
         [None, "b c", "7", None],
         [None, "a", "0", None],

@@ -6,6 +6,8 @@ import bz2
 import csv
 import gzip
 import io
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -135,6 +137,8 @@ def test_encodings(written) -> None:  # type: ignore[no-untyped-def]
     assert "line 1" in open_source(written(text.encode("cp1252"))).notes[0]
     assert rows(open_source(written(b"a,b\n1,\x81\xe9\n"))) == [["a", "b"], ["1", "\x81é"]]
     assert rows(open_source(written(text.encode("cp1250")), encoding="cp1250"))[1] == ["1", "“ü”"]
+    marked = written(text.encode("utf-16"))
+    assert rows(open_source(marked, encoding="utf-16-le")) == rows(open_source(marked, encoding="utf-16"))
     with pytest.raises(SettingError, match="no text encoding 'klingon'"):
         open_source(written(text), encoding="klingon")
     with pytest.raises(EncodingError, match=r"Line 2 of t.csv is not valid UTF-8"):
@@ -208,3 +212,20 @@ def test_long_and_strange_names(written) -> None:  # type: ignore[no-untyped-def
     text = io.StringIO(newline="")
     csv.writer(text).writerows([names, ["1", "2", "3", "4" * 200_000]])
     assert rows(open_source(written(text.getvalue())))[0] == [n.strip() for n in names]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_program_may_end_in_the_middle_of_a_sweep(written, encoding: str) -> None:  # type: ignore[no-untyped-def]
+    path = written("é,b\n" + "".join(f"{i},ü\n" for i in range(1_000_000)).replace("ü", "ü" * 10), "big.csv")
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    code = "import sys; from likely.table.source import open_source; b = open_source(sys.argv[1]).batches(); next(b)"
+    ended = subprocess.run([sys.executable, "-c", code, str(path)], timeout=60, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_lines_of_blanks_pass_in_any_block(written) -> None:  # type: ignore[no-untyped-def]
+    body = [[str(i), "x" * 20] for i in range(100_000)]
+    lines = [",".join(row) for row in body]
+    path = written("\n".join(["a,b", *lines[:70_000], "   ", *lines[70_000:], " \t", ""]))
+    source = open_source(path)
+    assert rows(source) == [["a", "b"], *body] == rows(source)

@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.jit import inner, kernel
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
-@kernel
+@inner
 def _mixed(z: Any) -> Any:
     z = (z ^ (z >> np.uint64(30))) * _MIX1
     z = (z ^ (z >> np.uint64(27))) * _MIX2
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@kernel("i4[], i8[], i8[]")
 def ordinals(codes: Any, seen: Any, out: Any) -> None:
     """out[i] = how many rows of the same class came before row i; `seen` goes on counting."""
     for i in range(codes.size):
@@ -32,7 +32,7 @@ def ordinals(codes: Any, seen: Any, out: Any) -> None:
             out[i] = 0
 
 
-@kernel
+@kernel("i4[], i8[], i8, i8, i4[]")
 def stratified(codes: Any, ordinal: Any, folds: int, seed: int, out: Any) -> None:
     """Every run of `folds` rows of a class is dealt to all folds, in an order shuffled by seed, class and run."""
     for i in range(codes.size):
@@ -48,17 +48,14 @@ def stratified(codes: Any, ordinal: Any, folds: int, seed: int, out: Any) -> Non
         out[i] = rank
 
 
-@kernel
-def chosen(start: int, rows: int, share: float, seed: int) -> Any:
-    """Which of the rows start … start+rows-1 belong to a random sample of about this share, by their number alone."""
-    ceiling = share * 2.0**64
-    out = np.empty(rows, np.bool_)
-    for i in range(rows):
-        out[i] = np.float64(_mixed(np.uint64(seed) + _STEP * np.uint64(start + i + 1))) < ceiling
-    return out
+@kernel("i8, i8, i8, b1[]")
+def chosen(start: int, ceiling: int, seed: int, out: Any) -> None:
+    """Whether row start+i belongs to a random sample, by its number alone: a share of ceiling / 2**63 of all rows does."""
+    for i in range(out.size):
+        out[i] = np.int64(_mixed(np.uint64(seed) + _STEP * np.uint64(start + i + 1)) >> np.uint64(1)) < ceiling
 
 
-@kernel
+@kernel("f8[][], f8[][], f8[], i4[], f8[], f8[]")
 def row_scores(joint: Any, matrix: Any, evidence: Any, truth: Any, surprise: Any, brier: Any) -> None:
     """Per row: -log P(true class), and the sum over classes of (P(class) - whether it is true) squared."""
     for i in range(truth.size):

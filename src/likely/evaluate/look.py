@@ -81,7 +81,8 @@ class _Judge:
         batch, codes, ordinal = placed
         encoded = self.encoder.encode(batch, start)
         assert encoded.target is not None
-        picked = kernels.chosen(start, encoded.rows, self._share, 0)
+        picked = np.empty(encoded.rows, np.bool_)
+        kernels.chosen(start, int(self._share * (2**63 - 1)), 0, picked)
         self.sample.take(encoded, np.flatnonzero(picked))
         counts = encoded.target.codes >= 0
         if encoded.weight is not None:

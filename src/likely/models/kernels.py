@@ -9,7 +9,7 @@ import numpy as np
 from likely.jit import kernel
 
 
-@kernel
+@kernel("i4[], f8[][], f8[][]")
 def add_levels(codes: Any, table: Any, out: Any) -> None:
     """out[i] += table[code of i]; the last row of the table serves -1 (missing), the one before -2 (unseen)."""
     for i in range(codes.size):
@@ -18,7 +18,7 @@ def add_levels(codes: Any, table: Any, out: Any) -> None:
             out[i, k] += table[c, k]
 
 
-@kernel
+@kernel("f8[], f8[], f8[], f8[], f8[], f8[][]")
 def add_normal(x: Any, peak: Any, mean: Any, rate: Any, absent: Any, out: Any) -> None:
     """out[i] += peak - ((x - mean) * rate)**2 per class, or `absent` where x is missing or infinite."""
     for i in range(x.size):
@@ -31,7 +31,7 @@ def add_normal(x: Any, peak: Any, mean: Any, rate: Any, absent: Any, out: Any) -
                 out[i, k] += absent[k]
 
 
-@kernel
+@kernel("f8[][], f8[]")
 def normalise(scores: Any, evidence: Any) -> None:
     """Turn log joint scores into probabilities, in place; evidence[i] = log of their sum.
 

@@ -112,7 +112,9 @@ class NaiveBayes:
 
     def normal_settings(self) -> NormalSettings:
         """How the sums of a numeric attribute become densities."""
-        return NormalSettings(self.variance, self.variance_floor, self.missing == "level", self.pseudo_count)
+        # Known or missing are two levels: the m-estimate gives each half of its weight.
+        extra = self.pseudo_count if self.m_estimate is None else self.m_estimate / 2
+        return NormalSettings(self.variance, self.variance_floor, self.missing == "level", extra)
 
 
 def _named(values: Mapping[str, float], where: str) -> dict[str, float]:

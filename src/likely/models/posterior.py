@@ -76,7 +76,7 @@ class Posterior:
         return np.where(self.undefined, -1, self.matrix.argmax(axis=1))
 
     @property
-    def best(self) -> str | None | list[str | None]:
+    def best(self) -> str | list[str | None] | None:
         """The most probable class: None where the row cannot be classified."""
         names: list[str | None] = [*self.classes, None]
         found = [names[c] for c in self.codes]
@@ -87,7 +87,8 @@ class Posterior:
             return f"<Posterior: {len(self)} rows, classes {', '.join(shown(c, 20) for c in self.classes[:6])}>"
         if self.undefined[0]:
             return "<Posterior: cannot be classified; every class is impossible>"
-        return f"<Posterior: {', '.join(f'{shown(c, 20)} {p:.4g}' for c, p in zip(self.classes, self.matrix[0], strict=True))}>"
+        chances = (f"{shown(c, 20)} {p:.4g}" for c, p in zip(self.classes, self.matrix[0], strict=True))
+        return f"<Posterior: {', '.join(chances)}>"
 
 
 def joined(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:

@@ -52,4 +52,4 @@ def as_written(number: float) -> Fraction:
 def log_of(values: Iterable[Quotient]) -> NDArray[np.float64]:
     """Natural logs; the log of zero is minus infinity."""
     with np.errstate(divide="ignore"):
-        return np.log(np.array([float(v) for v in values], np.float64))  # type: ignore[no-any-return]
+        return np.log(np.array([float(v) for v in values], np.float64))

@@ -91,7 +91,7 @@ class Working:
         headings = _some([step.heading for step in self.steps if step.values])
         lines = [f"L(class) = {' × '.join(headings)}"]
         lines += [f"L({_clean(name)}) = {self.line(name)}" for name in self.classes]
-        lines += self.notes
+        lines += _some([*self.notes])
         if self.best is None:
             return "\n".join([*lines, "Every product is 0: the row cannot be classified."])
         chances = ", ".join(f"P({_clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
@@ -130,8 +130,7 @@ def working(
 
     steps = [Step("", None, dict(zip(classes, prior, strict=True)), by_class(terms[0]))]
     for factor, logs in zip(factors, terms[1:], strict=True):
-        nominal = isinstance(factor, Categorical)
-        values, note = _level_step(factor, batch) if nominal else _number_step(factor, batch, logs)
+        values, note = _cell_step(factor, batch, logs)
         cell = label(row.get(factor.name))
         named = {} if values is None else dict(zip(classes, values, strict=True))
         told = note and f"{shown(factor.name)} {note.format(shown(cell))}"
@@ -160,6 +159,13 @@ def _product(values: list[Quotient | float], log: float) -> Fraction | float:
 def _is_missing(factor: Categorical | Gaussian, batch: Batch) -> bool:
     cells = batch.cells[factor.name]
     return bool(cells.codes[0] == MISSING_CODE) if isinstance(cells, Codes) else bool(np.isnan(cells[0]))
+
+
+def _cell_step(
+    factor: Categorical | Gaussian, batch: Batch, logs: NDArray[np.float64]
+) -> tuple[tuple[Quotient | float, ...] | None, str]:
+    """P(cell | class) for each class (None: left out), and what is special about the cell."""
+    return _level_step(factor, batch) if isinstance(factor, Categorical) else _number_step(factor, batch, logs)
 
 
 def _level_step(factor: Categorical, batch: Batch) -> tuple[tuple[Quotient, ...] | None, str]:

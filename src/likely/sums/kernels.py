@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.jit import inner, kernel
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -23,11 +23,12 @@ SIGN_AT = np.uint64(63)
 SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel
+@kernel("i4[], i4[], i8[], i8[][], i8[][]")
 def count(codes: Any, group: Any, chunk: Any, table: Any, other: Any) -> None:
-    """table[code, group] += chunk (1 where chunk is empty); a negative code -k goes to other[k-1]; group < 0 is left out.
+    """table[code, group] += chunk (1 where chunk is empty); a negative code -k goes to other[k-1].
 
-    Where `other` has no place k-1 its last one serves: an unseen level is then as good as missing.
+    Rows with group < 0 are left out. Where `other` has no place k-1 its last one serves: an unseen level then counts
+    as missing.
     """
     last = other.shape[0] - 1
     if chunk.size == 0:
@@ -50,7 +51,7 @@ def count(codes: Any, group: Any, chunk: Any, table: Any, other: Any) -> None:
                     other[min(-1 - c, last), g] += chunk[i]
 
 
-@kernel
+@kernel("f8[]", returns=2)
 def exponents(x: Any) -> Any:
     """The least and greatest p over the finite non-zero x = m * 2**p; (1, 0) where there is none."""
     bits = x.view(np.uint64)
@@ -68,7 +69,7 @@ def exponents(x: Any) -> Any:
     return least - 1075, most - 1075
 
 
-@kernel
+@kernel("f8[], i8, i8[][]")
 def digits(x: Any, base: int, planes: Any) -> None:
     """Write the digits of each x >= 0 into planes[k, i], where plane k weighs 2**(32*(base+k))."""
     bits = x.view(np.uint64)
@@ -90,7 +91,7 @@ def digits(x: Any, base: int, planes: Any) -> None:
         planes[j + 2, i] = np.int64(hi >> HALF)
 
 
-@kernel
+@kernel("f8[], i4[], i8[][], i8, i8[][], i8")
 def add_powers(x: Any, group: Any, first: Any, base1: int, second: Any, base2: int) -> None:
     """Add x to first[:, group] and x*x to second[:, group], digit by digit, exactly. NaN and infinities are passed over."""
     bits = x.view(np.uint64)
@@ -139,11 +140,18 @@ def add_powers(x: Any, group: Any, first: Any, base1: int, second: Any, base2: i
         second[j + 4, g] += np.int64(d >> HALF)
 
 
-@kernel
+@inner
+def _add_product(planes: Any, j: int, g: int, digit: Any, times: Any, sign: Any) -> None:
+    """Add digit * times (both below 2**32) at plane j, its upper half at the next."""
+    product = digit * times
+    planes[j, g] += sign * np.int64(product & LOW)
+    planes[j + 1, g] += sign * np.int64(product >> HALF)
+
+
+@kernel("f8[], i4[], i8[], i8[][], i8, i8[][], i8")
 def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, second: Any, base2: int) -> None:
     """As `add_powers`, each row counted chunk times (a whole number below 2**32)."""
     bits = x.view(np.uint64)
-    part = np.empty(5, np.uint64)
     for i in range(bits.size):
         g = group[i]
         u = bits[i]
@@ -165,18 +173,10 @@ def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, se
         s = np.uint64(p & 31)
         lo = ml << s
         hi = (mh << s) + (lo >> HALF)
-        part[0] = lo & LOW
-        part[1] = hi & LOW
-        part[2] = hi >> HALF
-        negative = u >> SIGN_AT
-        for k in range(3):
-            product = part[k] * c
-            if negative:
-                first[j + k, g] -= np.int64(product & LOW)
-                first[j + k + 1, g] -= np.int64(product >> HALF)
-            else:
-                first[j + k, g] += np.int64(product & LOW)
-                first[j + k + 1, g] += np.int64(product >> HALF)
+        sign = np.int64(-1) if u >> SIGN_AT else np.int64(1)
+        _add_product(first, j, g, lo & LOW, c, sign)
+        _add_product(first, j + 1, g, hi & LOW, c, sign)
+        _add_product(first, j + 2, g, hi >> HALF, c, sign)
         cross = (ml * mh) << ONE
         low = ml * ml
         t = (low >> HALF) + (cross & LOW)
@@ -184,21 +184,18 @@ def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, se
         j = ((2 * p) >> 5) - base2
         s = np.uint64((2 * p) & 31)
         d = (low & LOW) << s
-        part[0] = d & LOW
+        one = np.int64(1)
+        _add_product(second, j, g, d & LOW, c, one)
         d = ((t & LOW) << s) + (d >> HALF)
-        part[1] = d & LOW
+        _add_product(second, j + 1, g, d & LOW, c, one)
         d = ((v & LOW) << s) + (d >> HALF)
-        part[2] = d & LOW
+        _add_product(second, j + 2, g, d & LOW, c, one)
         d = ((v >> HALF) << s) + (d >> HALF)
-        part[3] = d & LOW
-        part[4] = d >> HALF
-        for k in range(5):
-            product = part[k] * c
-            second[j + k, g] += np.int64(product & LOW)
-            second[j + k + 1, g] += np.int64(product >> HALF)
+        _add_product(second, j + 3, g, d & LOW, c, one)
+        _add_product(second, j + 4, g, d >> HALF, c, one)
 
 
-@kernel
+@kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i4[]", returns=2)
 def value_codes(x: Any, group: Any, start: int, level: int, keys: Any, known: int, limit: int, index: Any, out: Any) -> Any:
     """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
 
@@ -233,7 +230,7 @@ def value_codes(x: Any, group: Any, start: int, level: int, keys: Any, known: in
     return bits.size, known
 
 
-@kernel
+@kernel("u8[], i8, i4[]")
 def index_keys(keys: Any, known: int, index: Any) -> None:
     """Fill the empty hash index with the first `known` keys, all different."""
     mask = np.int64(index.size - 1)

@@ -38,9 +38,12 @@ class Profile:
         self.forms += np.bincount(seen.forms, seen.times, 6).astype(np.int64)
         self.words += int(seen.words @ seen.times)
         strange = np.flatnonzero((seen.forms == cells.WORDS) & (seen.times > 0))
+        if len(self.examples) == _EXAMPLES:
+            strange = strange[seen.hashes[strange] < np.uint64(max(self.examples))]
         if len(strange):
-            first = strange[np.argsort(seen.hashes[strange], kind="stable")[: 4 * _EXAMPLES]]
-            self._add_examples({int(seen.hashes[k]): seen.text(int(k)) for k in first})
+            found, first = np.unique(seen.hashes[strange], return_index=True)
+            some = zip(found[:_EXAMPLES].tolist(), strange[first].tolist(), strict=False)
+            self._add_examples({h: seen.text(k) for h, k in some})
         self._add_hashes(np.where(seen.times > 0, seen.hashes, np.uint64(0)))
 
     def _add_examples(self, more: dict[int, str]) -> None:
@@ -76,6 +79,27 @@ class Profile:
         out._ceiling = min(self._ceiling, other._ceiling)
         for part in (self, other):
             out._add_hashes(part._smallest())
+        return out
+
+    def state(self) -> dict[str, Any]:
+        some = self._smallest()
+        return {
+            "forms": self.forms,
+            "words": self.words,
+            "examples": [self.examples[h] for h in sorted(self.examples)],
+            "example_hashes": np.array(sorted(self.examples), np.uint64),
+            "hashes": some[:KEEP],
+            "more": bool(len(some) > KEEP or self._ceiling != np.uint64(2**64 - 1)),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Profile:
+        out = cls()
+        out.forms, out.words = np.asarray(state["forms"], np.int64), int(state["words"])
+        out.examples = dict(zip(state["example_hashes"].tolist(), state["examples"], strict=True))
+        out._add_hashes(state["hashes"])
+        if state["more"]:
+            out._ceiling = state["hashes"][-1] + np.uint64(1)
         return out
 
     def distinct(self) -> int:

@@ -24,6 +24,7 @@ VERSION = 1
 _HEAD = struct.Struct("<8sIQ")
 _DIGEST = 32
 _KINDS = ("i1", "i2", "i4", "i8", "u8", "f8")
+_MARKS = ({"array"}, {"dict"})
 T = TypeVar("T")
 
 
@@ -64,7 +65,8 @@ def dump(tree: dict[str, Any]) -> bytes:
             arrays.append(_narrow(node))
             return {"array": len(arrays) - 1}
         if isinstance(node, dict):
-            return {key: reduced(node[key]) for key in sorted(node)}
+            own = {key: reduced(node[key]) for key in sorted(node)}
+            return {"dict": own} if own.keys() in _MARKS else own  # names are data: one may look like a mark of ours
         if isinstance(node, (list, tuple)):
             return [reduced(item) for item in node]
         return node
@@ -90,6 +92,13 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
         )
     if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:
         raise FileFormatError(f"{shown(name)} is cut short or was altered: its checksum is wrong. Copy or make it again.")
+    try:
+        return _restored(data, length, name)
+    except (msgspec.MsgspecError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise FileFormatError(f"{shown(name)} holds something that this version cannot read. Make it again.") from None
+
+
+def _restored(data: bytes, length: int, name: str) -> dict[str, Any]:
     at = _HEAD.size + length
     header = msgspec.json.decode(data[_HEAD.size : at])
     arrays: list[NDArray[Any]] = []
@@ -105,6 +114,8 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
         if isinstance(node, dict):
             if node.keys() == {"array"}:
                 return arrays[node["array"]]
+            if node.keys() == {"dict"}:
+                node = node["dict"]
             return {key: restored(value) for key, value in node.items()}
         return [restored(item) for item in node] if isinstance(node, list) else node
 
@@ -122,12 +133,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write so that a kill at any moment leaves the old file or the new one, never a part."""
-    target = Path(path)
     temporary: str | None = None
     try:
         # resolve(): a link keeps pointing at its file, which is the one replaced.
-        target = target.resolve()
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)  # a pipe or a device takes bytes; it is not there to be replaced
+            return
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()

@@ -23,7 +23,7 @@ class Weights:
 
     def nothing(self) -> NDArray[np.bool_]:
         """Which rows weigh nothing."""
-        return ~np.logical_or.reduce([c != 0 for c in self.chunks])
+        return np.bitwise_or.reduce(self.chunks) == 0  # type: ignore[no-any-return]
 
     def take(self, index: slice) -> Weights:
         return self if self.plain else Weights(tuple(c[index] for c in self.chunks), self.base)

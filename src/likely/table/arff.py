@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
 from likely.table.files import Place, reading
-from likely.table.sniff import Text, check_unique, nul_sentence, text_of, undecodable
+from likely.table.sniff import check_unique
 from likely.table.source import Declared, Source
+from likely.table.text import Text, nul_sentence, text_of, undecodable
 
 BLOCK = 2 << 20
+ROW_LIMIT = 64 << 20
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"{{][^\s{{]*)\s*(.*)", re.IGNORECASE | re.DOTALL)
 _CELL = re.compile(rf"\s*({_QUOTED}|(?!['\"])[^,]*?)\s*(,|$)")
@@ -121,13 +123,10 @@ class ArffSource(Source):
 
     def _blocks(self, skip: int) -> Iterator[bytes]:
         """The text after the header as UTF-8, in blocks of any length."""
-        try:
-            with reading(self.name), self._text.stream() as stream:
-                stream.read(skip)
-                while block := stream.read(BLOCK):
-                    yield block
-        except UnicodeDecodeError as error:
-            raise undecodable(self._text) from error
+        with reading(self.name), self._text.stream() as stream:
+            stream.read(skip)
+            while block := stream.read(BLOCK):
+                yield block
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.asked(columns)
@@ -136,8 +135,10 @@ class ArffSource(Source):
             cut = block.rfind(b"\n") + 1
             if not cut:
                 rest += block
-                if len(rest) > 256 << 20:
-                    raise InputError(f"Line {line + 1:,} of {self.name} is longer than 256 MB. Is it an ARFF file?")
+                if len(rest) > ROW_LIMIT:
+                    raise InputError(
+                        f"Line {line + 1:,} of {self.name} is longer than {ROW_LIMIT >> 20} MB. Is it an ARFF file?"
+                    )
                 continue
             whole, rest = rest + block[:cut], block[cut:]
             yield from self._batch(whole, line, names)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.jit import inner, kernel
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
 """Forms of a cell. CODE is a whole number with leading zeros, such as 007: a name, not a quantity."""
@@ -24,7 +24,7 @@ _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 
 
-@kernel
+@inner
 def _hash(data: Any, a: int, b: int) -> Any:
     h = _BASIS
     for k in range(a, b):
@@ -37,7 +37,7 @@ def _hash(data: Any, a: int, b: int) -> Any:
     return h if h != 0 else np.uint64(1)
 
 
-@kernel
+@inner
 def _trimmed(data: Any, a: int, b: int) -> Any:
     while a < b and (data[a] == 32 or (9 <= data[a] <= 13)):
         a += 1
@@ -46,7 +46,7 @@ def _trimmed(data: Any, a: int, b: int) -> Any:
     return a, b
 
 
-@kernel
+@inner
 def _number(data: Any, a: int, b: int) -> Any:
     """(form, ease, value): the value is right where ease is EASY; where it is HARD a correct parser must be asked."""
     no = (np.int64(WORDS), np.int64(NOT_A_NUMBER), 0.0)
@@ -132,7 +132,7 @@ def _number(data: Any, a: int, b: int) -> Any:
     return form, np.int64(HARD), 0.0
 
 
-@kernel
+@inner
 def _two(data: Any, a: int) -> Any:
     x, y = data[a], data[a + 1]
     if 48 <= x <= 57 and 48 <= y <= 57:
@@ -140,7 +140,7 @@ def _two(data: Any, a: int) -> Any:
     return np.int64(-1)
 
 
-@kernel
+@inner
 def _date(data: Any, a: int, b: int) -> Any:
     """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with or without a time and zone; NaN if it is none."""
     if b - a < 10 or data[a + 4] != data[a + 7] or (data[a + 4] != 45 and data[a + 4] != 47):
@@ -181,6 +181,8 @@ def _date(data: Any, a: int, b: int) -> Any:
         if a < b and (data[a] == 46 or data[a] == 44):
             a += 1
             part, unit = 0.0, 1.0
+            if a == b or not 48 <= data[a] <= 57:
+                return np.nan
             while a < b and 48 <= data[a] <= 57:
                 if unit < 1e9:
                     part = 10 * part + np.float64(data[a] - 48)
@@ -194,10 +196,10 @@ def _date(data: Any, a: int, b: int) -> Any:
     sign = -1 if data[a] == 43 else 1
     hour = _two(data, a + 1)
     a += 3
-    if a < b and data[a] == 58:
-        a += 1
     minute = np.int64(0)
     if a < b:
+        if data[a] == 58:
+            a += 1
         if b - a != 2:
             return np.nan
         minute = _two(data, a)
@@ -206,7 +208,7 @@ def _date(data: Any, a: int, b: int) -> Any:
     return seconds + sign * (3600 * hour + 60 * minute)
 
 
-@kernel
+@kernel("i8[], u1[], b1[], u8[], u1[], u8[], i8[]")
 def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hashes: Any, words: Any) -> None:
     """The form, hash and number of words of each cell. `missing` holds the hashes of the cells that mean "not known"."""
     for i in range(offsets.size - 1):
@@ -236,7 +238,7 @@ def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hash
             inside = not blank
 
 
-@kernel
+@kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")
 def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: Any, state: Any) -> None:
     """The number (or date) of each cell into `out`; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
     for i in range(offsets.size - 1):
@@ -263,7 +265,7 @@ def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: A
                 out[i] = value
 
 
-@kernel
+@kernel("i8[], u1[], u8[]")
 def hash_cells(offsets: Any, data: Any, out: Any) -> None:
     """The hash of each trimmed cell."""
     for i in range(offsets.size - 1):
@@ -271,7 +273,7 @@ def hash_cells(offsets: Any, data: Any, out: Any) -> None:
         out[i] = _hash(data, a, b)
 
 
-@kernel
+@kernel("u8[], u8, u8[], i8, i8, i8", returns=2)
 def keep_small(hashes: Any, ceiling: Any, kept: Any, known: int, limit: int, start: int) -> Any:
     """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
     mask = np.int64(kept.size - 1)

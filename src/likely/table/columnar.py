@@ -1,4 +1,4 @@
-"""Parquet, Arrow IPC and JSON lines as streams of Arrow batches. Knows these formats; leaves their types as they are."""
+"""Parquet, Arrow IPC and JSON lines as streams of Arrow batches. Knows these formats; leaves types as they are."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.files import Place, reading, temporary
+from likely.table.files import Place, reading
 from likely.table.memory import ROWS, plain, plain_schema
-from likely.table.sniff import check_unique, text_of, undecodable
+from likely.table.sniff import check_unique
 from likely.table.source import Declared, Source
+from likely.table.text import text_of
 
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""
@@ -129,16 +130,7 @@ def open_json(place: Place, encoding: str | None) -> Source:
     text, note = text_of(place, encoding)
     if not text.head(1 << 16)[0].strip():
         raise InputError(f"{place.name} is empty. It needs one object per line.")
-    path = place.path
-    if place.packed or not text.plain:
-        path = temporary()  # one plain copy serves every sweep
-        try:
-            with reading(place.name), text.stream() as stream, open(path, "wb") as copy:
-                while block := stream.read(1 << 20):
-                    copy.write(block)
-        except UnicodeDecodeError as error:
-            raise undecodable(text) from error
-    source = JsonSource(place, path)
+    source = JsonSource(place, text.copied() if place.packed or text.encoding != "utf-8" else place.path)
     source.notes = (note,) if note else ()
     return source
 
@@ -153,7 +145,7 @@ class JsonSource(_FileSource):
             found = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()
         kinds = {str(row[0]): "JSON" if _is_nested(str(row[1])) else str(row[1]) for row in found}
         if list(kinds) == ["json"]:  # duckdb's own name for lines that are no objects
-            raise InputError(f"{self.name} holds no objects with names. Each line must be like {{\"age\": 39, …}}.")
+            raise InputError(f"{self.name} holds no objects with names. Each line must be like {{'age': 39, …}}.")
         self._select = {name: _sql_value(name, kind) for name, kind in kinds.items()}
         # Names that differ only in case were numbered by duckdb; only its own inference finds their cells again.
         numbered = len({n.casefold().rstrip("0123456789").removesuffix("_") for n in kinds}) < len(kinds)

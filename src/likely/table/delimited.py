@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from likely.errors import InputError, shown
 from likely.table.files import Place, reading
-from likely.table.sniff import Layout, Text, layout_of, long_cells, nul_sentence, text_of, undecodable
+from likely.table.sniff import Layout, layout_of, long_cells
 from likely.table.source import Declared, Source
+from likely.table.text import Text, nul_sentence, text_of, undecodable
 
 BLOCK = 1 << 20
 """Bytes of text per batch. Arrow works on many blocks ahead: 4 MB each would take 250 MB and gain no time."""
-ROW_LIMIT = 256 << 20
+ROW_LIMIT = 64 << 20
+"""A longer row is refused: it is an unclosed quote, and looking further would take gigabytes of memory."""
 
 
 def open_delimited(place: Place, encoding: str | None, delimiter: str | None, hint: str | None) -> Source:
@@ -38,22 +40,26 @@ class DelimitedSource(Source):
         self.schema = pa.schema([pa.field(n, pa.string()) for n in layout.names])
         self.declared: dict[str, Declared] = {}
         self.rows = None
-        self.notes = notes + layout.notes
+        self.notes = tuple(dict.fromkeys(notes + layout.notes))
         self._text, self._layout = text, layout
+        # Whether rows of another length are looked at: lines of blanks pass, others are refused. The parser calls
+        # Python for it from its own threads, so it is done only for files that have such rows.
+        self._watch = False
         # A wide table needs longer blocks, or its batches would hold few rows and the arrays cost more than the cells.
         self._block = min(max(BLOCK, 64 * layout.skip), 4 * BLOCK)
 
     def reopened(self, encoding: str) -> Source:
-        return open_delimited(self._text.place, encoding, self._layout.delimiter, None)
+        text, _ = text_of(self._text.place, encoding)
+        return DelimitedSource(text, layout_of(text, self._layout.delimiter), self._layout.notes)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.asked(columns)
         done, block = 0, self._block
         while True:
             skipped = 0
+            # After a row that the parser would not take, a new sweep passes over the rows that were already given.
             try:
                 for batch in self._sweep(names or [self._layout.names[0]], block):
-                    # After a row that was too long for the block, the rows that were already given are passed over.
                     passed = min(done - skipped, batch.num_rows)
                     skipped += passed
                     if passed < batch.num_rows:
@@ -62,6 +68,8 @@ class DelimitedSource(Source):
                         skipped += fresh.num_rows
                         yield fresh if names else fresh.select([])
                 return
+            except _Ragged:
+                self._watch = True
             except _RowTooLong:
                 if block >= ROW_LIMIT:
                     raise InputError(
@@ -112,7 +120,9 @@ class DelimitedSource(Source):
                 stream,
                 pc.ReadOptions(block_size=block, column_names=list(self._layout.names)),
                 pc.ParseOptions(
-                    delimiter=self._layout.delimiter, newlines_in_values=True, invalid_row_handler=on_ragged
+                    delimiter=self._layout.delimiter,
+                    newlines_in_values=True,
+                    invalid_row_handler=on_ragged if self._watch else None,
                 ),
                 options,
             )
@@ -127,16 +137,16 @@ class DelimitedSource(Source):
         try:
             with reading(self.name):
                 yield
-        except UnicodeDecodeError as error:
-            raise undecodable(self._text) from error
         except pa.ArrowInvalid as error:
             said = str(error)
             if "straddl" in said or "Row is too long" in said:
                 raise _RowTooLong from error
-            if "UTF8" in said or "codec can't decode" in said:
+            if "UTF8" in said:
                 raise undecodable(self._text) from error
             if bad:
                 raise InputError(self._ragged(bad[0], done)) from error
+            if "Expected" in said and not self._watch:
+                raise _Ragged from error
             raise InputError(f"{self.name} cannot be read after row {done:,}: {shown(said, 200)}.") from error
 
     def _ragged(self, row: Any, done: int) -> str:
@@ -196,6 +206,10 @@ class DelimitedSource(Source):
                 f"The row that starts on line {line:,} of {self.name} has a quote that is never closed. "
                 "Close it, or double it where the quote is part of the text."
             )
+
+
+class _Ragged(Exception):
+    """A row has another number of cells; the next sweep will look at it. Never leaves this room."""
 
 
 class _RowTooLong(Exception):

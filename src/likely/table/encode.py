@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
@@ -154,7 +153,10 @@ def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Float
     hard = np.flatnonzero(state == 3)
     if len(hard):
         # More than 15 digits, or a far exponent: Arrow's parser rounds these correctly (tests/table/test_cells.py).
-        texts = pc.replace_substring(pc.ascii_trim(array.take(pa.array(hard)), BLANKS), ",", "")
+        import pyarrow.compute
+
+        compute: Any = pyarrow.compute
+        texts = compute.replace_substring(compute.ascii_trim(array.take(pa.array(hard)), BLANKS), ",", "")
         out[hard] = texts.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return out, int(np.count_nonzero(state == 2))
 

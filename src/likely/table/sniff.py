@@ -1,11 +1,7 @@
-"""How a text file is written: its encoding, its delimiter, its header. Looks at the first bytes only.
-
-Knows nothing of the rows beyond its sample; reading them is for delimited and arff.
-"""
+"""How a delimited text is laid out: its delimiter and its header, found in a sample. Knows no rows beyond it."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -13,126 +9,15 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-import pyarrow as pa
+from likely.errors import ColumnError, InputError, SettingError, shown
+from likely.table.text import SAMPLE, Text
 
-from likely.errors import ColumnError, EncodingError, InputError, SettingError, shown
-from likely.table.files import Place
-
-SAMPLE = 1 << 20
-HEADER_LIMIT = 64 << 20
+HEADER_LIMIT = 16 << 20
 COLUMN_LIMIT = 50_000
 """Wider tables are refused: such a file is mostly a matrix laid on its side, and each column costs sums per class."""
 
 _STRONG, _WEAK = ",\t;|", ": "
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_LATIN = {"latin-1", "iso8859-1", "cp1252"}
-
-
-def _as_control(error: UnicodeError) -> tuple[str, int]:
-    # The five bytes that Windows-1252 leaves open are control characters, as in every browser: reading never fails.
-    assert isinstance(error, UnicodeDecodeError)
-    return "".join(map(chr, error.object[error.start : error.end])), error.end
-
-
-codecs.register_error("likely-control", _as_control)
-
-
-@dataclass(frozen=True)
-class Text:
-    """A file as text: which bytes, in which encoding."""
-
-    place: Place
-    encoding: str
-
-    @property
-    def plain(self) -> bool:
-        """Whether the bytes are UTF-8 already, so that nothing has to be recoded on the way."""
-        return self.encoding in ("utf-8", "utf-8-sig")
-
-    def stream(self) -> Any:
-        """The text as a stream of UTF-8 bytes, without a byte order mark."""
-        raw = self.place.stream()
-        if self.plain:
-            if self.encoding == "utf-8-sig":
-                raw.read(3)
-            return raw
-        decoder = self.decoder()
-
-        def recode(block: Any) -> bytes:
-            text: str = decoder.decode(bytes(block), len(block) == 0)
-            return text.encode("utf-8", "surrogatepass")
-
-        return pa.TransformInputStream(raw, recode)
-
-    def decoder(self) -> Any:
-        return codecs.getincrementaldecoder(self.encoding)("likely-control" if self.encoding == "cp1252" else "strict")
-
-    def head(self, size: int) -> tuple[str, bool]:
-        """The first characters, and whether they are the whole text."""
-        data, whole = self.place.head(size)
-        if b"\0" in data and not self.encoding.startswith(("utf-16", "utf-32")):
-            raise InputError(nul_sentence(self.place.name, data.count(b"\n", 0, data.index(b"\0")) + 1))
-        try:
-            return self.decoder().decode(data, whole), whole
-        except UnicodeDecodeError as error:
-            raise undecodable(self) from error
-
-
-def nul_sentence(name: str, line: int) -> str:
-    return (
-        f"Line {line:,} of {name} contains a NUL byte, so it is not plain text. "
-        "Is it a binary file? If it is UTF-16 without a mark at its beginning, say encoding='utf-16-le'."
-    )
-
-
-def text_of(place: Place, encoding: str | None) -> tuple[Text, str | None]:
-    """Decide the encoding (given, by mark, UTF-8 where the sample is valid, else Windows-1252); says so if unusual."""
-    data, whole = place.head(SAMPLE)
-    mark = next((name for bom, name in _BOMS if data.startswith(bom)), None)
-    if encoding is not None:
-        try:
-            known = codecs.lookup(encoding).name
-            "".encode(known)
-        except LookupError as error:
-            raise SettingError(f"There is no text encoding {shown(encoding)}. Try utf-8, latin-1 or utf-16.") from error
-        if known == "utf-8" and mark == "utf-8-sig":
-            known = "utf-8-sig"
-        return Text(place, "cp1252" if known in _LATIN else known), None
-    if mark is not None:
-        note = f"Read as {mark.upper()}, by the mark at its beginning."
-        return Text(place, mark), None if mark == "utf-8-sig" else note
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data, whole)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        note = f"Read as latin-1 (Windows-1252) because line {line:,} is not valid UTF-8."
-        return Text(place, "cp1252"), note
-    return Text(place, "utf-8"), None
-
-
-def undecodable(text: Text) -> EncodingError:
-    """The sentence for text that breaks its encoding: looks through the file for the line. The caller raises it."""
-    decoder, lines, where, named = text.decoder(), 1, "", f"{text.place.name} is not valid {text.encoding.upper()}"
-    with text.place.stream() as stream:
-        while not where:
-            block = stream.read(SAMPLE)
-            try:
-                lines += decoder.decode(block, not block).count("\n")
-            except UnicodeDecodeError as error:
-                wrong = error.object[error.start : error.start + 1].hex()
-                upto = error.object[: error.start].decode(text.encoding, "replace").count("\n")
-                where = f"Line {lines + upto:,} of {named} (byte 0x{wrong})"
-            if not block:
-                break
-    return EncodingError(f"{where or named}. Say which encoding it has, for example encoding='latin-1' (--encoding latin-1).")
 
 
 @dataclass(frozen=True)
@@ -177,7 +62,7 @@ def layout_of(text: Text, delimiter: str | None, hint: str | None = None) -> Lay
                 f"The first line of {name} is longer than {HEADER_LIMIT >> 20} MB. "
                 "It needs a header line of column names; is it a table with lines, and are its quotes closed?"
             )
-        size *= 8
+        size *= 4
 
 
 def _layout(name: str, sample: str, whole: bool, delimiter: str | None, hint: str | None) -> Layout | None:
