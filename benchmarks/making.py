@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -95,16 +96,19 @@ def make(folder: Path, sizes: list[int], seed: int = 0) -> list[Files]:
     made = [Files(n, folder / f"table_{n}.parquet", folder / f"table_{n}.csv") for n in sizes]
     if all(f.parquet.exists() and f.csv.exists() for f in made):
         return made
+    final, made = made, [Files(f.rows, _part(f.parquet), _part(f.csv)) for f in made]
     done, ends = 0, {}
     with ExitStack() as stack:
         schema = next(blocks(1, seed)).schema
-        parquet = {n: stack.enter_context(pq.ParquetWriter(f.parquet, schema)) for n, f in zip(sizes, made, strict=True)}
+        parquet = {
+            n: stack.enter_context(pq.ParquetWriter(f.parquet, schema)) for n, f in zip(sizes, made, strict=True)
+        }
         csv = stack.enter_context(pa.OSFile(str(made[-1].csv), "wb"))
         csv.write((",".join(schema.names) + "\n").encode())
         plain = pc.WriteOptions(include_header=False, quoting_style="none")
         for whole in blocks(sizes[-1], seed):
             cuts = [0, *(n - done for n in sizes if done < n < done + whole.num_rows), whole.num_rows]
-            for start, end in zip(cuts, cuts[1:], strict=False):
+            for start, end in pairwise(cuts):
                 block = whole.slice(start, end - start)
                 pc.write_csv(block, csv, plain)
                 done += block.num_rows
@@ -115,7 +119,14 @@ def make(folder: Path, sizes: list[int], seed: int = 0) -> list[Files]:
                         writer.write_batch(block, row_group_size=ROW_GROUP)
     for files in made[:-1]:
         _copy_head(made[-1].csv, files.csv, ends[files.rows])
-    return made
+    for part, whole_files in zip(made, final, strict=True):  # a run that was stopped leaves no half file to be kept
+        part.parquet.replace(whole_files.parquet)
+        part.csv.replace(whole_files.csv)
+    return final
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
 
 
 def _copy_head(source: Path, to: Path, size: int) -> None:

@@ -1,14 +1,14 @@
 """Every exception of likely, as one tree. Each message says what was wrong, where, and what to do.
 
-    LikelyError                 anything that is a person's to mend; the command line prints it and exits 2
-    ├── InputError              the data cannot be read: missing file, ragged row, bad encoding
-    │   └── EncodingError       the bytes are not text in the encoding that was tried
-    ├── ColumnError             a column that is missing, doubled, or unfit for its role
-    ├── SchemaMismatch          two summaries (or a file and a schema) read a column differently
-    ├── NotLearned              rows to unlearn that were never learned
-    ├── SettingError            a setting outside its range, or two that contradict each other
-    ├── UnseenLevel             a level that training did not have, where the model was told to refuse
-    └── FileFormatError         a model file that is truncated, altered, foreign or newer than this version
+LikelyError                 anything that is a person's to mend; the command line prints it and exits 2
+├── InputError              the data cannot be read: missing file, ragged row, bad encoding
+│   └── EncodingError       the bytes are not text in the encoding that was tried
+├── ColumnError             a column that is missing, doubled, or unfit for its role
+├── SchemaMismatch          two summaries (or a file and a schema) read a column differently
+├── NotLearned              rows to unlearn that were never learned
+├── SettingError            a setting outside its range, or two that contradict each other
+├── UnseenLevel             a level that training did not have, where the model was told to refuse
+└── FileFormatError         a model file that is truncated, altered, foreign or newer than this version
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def shown(text: object, limit: int = 60) -> str:
 def nearest(name: str, names: Iterable[str]) -> str:
     """The end of a sentence that suggests the nearest existing name, or lists the names where there are few."""
     known = list(names)
-    close = get_close_matches(name, known, n=1, cutoff=0.6) or [
-        k for k in known if k.casefold() == name.casefold()
-    ]
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or [k for k in known if k.casefold() == name.casefold()]
     if close:
         return f"Did you mean {shown(close[0])}?"
     if not known:

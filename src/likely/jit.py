@@ -75,7 +75,8 @@ class Kernel:
         if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere numba keeps its own cache
             import numba
 
-            return numba.njit(nogil=True, error_model="numpy", cache=False)(_with_inner(self.function))  # type: ignore[no-any-return]
+            plain: Any = numba.njit(nogil=True, error_model="numpy")(_with_inner(self.function))
+            return plain  # type: ignore[no-any-return]
         return self._native(_address(self))
 
     def _native(self, address: int) -> Callable[..., Any]:
@@ -94,7 +95,9 @@ class Kernel:
                     flat.append(int(value))
                     continue
                 if value.dtype != kind or value.ndim != dimensions or not value.flags.c_contiguous:
-                    raise TypeError(f"{name}: wants a contiguous {kind} array of {dimensions} dimensions, not {value.dtype}")
+                    raise TypeError(
+                        f"{name}: wants a contiguous {kind} array of {dimensions} dimensions, not {value.dtype}"
+                    )
                 data = value.__array_interface__["data"][0]
                 flat += (None, None, value.size, value.itemsize, data, *value.shape, *value.strides)
             entry(*flat)
@@ -112,6 +115,7 @@ class Kernel:
         dispatcher = numba.njit(f"{result}({arguments})", nogil=True, error_model="numpy", **options)(
             _with_inner(self.function)
         )
+        overload: Any
         (overload,) = dispatcher.overloads.values()
         library = overload.library
         lines = library.get_llvm_str().splitlines()
@@ -120,7 +124,7 @@ class Kernel:
 
 
 def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function: `signature` lists its parameters (f8, i4 …; [] for an array), `returns` counts whole results."""
+    """Compile a function: `signature` lists its parameters (f8, i4 …; [] for an array), `returns` counts results."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         assert isinstance(function, FunctionType)

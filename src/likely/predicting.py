@@ -58,7 +58,9 @@ def predict_table(
                 progress(rows)
         if rows == 0:
             none = Posterior.of(model.classes, np.empty((0, len(model.classes))))
-            sink.write(predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None))
+            sink.write(
+                predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None)
+            )
     remarks = [*(f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(absent))]
     remarks += [f"{n:,} cells of {shown(c)} hold levels that training did not have." for c, n in sorted(unseen.items())]
     remarks += [f"{n:,} cells of {shown(c)} are not numbers and count as missing." for c, n in sorted(strays.items())]

@@ -29,13 +29,15 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.sums import state
 from likely.table.batch import Codes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Make = Callable[[], Any]
 
@@ -77,7 +79,7 @@ def check_statistic(make: Make, batches: Sequence[Any], seed: int = 0) -> None:
 def _check_order(make: Make, batches: Sequence[Any], whole: bytes, rng: Random) -> None:
     shuffled = rng.sample(batches, len(batches))
     _hold(bits(swept(make, shuffled)) == whole, "the order of batches changes the sum")
-    for shards in (1, 2, 3, len(batches) + 1):  # one more than there are batches: at least one stays empty
+    for shards in (2, len(batches) + 1):  # one more than there are batches: at least one stays empty
         dealt: list[list[Any]] = [[] for _ in range(shards)]
         for batch in shuffled:
             rng.choice(dealt).append(batch)
@@ -122,10 +124,10 @@ def check_rows(make: Make, batch: Any, rows: int, seed: int = 0) -> None:
     cuts = sorted(rng.randrange(rows + 1) for _ in range(rng.randrange(1, 6)))
     parts = [some_rows(batch, part) for part in np.split(order, cuts)]
     _hold(bits(swept(make, parts)) == whole, "the cut into batches changes the sum")
-    alone = [some_rows(batch, order[k : k + 1]) for k in range(min(rows, 30))]
+    alone = [some_rows(batch, order[k : k + 1]) for k in range(min(rows, 8))]
     rest = some_rows(batch, order[len(alone) :])
     _hold(bits(swept(make, [*alone, rest])) == whole, "rows taken in one by one change the sum")
-    check_statistic(make, [*parts, *alone[:1]], seed)
+    check_statistic(make, parts, seed)
 
 
 def check_weights(make: Make, batch: Any, weigh: Callable[[Any, NDArray[np.float64]], Any], rows: int) -> None:

@@ -96,9 +96,7 @@ def test_a_pseudo_count_is_an_m_estimate_with_equal_weights(summary: likely.Summ
 @pytest.mark.parametrize("temperature", ["hot", "mild", "cool"])
 @pytest.mark.parametrize("humidity", ["high", "normal"])
 @pytest.mark.parametrize("windy", ["false", "true", None])
-def test_overcast_rules_no_out(
-    unsmoothed: likely.Model, temperature: str, humidity: str, windy: str | None
-) -> None:
+def test_overcast_rules_no_out(unsmoothed: likely.Model, temperature: str, humidity: str, windy: str | None) -> None:
     day = {"outlook": "overcast", "temperature": temperature, "humidity": humidity, "windy": windy}
     assert unsmoothed.posterior(day).prob("no") == 0.0
     assert unsmoothed.posterior(day).prob("yes") == 1.0

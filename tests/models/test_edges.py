@@ -41,8 +41,7 @@ def test_two_thousand_attributes_do_not_underflow() -> None:
     assert not model.posterior(row).undefined.any()
     assert working.products["yes"] == 0.0  # beyond a double; the decimal log says what it is
     assert "10^-" in working.line("yes") and "… (1989 more)" in working.line("yes")
-    nominal = likely.fit({**{k: v for k, v in table.items() if k[0] == "n"}, "t": labels}, "t")
-    exact = nominal.working({k: v for k, v in row.items() if k[0] == "n"})
+    exact = model.working({k: v for k, v in row.items() if k[0] == "n"})
     product = exact.products["yes"]
     assert isinstance(product, Fraction) and product > 0
     log10 = math.log10(product.numerator) - math.log10(product.denominator)
@@ -71,7 +70,11 @@ def test_scores_far_below_zero_are_normalised_without_loss() -> None:
 
 # -- unseen levels ------------------------------------------------------------------------------------------
 
-SKY = {"sky": ["sun", "sun", "rain", "rain", "rain"], "sea": ["flat", "high", "high", "high", "flat"], "t": list("yynnn")}
+SKY = {
+    "sky": ["sun", "sun", "rain", "rain", "rain"],
+    "sea": ["flat", "high", "high", "high", "flat"],
+    "t": list("yynnn"),
+}
 
 
 def test_an_unseen_level_is_skipped_and_reported() -> None:
@@ -149,16 +152,14 @@ def test_a_column_that_is_all_missing_says_nothing(kind: str, missing: str) -> N
     model = likely.fit(table, "t", NB(missing=missing), types={"a": kind})
     without = likely.fit({k: v for k, v in table.items() if k != "a"}, "t", NB(missing=missing))
     for row in ({"a": None, "b": "u"}, {"b": "u"}):
-        np.testing.assert_allclose(
-            model.posterior(row).matrix, without.posterior({"b": "u"}).matrix, rtol=1e-14
-        )
+        np.testing.assert_allclose(model.posterior(row).matrix, without.posterior({"b": "u"}).matrix, rtol=1e-14)
 
 
 def test_a_class_without_a_value_of_an_attribute() -> None:
     table = {"a": ["u", "v", None, None], "x": [1.0, 4.0, None, None], "t": list("ppqq")}
     smoothed = likely.fit(table, "t").working({"a": "u"}).steps[1].values
     assert {c: str(q) for c, q in smoothed.items()} == {"p": "2/4", "q": "1/2"}
-    bare = likely.fit(table, "t", NB(pseudo_count=0))
+    bare = likely.fit(table, "t", NB(pseudo_count=0), types={"x": "number"})
     assert str(bare.working({"a": "u"}).steps[1].values["q"]) == "0/0"
     assert bare.posterior({"a": "u"}).matrix.tolist() == [[1.0, 0.0]]
     # Its numbers are taken to be spread as those of all classes are.
@@ -243,7 +244,8 @@ def test_one_row() -> None:
 def test_without_attributes_the_prior_is_all_there_is(table: dict[str, Any]) -> None:
     model = likely.fit(table, "t")
     np.testing.assert_allclose(model.posterior({}).matrix, [[1 / 3, 2 / 3]], rtol=1e-15)
-    assert str(model.working({})).splitlines()[:3] == ["L(class) = P(class)", "L(p) = 1/3 = 0.3333", "L(q) = 2/3 = 0.6667"]
+    lines = str(model.working({})).splitlines()
+    assert lines[:3] == ["L(class) = P(class)", "L(p) = 1/3 = 0.3333", "L(q) = 2/3 = 0.6667"]
 
 
 # -- how numbers are written --------------------------------------------------------------------------------

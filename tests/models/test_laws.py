@@ -21,7 +21,9 @@ cells = {
     "y": st.sampled_from([1e300, -1e300, 5e-324, 1e-200, 7.0, math.inf, -math.inf, math.nan, None]),
 }
 rows = st.lists(
-    st.fixed_dictionaries({**cells, "t": st.sampled_from(["c", "d", "e"]), "w": st.sampled_from([1.0, 2.0, 0.3, 1e-9])}),
+    st.fixed_dictionaries(
+        {**cells, "t": st.sampled_from(["c", "d", "e"]), "w": st.sampled_from([1.0, 2.0, 0.3, 1e-9])}
+    ),
     min_size=1,
     max_size=10,
 )

@@ -140,8 +140,10 @@ def test_products_posteriors_and_logs_equal_exact_arithmetic(case: Case) -> None
     if total:
         assert math.isclose(posterior.log_evidence[0], math.log(total), rel_tol=1e-12, abs_tol=1e-12)
     for name, product in expected.items():
-        assert working.log10[name] == -math.inf if not product else math.isclose(
-            working.log10[name], math.log10(product), rel_tol=1e-12, abs_tol=1e-12
+        assert (
+            working.log10[name] == -math.inf
+            if not product
+            else math.isclose(working.log10[name], math.log10(product), rel_tol=1e-12, abs_tol=1e-12)
         )
 
 

@@ -65,9 +65,7 @@ def test_gaussian_with_weights(seed: int) -> None:
     weight = np.random.default_rng(seed).choice([0.25, 1, 2.5, 7, 0.1], len(y))
     theirs = GaussianNB(var_smoothing=TINY).fit(x, y, sample_weight=weight)
     ours = gaussian(x, y, weight)
-    np.testing.assert_allclose(
-        log_joint(ours, named(x, "x")), theirs.predict_joint_log_proba(x), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(log_joint(ours, named(x, "x")), theirs.predict_joint_log_proba(x), rtol=1e-9, atol=1e-9)
 
 
 def levels(seed: int, rows: int = 500) -> tuple[Any, Any]:
@@ -91,9 +89,7 @@ def test_categorical(alpha: float, weighted: bool) -> None:
         types=dict.fromkeys(table, "nominal"),
         weight="w",
     )
-    np.testing.assert_allclose(
-        log_joint(ours, table), theirs.predict_joint_log_proba(x), rtol=1e-12, atol=1e-12
-    )
+    np.testing.assert_allclose(log_joint(ours, table), theirs.predict_joint_log_proba(x), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(ours.posterior(table).matrix, theirs.predict_proba(x), rtol=1e-10, atol=1e-13)
 
 

@@ -14,7 +14,9 @@ from likely.cli.options import json_option, learner_of, learning_options, readin
 @click.command()
 @click.argument("data")
 @click.argument("target")
-@click.option("--folds", type=click.IntRange(2, 1000), default=10, show_default=True, help="Folds of the cross-validation.")
+@click.option(
+    "--folds", type=click.IntRange(2, 1000), default=10, show_default=True, help="Folds of the cross-validation."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Deals the rows to the folds.")
 @click.option("--all", "everything", is_flag=True, help="Show every attribute and column.")
 @json_option

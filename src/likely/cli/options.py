@@ -10,26 +10,85 @@ import click
 from likely.errors import SettingError, shown
 
 _READING = (
-    click.option("--type", "types", multiple=True, metavar="COLUMN=KIND", help="Read a column as nominal, number, date, text or ignore it."),
-    click.option("--missing", multiple=True, metavar="TOKEN", help="A cell that means 'not known'; replaces the usual list ('?', 'NA', 'null' …). The empty cell always does."),
+    click.option(
+        "--type", "types", multiple=True, metavar="COLUMN=KIND", help="nominal, number, date, text or ignore."
+    ),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="TOKEN",
+        help="A cell that means 'not known'; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
+    ),
     click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs."),
-    click.option("--target-bins", metavar="N|EDGES", help="Cut a numeric target into N bins of about equal weight, or at given edges: 10,20,30."),
+    click.option(
+        "--target-bins",
+        metavar="N|EDGES",
+        help="Cut a numeric target into N bins of about equal weight, or at given edges: 10,20,30.",
+    ),
     click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
     click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise."),
-    click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads to use; all cores otherwise. Results do not depend on it."),
-)  # fmt: skip
+    click.option(
+        "--threads",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Threads to use; all cores otherwise. Results do not depend on it.",
+    ),
+)
 
 _LEARNING = (
-    click.option("--pseudo-count", type=float, default=1.0, show_default=True, help="Added to each level's count: 0 is maximum likelihood."),
-    click.option("--m-estimate", type=float, metavar="ROWS", help="Smooth as if each level had been seen in its share of so many rows."),
-    click.option("--prior", multiple=True, default=("observed",), metavar="observed|uniform|CLASS=P", help="Class prior; give CLASS=P once for every class."),
-    click.option("--prior-pseudo-count", type=float, default=0.0, show_default=True, help="Added to each class's count."),
-    click.option("--variance", type=click.Choice(["unbiased", "ml"]), default="unbiased", show_default=True, help="Divide by n-1 or by n."),
-    click.option("--variance-floor", type=float, default=1e-6, show_default=True, help="Least variance of a class, as a share of the attribute's own."),
-    click.option("--missing-as", type=click.Choice(["skip", "level"]), default="skip", show_default=True, help="Leave missing cells out, or take being missing as evidence."),
-    click.option("--unseen", type=click.Choice(["skip", "reserve", "error"]), default="skip", show_default=True, help="A level that training did not have: left out, given the mass of one more level, or refused."),
-)  # fmt: skip
+    click.option(
+        "--pseudo-count",
+        type=float,
+        default=1.0,
+        show_default=True,
+        help="Added to each level's count: 0 is maximum likelihood.",
+    ),
+    click.option(
+        "--m-estimate",
+        type=float,
+        metavar="ROWS",
+        help="Smooth as if each level had been seen in its share of so many rows.",
+    ),
+    click.option(
+        "--prior",
+        multiple=True,
+        default=("observed",),
+        metavar="observed|uniform|CLASS=P",
+        help="Class prior; give CLASS=P once for every class.",
+    ),
+    click.option(
+        "--prior-pseudo-count", type=float, default=0.0, show_default=True, help="Added to each class's count."
+    ),
+    click.option(
+        "--variance",
+        type=click.Choice(["unbiased", "ml"]),
+        default="unbiased",
+        show_default=True,
+        help="Divide by n-1 or by n.",
+    ),
+    click.option(
+        "--variance-floor",
+        type=float,
+        default=1e-6,
+        show_default=True,
+        help="Least variance of a class, as a share of the attribute's own.",
+    ),
+    click.option(
+        "--missing-as",
+        type=click.Choice(["skip", "level"]),
+        default="skip",
+        show_default=True,
+        help="Leave missing cells out, or take being missing as evidence.",
+    ),
+    click.option(
+        "--unseen",
+        type=click.Choice(["skip", "reserve", "error"]),
+        default="skip",
+        show_default=True,
+        help="A level that training did not have: left out, given the mass of one more level, or refused.",
+    ),
+)
 
 Command = Callable[..., Any]
 
@@ -89,7 +148,9 @@ def _bins(text: str | None) -> int | list[float] | None:
     try:
         edges = [float(e) for e in text.split(",")]
     except ValueError:
-        raise SettingError(f"--target-bins {shown(text)} is neither a number of bins nor edges such as 10,20,30.") from None
+        raise SettingError(
+            f"--target-bins {shown(text)} is neither a number of bins nor edges such as 10,20,30."
+        ) from None
     if len(edges) == 1 and "," not in text and edges[0] == int(edges[0]):
         return int(edges[0])
     return edges

@@ -41,7 +41,9 @@ def _aligned(table: Table) -> list[str]:
     widths = [max(len(r[k]) for r in (table.header, *table.rows)) for k in range(len(table.header))]
 
     def line(cells: tuple[str, ...]) -> str:
-        padded = (c.rjust(w) if k in table.right else c.ljust(w) for k, (c, w) in enumerate(zip(cells, widths, strict=True)))
+        padded = (
+            c.rjust(w) if k in table.right else c.ljust(w) for k, (c, w) in enumerate(zip(cells, widths, strict=True))
+        )
         return ("  " + "  ".join(padded)).rstrip()
 
     return [line(table.header), *(line(r) for r in table.rows)]
@@ -56,7 +58,14 @@ def _rich(page: Page) -> None:
     console.print(Text(page.headline, style="bold"))
     for table in page.tables:
         console.print()
-        drawn = RichTable(title=Text(table.title), title_justify="left", box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+        drawn = RichTable(
+            title=Text(table.title),
+            title_justify="left",
+            box=None,
+            header_style="dim",
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+        )
         for k, name in enumerate(table.header):
             drawn.add_column(Text(name), justify="right" if k in table.right else "left", overflow="fold")
         for row in table.rows:
@@ -74,7 +83,7 @@ def say(sentence: str) -> None:
 
 
 def progress() -> Callable[[int], None] | None:
-    """A line that counts rows, once a sweep has taken more than a second; none when errors are not shown on a terminal."""
+    """A line that counts rows, once a sweep has taken more than a second; none away from a terminal."""
     if not sys.stderr.isatty():
         return None
     started = last = time.monotonic()

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.drafting import Draft, Reading, check_strays, settle
 from likely.engines.local import sweep
 from likely.errors import SettingError
 from likely.evaluate import kernels
-from likely.fitting import Draft, Reading, check_strays, settle
 from likely.sums.summary import Summary
 from likely.table.batch import Ints
 from likely.table.encode import Encoder
 from likely.table.schema import Schema
 from likely.table.source import Source
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 class Dealer:
-    """Deals rows to folds, stratified by class: every run of k rows of a class goes to all k folds, shuffled by the seed.
+    """Deals rows to folds, stratified: every run of k rows of a class goes to all k folds, shuffled by the seed.
 
     Rows must be shown in the order of the table; `place` is quick and runs under the sweep's lock, `folds` anywhere.
     """
@@ -73,8 +75,10 @@ class _FoldSummarizer:
                 summary.update(encoded.take(rows))
 
 
-def fold_summaries(source: Source, first: Draft, reading: Reading, folds: int, seed: int) -> list[Summary]:
-    """One sweep: a summary for each fold, all settled under one schema."""
+def fold_summaries(
+    source: Source, first: Draft, reading: Reading, folds: int, seed: int
+) -> tuple[Summary, list[Summary]]:
+    """One sweep: the summary of all rows and of each fold, all settled under one schema."""
     dealer = Dealer(first.schema, folds, seed)
     columns = [c.name for c in first.schema.used]
     workers = sweep(
@@ -86,4 +90,4 @@ def fold_summaries(source: Source, first: Draft, reading: Reading, folds: int, s
     )
     merged = [reduce(add, (w.summaries[k] for w in workers)) for k in range(folds)]
     check_strays([w.encoder for w in workers], first, sum(s.rows + s.left_out for s in merged))
-    return settle(first, merged)
+    return settle(first, reduce(add, merged), merged)

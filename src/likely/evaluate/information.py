@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.bins import bin_labels
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 BINS = 16
 """Numbers are looked at in at most so many bins of about equal weight."""
 
-Table = NDArray[np.float64]
+Table: TypeAlias = "NDArray[np.float64]"
 
 
 @dataclass(frozen=True)

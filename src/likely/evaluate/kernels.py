@@ -50,7 +50,7 @@ def stratified(codes: Any, ordinal: Any, folds: int, seed: int, out: Any) -> Non
 
 @kernel("i8, i8, i8, b1[]")
 def chosen(start: int, ceiling: int, seed: int, out: Any) -> None:
-    """Whether row start+i belongs to a random sample, by its number alone: a share of ceiling / 2**63 of all rows does."""
+    """Whether row start+i belongs to a random sample, by its number alone: ceiling / 2**63 of all rows do."""
     for i in range(out.size):
         out[i] = np.int64(_mixed(np.uint64(seed) + _STEP * np.uint64(start + i + 1)) >> np.uint64(1)) < ceiling
 

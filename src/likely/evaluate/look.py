@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likely.drafting import Reading, check_rows, draft, with_encoding
 from likely.engines.local import sweep
 from likely.errors import InputError, shown
 from likely.evaluate import kernels
@@ -20,7 +20,6 @@ from likely.evaluate.folds import Dealer, fold_summaries, parts
 from likely.evaluate.information import Attribute, Piece, attributes, entropy, evidence
 from likely.evaluate.redundancy import SAMPLE, Pair, Sample
 from likely.evaluate.scores import Scorer, Scores
-from likely.fitting import Reading, check_rows, draft, with_encoding
 from likely.models.model import Learner, Model
 from likely.models.naive import NaiveBayes
 from likely.sums import state
@@ -31,6 +30,9 @@ from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.schema import Column
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEAK = 0.95
 """An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
@@ -68,7 +70,9 @@ class Look:
 class _Judge:
     """Scores rows by the model that has not seen their fold."""
 
-    def __init__(self, models: list[Model], total: Summary, dealer: Dealer, found: list[Attribute], share: float) -> None:
+    def __init__(
+        self, models: list[Model], total: Summary, dealer: Dealer, found: list[Attribute], share: float
+    ) -> None:
         labels = {n: s.labels for n, s in total.columns.items() if not isinstance(s, Numbers)}
         self.encoder = Encoder(total.schema, labels, Labels(total.classes))
         self.scorer, self.baseline = Scorer(len(total.classes)), Scorer(len(total.classes))
@@ -109,7 +113,8 @@ def look(
     (1.0, 0.5)
     """
     chosen = learner or NaiveBayes()
-    return with_encoding(data, Reading(target, **reading), lambda s, r: _look(s, r, chosen, folds, seed))  # type: ignore[no-any-return]
+    how = Reading(target, **reading)
+    return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed))  # type: ignore[no-any-return]
 
 
 def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: int) -> Look:
@@ -117,8 +122,8 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    summaries = fold_summaries(source, first, reading, folds, seed)
-    total = check_rows(reduce(add, summaries), source)
+    total, summaries = fold_summaries(source, first, reading, folds, seed)
+    check_rows(total, source)
     if len(total.classes) < 2:
         raise InputError(
             f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
@@ -175,7 +180,9 @@ def _warnings(record: Look, smallest: float, total: Summary) -> list[str]:
         out.append(f"Class {shown(name)} has fewer rows ({smallest:g}) than there are folds: its scores are shaky.")
     for a in record.attributes:
         if a["share"] >= LEAK:
-            out.append(f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?")
+            out.append(
+                f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?"
+            )
         if a["missing"] >= MUCH_MISSING:
             out.append(f"{shown(a['name'])} is missing in {a['missing']:.0%} of the rows.")
     for pair in record.redundant[:5]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.evaluate.information import Attribute, entropy, information
 from likely.table.batch import Batch, Codes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SAMPLE = 5000
 MOST_ATTRIBUTES = 60

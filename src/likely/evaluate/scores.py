@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.evaluate import kernels
 from likely.models.posterior import Posterior
@@ -15,6 +14,9 @@ from likely.sums.exact import Exact
 from likely.sums.numbers import Numbers
 from likely.sums.weights import weights
 from likely.table.batch import Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Scorer:
         self.confusion = Exact.zeros(classes, classes)
         self.unclassified = Exact.zeros(1, classes)
 
-    def update(self, joint: NDArray[np.float64], truth: Ints, weight: NDArray[np.float64] | None, names: tuple[str, ...]) -> None:
+    def update(
+        self, joint: NDArray[np.float64], truth: Ints, weight: NDArray[np.float64] | None, names: tuple[str, ...]
+    ) -> None:
         """Take in rows: their log joint scores, true classes and weights."""
         found = Posterior.of(names, joint, one=False)
         surprise, brier = np.empty(len(truth)), np.empty(len(truth))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import SettingError, nearest, shown
 from likely.models import kernels
@@ -17,6 +17,9 @@ from likely.sums.counts import Counts
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Codes
 from likely.table.labels import Labels
 from likely.table.schema import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def categorical(column: Column, counts: Counts, settings: LevelSettings) -> Cate
     return Categorical(column.name, Labels(names), np.ascontiguousarray(np.concatenate(rows)), counts, settings)
 
 
-Ratio = tuple[NDArray[np.float64], NDArray[np.float64]]
+Ratio: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64]]"
 """Numerators and denominators of probabilities, each rounded once."""
 
 

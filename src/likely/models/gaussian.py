@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.quotient import Quotient, as_written, log_of
 from likely.sums.numbers import Numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Variance = Literal["unbiased", "ml"]
 Moments = tuple[Fraction, Fraction, Fraction]

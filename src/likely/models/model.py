@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import ColumnError, nearest, shown
 from likely.models.categorical import Categorical
@@ -23,6 +22,9 @@ from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source, open_source
 from likely.threads import in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
@@ -97,7 +99,9 @@ class Model:
         for column in self.schema.attributes:
             if column.kind == "nominal":
                 labels.setdefault(column.name, Labels())
-        return Encoder(self.schema, labels, Labels(self.classes), self.refuse_unseen)
+        # New rows are not weighed: a weight column among them may hold anything.
+        schema = self.schema.with_columns(c for c in self.schema.columns if c.role != "weight")
+        return Encoder(schema, labels, Labels(self.classes), self.refuse_unseen)
 
     def batches(self, data: object) -> Iterator[Batch]:
         """New rows, read as training rows were; columns that are not there count as missing."""
@@ -136,7 +140,7 @@ class Model:
         >>> import likely
         >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
         >>> round(model.posterior({"sky": "sun"}).prob("y"), 3)
-        0.878
+        0.844
         """
         one = isinstance(data, Mapping) and not any(_is_column(v) for v in data.values())
         if one:
@@ -146,7 +150,7 @@ class Model:
 
     def _row(self, row: Mapping[str, object]) -> list[dict[str, object]]:
         """One row as a table, with a cell for every attribute."""
-        for name in row:
+        for name in row.keys() - set(self.schema.names):
             self.schema[name]  # an unknown name is refused, with the nearest one
         # The target gives the table a column where there is no attribute; what it holds does not matter.
         columns = [c for c in self.schema.columns if c.role != "weight"]

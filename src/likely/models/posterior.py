@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import ColumnError, nearest, shown
 from likely.models import kernels
 from likely.table.labels import label
 
-Matrix = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Matrix: TypeAlias = "NDArray[np.float64]"
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,6 @@ def joined(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> P
     """Posteriors of consecutive batches as one."""
     matrix = np.concatenate([p.matrix for p in parts]) if parts else np.empty((0, len(classes)))
     evidence = np.concatenate([p.log_evidence for p in parts]) if parts else np.empty(0)
-    unseen, strays = (
-        dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays")
-    )
+    unseen, strays = (dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays"))
     absent = tuple(sorted({name for p in parts for name in p.absent}))
     return Posterior(classes, matrix, evidence, one, unseen=unseen, strays=strays, absent=absent)

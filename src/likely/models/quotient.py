@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 READABLE = 10**6
 """The largest denominator that is still read as a fraction rather than as a decimal."""
@@ -48,6 +51,7 @@ def as_written(number: float) -> Fraction:
     exact = Fraction(number)
     simple = exact.limit_denominator(READABLE)
     return simple if float(simple) == number else exact
+
 
 def log_of(values: Iterable[Quotient]) -> NDArray[np.float64]:
     """Natural logs; the log of zero is minus infinity."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import shown
 from likely.models.categorical import Categorical
@@ -21,6 +21,9 @@ from likely.models.posterior import Posterior
 from likely.models.quotient import READABLE, Quotient
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
 from likely.table.labels import label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MOST_STEPS = 12
 """So many factors are written out; the rest are counted."""

@@ -132,7 +132,14 @@ def _evidence_table(record: Look) -> Table:
         "Strongest single pieces of evidence",
         ("if", "is", "then the odds of", "go", "bits", "rows"),
         tuple(
-            (clean(p.attribute, 30), clean(p.cell, 30), clean(p.label, 30), said(p.bits), f"{p.bits:+.2f}", number(p.rows))
+            (
+                clean(p.attribute, 30),
+                clean(p.cell, 30),
+                clean(p.label, 30),
+                said(p.bits),
+                f"{p.bits:+.2f}",
+                number(p.rows),
+            )
             for p in record.evidence
         ),
         frozenset({4, 5}),
@@ -142,9 +149,7 @@ def _evidence_table(record: Look) -> Table:
 def _confusion(record: Look) -> Table:
     names = [clean(c, 20) for c in record.classes]
     header = ("true class", *(f"→ {n}" for n in names))
-    rows = tuple(
-        (name, *(number(v) for v in row)) for name, row in zip(names, record.confusion, strict=True)
-    )
+    rows = tuple((name, *(number(v) for v in row)) for name, row in zip(names, record.confusion, strict=True))
     return Table("Predicted (columns) against true (rows)", header, rows, _numbers_from(1, len(header)))
 
 
@@ -224,7 +229,9 @@ def _levels(model: Model, factor: Categorical, counts: Counts, fractions: bool) 
     if missing.any() and factor.quotients(MISSING_CODE) is None:
         each = ", ".join(f"{c} {number(m)}" for c, m in zip(classes, missing, strict=True) if m)
         remarks.append(f"Missing, and left out: {each}.")
-    table = Table("Counts, and the probability of each level in each class", header, tuple(rows), _numbers_from(1, len(header)))
+    table = Table(
+        "Counts, and the probability of each level in each class", header, tuple(rows), _numbers_from(1, len(header))
+    )
     return Page(f"{clean(factor.name)}: {plural(len(names), 'level')}", (table,), tuple(remarks))
 
 
@@ -243,13 +250,17 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
         if isinstance(factor, Gaussian):
             mean, sd = at(float(factor.mean[k])), length(float(factor.deviation[k]))
         gone = numbers.other[:, k].sum(0).floats()
-        rows.append((clean(label, 20), number(float(below[-1]) if len(below) else 0.0), number(float(gone)), mean, sd, *spread))
+        rows.append(
+            (clean(label, 20), number(float(below[-1]) if len(below) else 0.0), number(float(gone)), mean, sd, *spread)
+        )
     header = ("class", "weight", "missing", "mean", "sd", "least", "25 %", "median", "75 %", "greatest")
     remarks = [] if factor is not None else ["The values have no spread, so the model leaves this attribute out."]
     if numbers.level:
         remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
     title = "A normal density for each class" if factor is not None else "Values"
-    return Page(f"{clean(name)}: numbers", (Table(title, header, tuple(rows), _numbers_from(1, len(header))),), tuple(remarks))
+    return Page(
+        f"{clean(name)}: numbers", (Table(title, header, tuple(rows), _numbers_from(1, len(header))),), tuple(remarks)
+    )
 
 
 def page_json(page: Page) -> bytes:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.sums import kernels
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Codes, Ints
 from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Counts:
@@ -58,12 +60,12 @@ class Counts:
             self.other.resize(1, groups)
 
     def regrouped(self, places: NDArray[np.intp], groups: int) -> Counts:
-        """The same counts with group i called places[i]."""
+        """The same counts with group i called places[i]; canonical, as levels that only dropped groups had are none."""
         out = Counts(groups)
         out.labels = self.labels.copy()
         out.table = self.table.scattered(places, 1, groups)
         out.other = self.other.scattered(places, 1, groups)
-        return out
+        return out.canonical()
 
     def _over(self, names: list[str]) -> Exact:
         self.make_room(self.groups)  # an encoder that shares our labels may have met new ones since
@@ -92,7 +94,11 @@ class Counts:
         self.make_room(self.groups)
         out = Counts(self.groups)
         used = self.table[: len(self.labels)]
-        some = {n for n, empty in zip(self.labels.names, used.is_zero().all(axis=1), strict=True) if not empty}
+        some = {
+            n
+            for n, empty in zip(self.labels.names, np.atleast_1d(used.is_zero().all(axis=1)), strict=True)
+            if not empty
+        }
         names = sorted(some)
         order = np.array([self.labels.index[n] for n in names], np.intp)
         out.labels = Labels(names)

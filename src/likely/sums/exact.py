@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Planes = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Planes: TypeAlias = "NDArray[np.int64]"
 
 BITS = 32
 _LOW = np.int64((1 << BITS) - 1)
+_WIDE = 1 << 61
+"""What a top digit may hold; lower ones hold 32 bits."""
 _ROOM = 1 << 27
 """Rows that may be added before carries are passed on: each adds less than 2**35 to a digit (a weight has up to three
 digits of its own, and each multiplies two neighbours), and a digit starts below 2**61."""
@@ -28,13 +32,15 @@ class Exact:
     (True, [2.0, 4.0])
     """
 
-    __slots__ = ("_pending", "base", "planes")
+    __slots__ = ("_pending", "_tidy", "base", "planes")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, planes: Planes, base: int = 0) -> None:
+    def __init__(self, planes: Planes, base: int = 0, *, tidy: bool = False) -> None:
         self.planes = planes
         self.base = base
         self._pending = 0
+        self._tidy = tidy
+        """Known to be canonical. Its planes may then be shared, and are copied before anything is added to them."""
 
     @classmethod
     def zeros(cls, *shape: int) -> Exact:
@@ -51,27 +57,27 @@ class Exact:
 
     def cover(self, low: int, high: int, rows: int) -> None:
         """Make room for digits low … high-1 (absolute positions) and for `rows` more rows on top of each."""
+        if self._tidy:
+            self.planes, self._tidy = self.planes.copy(), False
         if self._pending + rows > _ROOM:
             self._carry()
             self._pending = 0
         self._pending += rows
-        top = self.base + len(self.planes)
         below = max(self.base - low, 0)
-        above = max(high - top, 0)
+        above = max(high - self.base - len(self.planes), 0)
         if below or above:
             self._carry()
-            pad = [(below, above), *[(0, 0)] * len(self.shape)]
             # A wide top plane stays legal as a lower one: it is carried on before it can overflow.
-            self.planes = np.pad(self.planes, pad)
+            self.planes = _padded(self.planes, below, above)
             self.base -= below
             self._carry()
 
     def resize(self, *shape: int) -> None:
         """Grow to `shape`; new places hold zero."""
         if shape != self.shape:
-            self.planes = np.pad(
-                self.planes, [(0, 0), *((0, want - have) for want, have in zip(shape, self.shape, strict=True))]
-            )
+            grown = np.zeros((len(self.planes), *shape), np.int64)
+            grown[(slice(None), *(slice(n) for n in self.shape))] = self.planes
+            self.planes, self._tidy = grown, False
 
     def _carry(self) -> None:
         planes = self.planes
@@ -86,11 +92,18 @@ class Exact:
 
     def canonical(self) -> Exact:
         """The one representation of these values: as few digits as hold them, trailing zero digits dropped."""
+        if self._tidy:
+            return Exact(self.planes, self.base, tidy=True)
+        if len(self.planes) == 1 and self.base == 0:  # the common case: counts
+            only = self.planes[0]
+            small = not only.size or (only.min() >= -_WIDE and only.max() < _WIDE)
+            if small and ((only & _LOW).any() or not only.any()):
+                return Exact(np.ascontiguousarray(self.planes.copy()), tidy=True)
         own = Exact(self.planes.copy(), self.base)
         own._carry()
         planes, base = own.planes, own.base
         if not planes.any():
-            return Exact(np.zeros((1, *self.shape), np.int64))
+            return Exact(np.zeros((1, *self.shape), np.int64), tidy=True)
         while True:
             low = planes[0]
             if len(planes) > 1 and not low.any():
@@ -105,16 +118,13 @@ class Exact:
             if top.min() < -(1 << 29) or top.max() >= (1 << 29):
                 break
             planes = np.concatenate([planes[:-2], ((top << BITS) + planes[-2])[None]])
-        return Exact(np.ascontiguousarray(planes), base)
+        return Exact(np.ascontiguousarray(planes), base, tidy=True)
 
     def _aligned(self, other: Exact) -> tuple[Planes, Planes, int]:
         a, b = self.canonical(), other.canonical()
         low = min(a.base, b.base)
         high = max(a.base + len(a.planes), b.base + len(b.planes))
-        rest = [(0, 0)] * len(self.shape)
-        one, two = (
-            np.pad(x.planes, [(x.base - low, high - x.base - len(x.planes)), *rest]) for x in (a, b)
-        )
+        one, two = (_padded(x.planes, x.base - low, high - x.base - len(x.planes)) for x in (a, b))
         return one, two, low
 
     def __add__(self, other: Exact) -> Exact:
@@ -140,18 +150,27 @@ class Exact:
 
     def scattered(self, places: NDArray[np.intp], axis: int, size: int) -> Exact:
         """Entry i of `axis` added into entry places[i] (negative: dropped) of an axis of length `size`."""
-        planes, base = self._spread()
+        own = self.canonical()
+        planes, base = own.planes, own.base
         kept = np.flatnonzero(places >= 0)
         if len(kept) < len(places):
             places, planes = places[kept], planes.take(kept, axis + 1)
+        apart = not len(places) or np.bincount(places).max() == 1
+        if not apart:
+            planes, base = self._spread() if len(kept) == self.shape[axis] else own[_at(axis, kept)]._spread()
         shape = list(planes.shape)
         shape[axis + 1] = size
         out = np.zeros(shape, np.int64)
-        np.add.at(out, (slice(None),) * (axis + 1) + (places,), planes)
+        into = (slice(None), *_at(axis, places))
+        if apart:
+            out[into] = planes
+        else:
+            np.add.at(out, into, planes)
         return Exact(out, base).canonical()
 
     def is_zero(self) -> NDArray[np.bool_]:
-        return ~self.canonical().planes.any(axis=0)  # type: ignore[no-any-return]
+        some: NDArray[np.bool_] = self.canonical().planes.astype(np.bool_).any(axis=0)  # type: ignore[assignment]
+        return ~some
 
     def is_negative(self) -> NDArray[np.bool_]:
         return self.canonical().planes[-1] < 0  # type: ignore[no-any-return]
@@ -188,7 +207,8 @@ class Exact:
         """The nearest doubles, each rounded once; infinite where the sum is beyond them."""
         own = self.canonical()
         if len(own.planes) == 1 and own.base == 0:
-            return own.planes[0].astype(np.float64)
+            counts: NDArray[np.float64] = own.planes[0].astype(np.float64)
+            return counts
         return np.array([_nearest(f) for f in own.fractions()]).reshape(self.shape)
 
     def state(self) -> dict[str, Any]:
@@ -205,3 +225,17 @@ def _nearest(value: Fraction) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def _at(axis: int, places: NDArray[np.intp]) -> tuple[Any, ...]:
+    """An index that picks `places` of one axis."""
+    return (*[slice(None)] * axis, places)
+
+
+def _padded(planes: Planes, below: int, above: int) -> Planes:
+    """Planes with zero planes before and after."""
+    if not below and not above:
+        return planes
+    out = np.zeros((below + len(planes) + above, *planes.shape[1:]), np.int64)
+    out[below : below + len(planes)] = planes
+    return out

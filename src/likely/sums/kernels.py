@@ -93,7 +93,7 @@ def digits(x: Any, base: int, planes: Any) -> None:
 
 @kernel("f8[], i4[], i8[][], i8, i8[][], i8")
 def add_powers(x: Any, group: Any, first: Any, base1: int, second: Any, base2: int) -> None:
-    """Add x to first[:, group] and x*x to second[:, group], digit by digit, exactly. NaN and infinities are passed over."""
+    """Add x to first[:, group] and x*x to second[:, group], exactly. NaN and infinities are passed over."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
         g = group[i]
@@ -196,7 +196,9 @@ def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, se
 
 
 @kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i4[]", returns=2)
-def value_codes(x: Any, group: Any, start: int, level: int, keys: Any, known: int, limit: int, index: Any, out: Any) -> Any:
+def value_codes(
+    x: Any, group: Any, start: int, level: int, keys: Any, known: int, limit: int, index: Any, out: Any
+) -> Any:
     """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
 
     Stops before the first value that would be key number limit+1. Returns where it stopped and how many keys are known.

@@ -8,10 +8,9 @@ While no bit has gone, the tally knows everything, and the sums are read off it;
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.sums import kernels
 from likely.sums.counts import add_counts
@@ -19,15 +18,18 @@ from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Floats, Ints
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 CAP = 2048
 
-Keys = NDArray[np.uint64]
+Keys: TypeAlias = "NDArray[np.uint64]"
 
 
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = ("_first", "_index", "_keys", "_known", "_second", "cap", "level", "other", "table")
+    __slots__ = ("_first", "_index", "_keys", "_known", "_second", "_tidy", "cap", "level", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -37,8 +39,9 @@ class Numbers:
         self.other = Exact.zeros(3, groups)  # missing, minus infinity, plus infinity
         self._keys: Keys = np.empty(0, np.uint64)
         self._known = 0
-        self._index = np.full(16, -1, np.int32)
-        self._first = Exact.zeros(groups)
+        self._index: NDArray[np.int32] | None = None
+        self._tidy = False
+        self._first = Exact.zeros(groups)  # kept from level 1 on; before that the tally knows them
         self._second = Exact.zeros(groups)
 
     @property
@@ -47,6 +50,7 @@ class Numbers:
 
     def make_room(self, groups: int) -> None:
         if groups > self.groups:
+            self._tidy = False
             self.table.resize(self.table.shape[0], groups)
             self.other.resize(3, groups)
             self._first.resize(groups)
@@ -61,6 +65,9 @@ class Numbers:
         if not weights.plain:
             # A row without weight must not cost a place in the tally (tests/laws/test_weights.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
+        if self._index is None:
+            self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
+        self._tidy = False
         done = 0
         while done < len(x):
             limit = min(self.cap, len(self._index) // 2)
@@ -75,26 +82,25 @@ class Numbers:
             if self.level:
                 self._add_powers(x[part], group[part], weights.take(part))
             if stop < len(x):
-                self._make_space(limit)
+                self._make_space(limit, x[stop : stop + 1])
             done = stop
 
-    def _make_space(self, limit: int) -> None:
+    def _make_space(self, limit: int, newcomer: Floats) -> None:
+        """Make room for one more value: a larger index, or, at the cap, as few bits less as it takes."""
+        assert self._index is not None
         if limit < self.cap:
-            self._index = np.full(4 * len(self._index), -1, np.int32)
-            kernels.index_keys(self._keys, self._known, self._index)
-        else:
-            if self.level == 0:
-                self._first, self._second = self.sums()
-            self._set_tally(*_coarsened(self._keys[: self._known], self.table[: self._known], 1))
-            self.level += 1
+            self._index = _index_of(self._keys, self._known, 4 * len(self._index))
+            return
+        if self.level == 0:
+            self._first, self._second = self.sums()
+        keys = self._keys[: self._known]
+        bits = _bits_to_drop(np.append(keys, (newcomer + 0.0).view(np.uint64) >> np.uint64(self.level)), self.cap)
+        self._set_tally(*_coarsened(keys, self.table[: self._known], bits))
+        self._index = _index_of(self._keys, self._known)
+        self.level += bits
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:
-        self._keys, self.table, self._known = keys, table, len(keys)
-        size = 16
-        while size < 2 * max(len(keys), 1):
-            size *= 4
-        self._index = np.full(size, -1, np.int32)
-        kernels.index_keys(self._keys, self._known, self._index)
+        self._keys, self.table, self._known, self._index = keys, table, len(keys), None
 
     def _add_powers(self, x: Floats, group: Ints, weights: Weights) -> None:
         least, most = kernels.exponents(x)
@@ -108,9 +114,7 @@ class Numbers:
             if weights.plain:
                 kernels.add_powers(x, group, first.planes, first.base, second.planes, second.base)
             else:
-                kernels.add_scaled_powers(
-                    x, group, chunk, first.planes, first.base - k, second.planes, second.base - k
-                )
+                kernels.add_scaled_powers(x, group, chunk, first.planes, first.base - k, second.planes, second.base - k)
 
     # -- reading out ----------------------------------------------------------------------------------------
 
@@ -153,40 +157,56 @@ class Numbers:
 
     # -- merging --------------------------------------------------------------------------------------------
 
+    def _copy(self) -> Numbers:
+        """Another one of the same content; whatever is added to either later, the other does not see."""
+        out = Numbers(0, self.cap)
+        out.level, out._tidy = self.level, self._tidy
+        out._set_tally(self._keys, self.table.canonical())
+        out.other, out._first, out._second = (e.canonical() for e in (self.other, self._first, self._second))
+        return out
+
     def canonical(self) -> Numbers:
         """Keys in order; values without weight dropped."""
+        if self._tidy:
+            return self._copy()
         out = Numbers(self.groups, self.cap)
         keys, table = self._keys[: self._known], self.table[: self._known].canonical()
         kept = np.flatnonzero(~table.is_zero().all(axis=1))
         order = kept[np.argsort(keys[kept])]
-        out.level = self.level
+        out.level, out._tidy = self.level, True
         out._set_tally(keys[order], table[order].canonical())
         out.other = self.other.canonical()
-        out._first, out._second = (s.canonical() for s in self.sums())
+        if self.level:
+            out._first, out._second = self._first.canonical(), self._second.canonical()
         return out
 
     def coarsened(self, level: int) -> Numbers:
         """The same with at least `level` bits dropped from the tally."""
         out = self.canonical()
         if level > out.level:
+            out._first, out._second = out.sums()
             out._set_tally(*_coarsened(out._keys, out.table, level - out.level))
             out.level = level
         return out
 
     def _combined(self, other: Numbers, sign: int) -> Numbers:
+        def joined(mine: Exact, theirs: Exact) -> Exact:
+            return mine + theirs if sign > 0 else mine - theirs
+
         level = max(self.level, other.level)
         a, b = self.coarsened(level), other.coarsened(level)
         keys, places = np.unique(np.concatenate([a._keys, b._keys]), return_inverse=True)
         mine = a.table.scattered(places[: a._known].astype(np.intp), 0, len(keys))
         theirs = b.table.scattered(places[a._known :].astype(np.intp), 0, len(keys))
         out = Numbers(self.groups, min(self.cap, other.cap))
-        table = mine + theirs if sign > 0 else mine - theirs
-        out.other = a.other + b.other if sign > 0 else a.other - b.other
-        out._first = a._first + b._first if sign > 0 else a._first - b._first
-        out._second = a._second + b._second if sign > 0 else a._second - b._second
-        while len(keys) > out.cap:
-            keys, table = _coarsened(keys, table, 1)
-            level += 1
+        table = joined(mine, theirs)
+        out.other = joined(a.other, b.other)
+        bits = _bits_to_drop(keys, out.cap)
+        if bits:
+            keys, table = _coarsened(keys, table, bits)
+            level += bits
+        if level:
+            out._first, out._second = (joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True))
         out._set_tally(keys, table)
         out.level = level
         return out.canonical()
@@ -206,13 +226,8 @@ class Numbers:
             return NotImplemented
         level = max(self.level, other.level)
         a, b = self.coarsened(level), other.coarsened(level)
-        return (
-            np.array_equal(a._keys, b._keys)
-            and a.table == b.table
-            and a.other == b.other
-            and a._first == b._first
-            and a._second == b._second
-        )
+        same = np.array_equal(a._keys, b._keys) and a.table == b.table and a.other == b.other
+        return same and (level == 0 or all(m == t for m, t in zip(a.sums(), b.sums(), strict=True)))
 
     def regrouped(self, places: NDArray[np.intp], groups: int) -> Numbers:
         """The same sums with group i called places[i]."""
@@ -261,3 +276,26 @@ def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact]:
     """Drop `bits` more bits from the keys and add up what falls together."""
     fewer, places = np.unique(keys >> np.uint64(bits), return_inverse=True)
     return fewer, table.scattered(places.astype(np.intp), 0, len(fewer))
+
+
+def _index_of(keys: Keys, known: int, size: int = 16) -> NDArray[np.int32]:
+    """A hash index of the first `known` keys, at most half full."""
+    while size < 2 * known:
+        size *= 4
+    index = np.full(size, -1, np.int32)
+    kernels.index_keys(keys, known, index)
+    return index
+
+
+def _bits_to_drop(keys: Keys, cap: int) -> int:
+    """The fewest low bits whose loss leaves at most `cap` different keys.
+
+    Sorted neighbours fall together once all bits up to the highest in which they differ are gone.
+    """
+    if len(keys) <= cap:
+        return 0
+    ordered = np.sort(keys)
+    apart = ordered[1:] ^ ordered[:-1]
+    high, low = (apart >> np.uint64(32)).astype(np.float64), (apart & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    bits = np.where(high > 0, 32 + np.frexp(high)[1], np.frexp(low)[1])
+    return int(np.sort(bits)[len(bits) - cap])

@@ -5,14 +5,16 @@ Distinct cells are counted through the smallest hashes: exactly while there are 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.table import cells
 from likely.table.encode import describe_text
 from likely.table.infer import TextProfile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 KEEP = 1 << 14
 """Distinct cells counted exactly; more are estimated to about one per cent."""

@@ -11,13 +11,15 @@ import os
 import struct
 import tempfile
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import FileFormatError, InputError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAGIC = b"\x89likely\n"
 VERSION = 1
@@ -34,11 +36,11 @@ def plain(value: Any) -> Any:
 
 
 def built(kind: type[T], value: Any) -> T:
-    """The settings object or schema of class `kind` that `plain` took apart."""
+    """The settings object or schema of class `kind` that `plain` took apart; ValueError where it does not fit."""
     try:
         return msgspec.convert(value, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise FileFormatError(f"The file holds something this version cannot read: {error}.") from None
+        raise ValueError(str(error)) from None
 
 
 def as_json(value: Any) -> bytes:
@@ -91,7 +93,9 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
             "Upgrade likely to read it."
         )
     if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:
-        raise FileFormatError(f"{shown(name)} is cut short or was altered: its checksum is wrong. Copy or make it again.")
+        raise FileFormatError(
+            f"{shown(name)} is cut short or was altered: its checksum is wrong. Copy or make it again."
+        )
     try:
         return _restored(data, length, name)
     except (msgspec.MsgspecError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -119,7 +123,10 @@ def _restored(data: bytes, length: int, name: str) -> dict[str, Any]:
             return {key: restored(value) for key, value in node.items()}
         return [restored(item) for item in node] if isinstance(node, list) else node
 
-    return restored(header["content"])  # type: ignore[no-any-return]
+    content = restored(header["content"])
+    if not isinstance(content, dict):
+        raise TypeError("the content is no dict")
+    return content
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

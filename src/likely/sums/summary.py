@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import NotLearned, shown
 from likely.sums import state
@@ -22,6 +21,9 @@ from likely.table.batch import Batch, Codes, Ints
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label, sorted_labels
 from likely.table.schema import Column, Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Statistic = Counts | Numbers
 
@@ -107,6 +109,8 @@ class Summary:
 
     def _over(self, names: list[str]) -> Summary:
         """The same sums with these classes, in this order."""
+        if names == self.labels.names and self.total.shape[0] == len(names):
+            return self._copy()
         index = {name: k for k, name in enumerate(names)}
         places = np.array([index.get(n, -1) for n in self.labels.names], np.intp)
         out = Summary(self.schema)
@@ -116,6 +120,15 @@ class Summary:
         for name, statistic in self.columns.items():
             statistic.make_room(len(self.labels))
             out.columns[name] = statistic.regrouped(places, len(names))
+        return out
+
+    def _copy(self) -> Summary:
+        out = Summary(self.schema)
+        out.labels = self.labels.copy()
+        out.total, out.rows, out.left_out = self.total.canonical(), self.rows, self.left_out
+        for name, statistic in self.columns.items():
+            statistic.make_room(len(self.labels))
+            out.columns[name] = statistic.canonical()
         return out
 
     def canonical(self) -> Summary:
@@ -162,12 +175,7 @@ class Summary:
         if not isinstance(other, Summary):
             return NotImplemented
         a, b = self.canonical(), other.canonical()
-        return (
-            a.schema == b.schema
-            and a.classes == b.classes
-            and a.total == b.total
-            and a.columns == b.columns
-        )
+        return a.schema == b.schema and a.classes == b.classes and a.total == b.total and a.columns == b.columns
 
     def with_schema(self, schema: Schema) -> Summary:
         """The same sums under a schema that reads some numbers as nominal, or leaves some columns out."""

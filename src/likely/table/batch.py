@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.table.labels import Labels
 
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Ints: TypeAlias = "NDArray[np.int32]"
+Floats: TypeAlias = "NDArray[np.float64]"
 
 MISSING_CODE = -1
 UNSEEN_CODE = -2

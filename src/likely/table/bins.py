@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from likely.table.labels import number_label
 
@@ -14,5 +15,5 @@ def bin_labels(edges: Sequence[float]) -> list[str]:
     ['below 10', '10 to below 20', '20 or more']
     """
     names = [number_label(float(e)) for e in edges]
-    inner = [f"{a} to below {b}" for a, b in zip(names, names[1:], strict=False)]
+    inner = [f"{a} to below {b}" for a, b in pairwise(names)]
     return [f"below {names[0]}", *inner, f"{names[-1]} or more"]

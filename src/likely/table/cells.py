@@ -116,7 +116,7 @@ def _number(data: Any, a: int, b: int) -> Any:
             return no
         power = 0
         while a < b and 48 <= data[a] <= 57:
-            power = min(power * 10 + np.int64(data[a] - 48), 99999)
+            power = min(power * 10 + int(data[a] - 48), 99999)
             a += 1
         scale += -power if down else power
         decimal = True
@@ -142,7 +142,7 @@ def _two(data: Any, a: int) -> Any:
 
 @inner
 def _date(data: Any, a: int, b: int) -> Any:
-    """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with or without a time and zone; NaN if it is none."""
+    """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with a time and zone or not; NaN if it is none."""
     if b - a < 10 or data[a + 4] != data[a + 7] or (data[a + 4] != 45 and data[a + 4] != 47):
         return np.nan
     century, year, month, day = _two(data, a), _two(data, a + 2), _two(data, a + 5), _two(data, a + 8)
@@ -210,7 +210,7 @@ def _date(data: Any, a: int, b: int) -> Any:
 
 @kernel("i8[], u1[], b1[], u8[], u1[], u8[], i8[]")
 def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hashes: Any, words: Any) -> None:
-    """The form, hash and number of words of each cell. `missing` holds the hashes of the cells that mean "not known"."""
+    """The form, hash and number of words of each cell. `missing` holds the hashes of cells that mean "not known"."""
     for i in range(offsets.size - 1):
         forms[i] = MISSING
         hashes[i] = 0
@@ -240,7 +240,7 @@ def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hash
 
 @kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")
 def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: Any, state: Any) -> None:
-    """The number (or date) of each cell into `out`; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
+    """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
     for i in range(offsets.size - 1):
         out[i] = np.nan
         state[i] = 1

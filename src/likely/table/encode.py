@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
-from likely.table import cells
+from likely.table import cells, codes
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Floats
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
 from likely.table.schema import Column, Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,18 @@ def text_view(array: Any) -> TextView:
 
 def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
     """Hashes of the cells that mean "missing"."""
-    view = text_view(pa.array(list(tokens), pa.string()))
-    out = np.zeros(len(view), np.uint64)
-    cells.hash_cells(view.offsets, view.data, out)
+    texts = [token.encode() for token in tokens]
+    offsets = np.cumsum([0, *(len(t) for t in texts)]).astype(np.int64)
+    out = np.zeros(len(texts), np.uint64)
+    cells.hash_cells(offsets, np.frombuffer(b"".join(texts), np.uint8), out)
     return out
+
+
+def as_arrow(values: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> Any:
+    """A numpy array of numbers as an Arrow array. (`pa.array` would import pandas, which takes too long.)"""
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
+    data = pa.py_buffer(np.ascontiguousarray(values).data)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
 
 
 def is_text(kind: Any) -> bool:
@@ -144,7 +154,8 @@ def _states(view: TextView, missing: NDArray[np.uint64], dates: bool) -> tuple[F
 
 
 def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
-    return _states(view, missing, dates)[1] == 2
+    stray: NDArray[np.bool_] = _states(view, missing, dates)[1] == 2
+    return stray
 
 
 def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
@@ -156,7 +167,7 @@ def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Float
         import pyarrow.compute
 
         compute: Any = pyarrow.compute
-        texts = compute.replace_substring(compute.ascii_trim(array.take(pa.array(hard)), BLANKS), ",", "")
+        texts = compute.replace_substring(compute.ascii_trim(array.take(as_arrow(hard)), BLANKS), ",", "")
         out[hard] = texts.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return out, int(np.count_nonzero(state == 2))
 
@@ -180,10 +191,8 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
     """What the cells of a text array look like."""
     if pa.types.is_dictionary(array.type):
         index = indices(array)
-        times = np.bincount(index[index >= 0], minlength=len(array.dictionary)).astype(np.int64)
-        nulls = int(np.count_nonzero(index < 0))
+        times = occurrences(index, len(array.dictionary))
         array = pa.concat_arrays([array.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
-        times = np.append(times, nulls)
     else:
         array = array.cast(pa.string()) if not pa.types.is_string(array.type) else array
         times = np.ones(len(array), np.int64)
@@ -194,16 +203,29 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
     return Described(forms, hashes, words, times, array)
 
 
-def indices(array: Any) -> NDArray[np.int64]:
+def indices(array: Any) -> NDArray[np.int32]:
     """The indices of a dictionary array; null is -1."""
     index = array.indices
-    _, data = index.buffers()
-    out = np.frombuffer(data, index.type.to_pandas_dtype())[index.offset : index.offset + len(index)].astype(np.int64)
-    valid = validity(index)
-    return np.where(valid, out, -1) if valid.size else out
+    bitmap, data = index.buffers()
+    raw = np.frombuffer(data, str(index.type))[index.offset : index.offset + len(index)]
+    out = np.ascontiguousarray(raw, np.int32)
+    if index.null_count and bitmap is not None:
+        marked = np.empty(len(out), np.int32)
+        codes.with_nulls(out, np.frombuffer(bitmap, np.uint8), index.offset, marked)
+        return marked
+    return out
 
 
-def levels(array: Any, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text") -> NDArray[np.int32]:
+def occurrences(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+    """How often each of `size` codes occurs, and last how often -1 does."""
+    times = np.zeros(size + 1, np.int64)
+    codes.occurrences(index, times)
+    return times
+
+
+def levels(
+    array: Any, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text"
+) -> NDArray[np.int32]:
     """The codes of a nominal column; new levels are added to `labels` unless it is closed."""
     if pa.types.is_dictionary(array.type):
         names, index = array.dictionary, indices(array)
@@ -216,13 +238,18 @@ def levels(array: Any, missing: frozenset[str], labels: Labels, closed: bool, re
     if reading == "number":
         values, _ = numbers(names, token_hashes(tuple(missing)))
         texts = [number_label(v) if np.isfinite(v) else None for v in values.tolist()]
+    if closed and pa.types.is_boolean(names.type):
+        # Truth values meet a column that was text: its file may have spelled them True or TRUE.
+        spelled = {name.lower(): name for name in labels.names if name.lower() in ("true", "false")}
+        texts = [text and spelled.get(text, text) for text in texts]
     places = np.full(len(texts) + 1, MISSING_CODE, np.int32)  # the last place serves index -1, which is null
-    used = np.zeros(len(texts) + 1, np.bool_)
-    used[index] = True
+    used = occurrences(index, len(texts)) > 0
     for k, text in enumerate(texts):
         if text is not None and used[k] and text not in missing and text:
             places[k] = labels.index.get(text, UNSEEN_CODE) if closed else labels.code(text)
-    return places[index]
+    out = np.empty(len(index), np.int32)
+    codes.translated(index, places, out)
+    return out
 
 
 def _level(value: object) -> str | None:
@@ -301,18 +328,18 @@ class Encoder:
     def _nominal(self, column: Column, array: Any, start: int) -> Codes:
         closed = self.labels is not None
         labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
-        codes = levels(array, self._missing, labels, closed, column.reading)
+        found = levels(array, self._missing, labels, closed, column.reading)
         if closed:
-            strange = np.flatnonzero(codes == UNSEEN_CODE)
+            strange = np.flatnonzero(found == UNSEEN_CODE)
             if len(strange):
                 self.unseen[column.name] = self.unseen.get(column.name, 0) + len(strange)
                 if self.refuse_unseen:
                     at = int(strange[0])
                     raise UnseenLevel(
-                        f"Row {start + at + 1} has the level {shown(array[at].as_py())} in column {shown(column.name)}, "
-                        "which training did not have. Learn with unseen='skip' or 'reserve' to let it pass."
+                        f"Row {start + at + 1} has {shown(array[at].as_py())} in column {shown(column.name)}, "
+                        "a level that training did not have. Learn with unseen='skip' or 'reserve' to let it pass."
                     )
-        return Codes(codes, labels)
+        return Codes(found, labels)
 
     def _labels(self, name: str) -> Labels:
         return self._own.setdefault(name, Labels())
@@ -322,8 +349,8 @@ class Encoder:
         if column.edges:
             values = self._numbers(column, array)
             places = [labels.index.get(name, UNSEEN_CODE) for name in bin_labels(column.edges)]
-            codes = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
-            return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), codes), labels)
+            found = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
+            return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), found), labels)
         return Codes(levels(array, self._missing, labels, self.classes is not None, column.reading), labels)
 
     def _weight(self, column: Column, array: Any, start: int) -> Floats:

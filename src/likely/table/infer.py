@@ -6,12 +6,15 @@ A rule depends on counts over the whole table, so the order of rows cannot chang
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likely.errors import shown
 from likely.table.schema import Column, Kind, Reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FEW_NUMBERS = 10
 """Whole numbers with at most so many values are levels, if each value has rows enough."""

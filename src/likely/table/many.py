@@ -22,7 +22,7 @@ class ManySource(Source):
     def __init__(self, sources: list[Source], name: str) -> None:
         first = sources[0]
         self.name, self._sources = name, sources
-        self.schema, self._recast = _common(sources)
+        self.schema, self._recast = _shared_schema(sources)
         self.declared: dict[str, Declared] = dict(first.declared)
         counts = [s.rows for s in sources]
         self.rows = None if None in counts else sum(c for c in counts if c is not None)
@@ -40,7 +40,7 @@ class ManySource(Source):
                 yield _cast(batch, wanted) if wanted else batch
 
 
-def _common(sources: list[Source]) -> tuple[pa.Schema, set[str]]:
+def _shared_schema(sources: list[Source]) -> tuple[pa.Schema, set[str]]:
     """The schema that all share; numbers of several widths meet in the widest."""
     first = sources[0]
     types = {field.name: field.type for field in first.schema}

@@ -1,4 +1,4 @@
-"""The schema: how each column is read (kind), what it is for (role), and why. Knows no data and no settings of learners."""
+"""The schema: how each column is read (kind), what it is for (role), and why. Knows no data and no learner."""
 
 from __future__ import annotations
 

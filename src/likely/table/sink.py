@@ -1,4 +1,4 @@
-"""The one writer of tables: predictions as CSV or Parquet, batch by batch, to a file (atomically) or standard output."""
+"""The one writer of tables: predictions as CSV or Parquet, batch by batch, to a file or standard output."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import sys
 import tempfile
 from csv import writer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from likely.errors import ColumnError, InputError, shown
+from likely.table.encode import as_arrow
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Sink:
@@ -29,7 +32,7 @@ class Sink:
 
     def __enter__(self) -> Sink:
         if self._path is None:
-            self._file = pa.PythonFile(sys.stdout.buffer, mode="w")
+            self._file = pa.PythonFile(cast(Any, sys.stdout.buffer), mode="w")
             return self
         try:
             handle, name = tempfile.mkstemp(prefix=f".{self._path.name[:100]}.", suffix=".part", dir=self._path.parent)
@@ -102,13 +105,15 @@ def prediction_names(classes: tuple[str, ...]) -> list[str]:
     return ["prediction", *(f"p({name})" for name in classes)]
 
 
-def predictions(classes: tuple[str, ...], codes: NDArray[Any], matrix: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
+def predictions(
+    classes: tuple[str, ...], codes: NDArray[Any], matrix: NDArray[np.float64], kept: Any = None
+) -> pa.RecordBatch:
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
     names = prediction_names(classes)
-    none = codes < 0
-    index = pa.array(np.where(none, 0, codes).astype(np.int32), mask=none)
+    some = codes >= 0
+    index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
     arrays: list[Any] = [pa.DictionaryArray.from_arrays(index, pa.array(list(classes), pa.string())).cast(pa.string())]
-    arrays += [pa.array(np.ascontiguousarray(matrix[:, k]), mask=none) for k in range(len(classes))]
+    arrays += [as_arrow(matrix[:, k], some) for k in range(len(classes))]
     if kept is None:
         return pa.RecordBatch.from_arrays(arrays, names=names)
     plain = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in kept.columns]

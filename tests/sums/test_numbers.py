@@ -1,0 +1,134 @@
+"""Numbers against rational arithmetic over the raw rows: moments, mean, variance, the tally and its coarsening."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws.nasty import GROUPS, VALUES, Case, of_numbers
+
+from likely.models.gaussian import mean_of, variance_of
+from likely.sums.numbers import Numbers
+from likely.sums.weights import weights
+from likely.testing import bits, swept
+
+
+def rows_of(case: Case) -> list[list[tuple[Fraction, float]]]:
+    """For each group its rows: weight and value."""
+    cells, group, weight = case.batch
+    rows: list[list[tuple[Fraction, float]]] = [[] for _ in range(GROUPS)]
+    for i, (x, g) in enumerate(zip(cells.tolist(), group.tolist(), strict=True)):
+        digits = [1] if weight.plain else [int(c[i]) for c in weight.chunks]
+        w = sum(Fraction(d) * Fraction(2) ** (32 * (weight.base + k)) for k, d in enumerate(digits))
+        if g >= 0 and w > 0:
+            rows[g].append((w, x))
+    return rows
+
+
+@settings(max_examples=150)
+@given(of_numbers())
+def test_moments_are_those_of_the_raw_rows(case: Case) -> None:
+    numbers = swept(case.make, [case.batch])
+    missing = np.array(numbers.other.fractions()).reshape(3, GROUPS)
+    for g, (rows, moments) in enumerate(zip(rows_of(case), numbers.moments(), strict=True)):
+        finite = [(w, Fraction(x)) for w, x in rows if math.isfinite(x)]
+        n, first = sum(w for w, _ in finite), sum(w * x for w, x in finite)
+        assert moments == (n, first, sum(w * x * x for w, x in finite))
+        assert missing[0, g] == sum(w for w, x in rows if math.isnan(x))
+        assert missing[1, g] == sum(w for w, x in rows if x == -math.inf)
+        assert missing[2, g] == sum(w for w, x in rows if x == math.inf)
+        if not finite:
+            continue
+        mean = first / n
+        assert mean_of(moments) == mean
+        about = sum(w * (x - mean) ** 2 for w, x in finite)
+        assert variance_of(moments, "ml") == about / n >= 0
+        assert variance_of(moments, "unbiased") == (about / (n - 1) if n > 1 else None)
+
+
+@settings(max_examples=150)
+@given(of_numbers())
+def test_the_tally_is_a_counter_of_values_without_their_low_bits(case: Case) -> None:
+    numbers = swept(case.make, [case.batch])
+    rows = [(w, x + 0.0, g) for g, some in enumerate(rows_of(case)) for w, x in some if math.isfinite(x)]
+    patterns = np.array([x for _, x, _ in rows], np.float64).view(np.uint64)
+
+    def distinct(level: int) -> int:
+        return len(np.unique(patterns >> np.uint64(level)))
+
+    # The level is the least that fits: it depends on the set of values alone.
+    assert distinct(numbers.level) <= numbers.cap
+    assert numbers.level == 0 or distinct(numbers.level - 1) > numbers.cap
+    low = np.uint64(numbers.level)
+    kept = ((patterns >> low) << low).view(np.float64).tolist()
+    expected: Counter[tuple[str, int]] = Counter()
+    for (w, _, g), value in zip(rows, kept, strict=True):
+        expected[value.hex(), g] += w  # hex: a tiny negative number that lost its bits is -0.0, and not 0.0
+    values, table = numbers.tally()
+    weight = np.array(table.fractions()).reshape(-1, GROUPS).tolist()
+    found = {v.hex(): ws for v, ws in zip(values.tolist(), weight, strict=True)}
+    assert values.tolist() == sorted(values.tolist())
+    assert len(found) == len(values)
+    assert {(v, g): w for v, ws in found.items() for g, w in enumerate(ws) if w} == dict(expected)
+
+
+def test_minus_zero_is_zero() -> None:
+    one, two = Numbers(1), Numbers(1)
+    one.update(np.array([0.0, 1.0]), np.zeros(2, np.int32))
+    two.update(np.array([-0.0, 1.0]), np.zeros(2, np.int32))
+    assert bits(one) == bits(two)
+    assert [math.copysign(1, v) for v in one.tally()[0]] == [1, 1]
+
+
+@pytest.mark.parametrize("rows", [2048, 2049, 10_000])
+def test_thousands_of_values(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    x = 1e9 + rng.standard_normal(rows)
+    numbers = Numbers(1)
+    for part in np.array_split(rng.permutation(x), 7):
+        numbers.update(part, np.zeros(len(part), np.int32))
+    values, table = numbers.tally()
+    assert (numbers.level == 0) == (rows <= 2048)
+    assert len(values) <= 2048
+    assert table.floats().sum() == rows
+    n, first, second = numbers.moments()[0]
+    exact = [Fraction(v) for v in x.tolist()]
+    assert (n, first, second) == (rows, sum(exact), sum(v * v for v in exact))
+
+
+@pytest.mark.parametrize("values", [VALUES, [5e-324], [1.7976931348623157e308] * 3, [-0.0]])
+@pytest.mark.parametrize("weight", [1.0, 5e-324, 1.7976931348623157e308, 0.1])
+def test_the_widest_products(values: list[float], weight: float) -> None:
+    # Digits of x*x times digits of the weight: from 2**-3222 to 2**3072.
+    x, share = np.array(values), weights(np.full(len(values), weight))
+    for cap in (2, 2048):
+        numbers = Numbers(1, cap)
+        numbers.update(x, np.zeros(len(x), np.int32), share)
+        numbers.update(x, np.zeros(len(x), np.int32), share)
+        finite = [Fraction(v) for v in values if math.isfinite(v)]
+        n = 2 * Fraction(weight)
+        assert numbers.moments() == [(n * len(finite), n * sum(finite), n * sum(v * v for v in finite))]
+
+
+def test_caps_that_differ_still_commute() -> None:
+    x = np.linspace(1, 2, 50)
+    one, two = Numbers(1, 10), Numbers(1, 100)
+    one.update(x[:25], np.zeros(25, np.int32))
+    two.update(x[25:], np.zeros(25, np.int32))
+    assert bits(one + two) == bits(two + one)
+
+
+def test_what_was_never_there_is_noticed_even_without_low_bits() -> None:
+    x = 1 + np.arange(100) * 2.0**-50
+    zeros = np.zeros(100, np.int32)
+    numbers, others = Numbers(1, 4), Numbers(1, 4)
+    numbers.update(x, zeros)
+    others.update(x + 2.0**-52, zeros)  # the same tally, but not the same numbers
+    assert numbers.level > 0
+    assert (numbers - others).impossible
+    assert not (numbers - numbers).impossible

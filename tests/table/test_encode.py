@@ -1,0 +1,236 @@
+"""The crossing from Arrow to numpy: every type a column may have, sliced, with nulls, with odd dictionaries."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likely.errors import ColumnError, InputError, UnseenLevel
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE
+from likely.table.encode import Encoder, column_form, describe_text, levels, numbers, token_hashes
+from likely.table.labels import Labels
+from likely.table.schema import MISSING, Column, Schema
+
+TOKENS = token_hashes(MISSING)
+TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int8(), pa.string())]
+TEXTS += [pa.dictionary(pa.uint32(), pa.large_string())]
+
+
+def plain(values: np.ndarray) -> list[float | None]:
+    return [None if math.isnan(v) else v for v in values.tolist()]
+
+
+def names(array: pa.Array, missing: frozenset[str] = frozenset(MISSING), reading: str = "text") -> list[str | None]:
+    """The levels of an array, cell by cell."""
+    labels = Labels()
+    codes = levels(array, missing, labels, False, reading)
+    assert codes.dtype == np.int32 and codes.min(initial=0) >= MISSING_CODE
+    return [None if c < 0 else labels.names[c] for c in codes]
+
+
+def typed(cells: list[str | None], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        coded = pa.array(cells, kind.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(coded.indices.cast(kind.index_type), coded.dictionary)
+    return pa.array(cells, pa.string()).cast(kind)
+
+
+CELLS = st.lists(
+    st.none() | st.sampled_from(["1", "2.5", " 3 ", "x", "?", "", "1,234", "0.12345678901234567890", "1e400", "ä", "a b"]),
+    max_size=30,
+)
+
+
+@settings(max_examples=200)
+@given(CELLS, st.sampled_from(TEXTS), st.integers(0, 30), st.integers(0, 30))
+def test_text_of_every_kind_sliced_anywhere(cells: list[str | None], kind: pa.DataType, start: int, length: int) -> None:
+    array = typed(cells, kind).slice(start, length)
+    seen = cells[start : start + length]
+
+    def number(cell: str | None) -> float | None:
+        try:
+            return float(cell.replace(",", "")) if cell is not None else None
+        except ValueError:
+            return None
+
+    values, strays = numbers(array, TOKENS)
+    assert plain(values) == [number(c) for c in seen]
+    assert strays == sum(c in ("x", "ä", "a b") for c in seen)
+    assert names(array) == [None if c is None or c.strip() in MISSING else c.strip() for c in seen]
+    described = describe_text(array, TOKENS)
+    assert described.times.sum() == len(seen)
+    assert described.times[described.forms == 0].sum() == sum(c is None or c.strip() in MISSING for c in seen)
+
+
+ODD = pa.DictionaryArray.from_arrays(
+    pa.array([0, 3, None, 2, 4, 0], pa.int16()), pa.array(["5", "unused stray", "x", "5", None, "6"])
+)
+
+
+def test_a_dictionary_with_doubles_nulls_and_unused_entries() -> None:
+    for start in range(6):
+        cells = ["5", "5", None, "x", None, "5"][start:]
+        array = ODD.slice(start)
+        values, strays = numbers(array, TOKENS)
+        assert plain(values) == [5.0 if c == "5" else None for c in cells]
+        assert strays == cells.count("x")
+        assert names(array) == cells
+    labels = Labels()
+    levels(ODD, frozenset(), labels, False)
+    assert labels.names == ["5", "x"], "an unused entry is no level"
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()])
+def test_whole_numbers_of_every_width(kind: pa.DataType) -> None:
+    bits, signed = kind.bit_width, pa.types.is_signed_integer(kind)
+    most, least = (2 ** (bits - 1) - 1, -(2 ** (bits - 1))) if signed else (2**bits - 1, 0)
+    cells = [most, None, least, 7, None]
+    for start in range(5):
+        array = pa.array(cells, kind).slice(start)
+        assert plain(numbers(array, TOKENS)[0]) == [None if c is None else float(c) for c in cells[start:]]
+    assert names(pa.array([3, None, 3], kind), reading="number") == ["3", None, "3"]
+    assert plain(numbers(pa.array([1, 2], kind), TOKENS)[0]) == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_floats_of_every_width(kind: pa.DataType) -> None:
+    cells = np.array([0.1, -0.0, np.inf, np.nan, 65504.0], kind.to_pandas_dtype())
+    values, strays = numbers(pa.array(cells), TOKENS)
+    assert strays == 0
+    assert values.tobytes() == cells.astype(np.float64).tobytes()
+    gaps = pa.array([1.5, None, 2.5, math.nan], kind).slice(1)
+    assert plain(numbers(gaps, TOKENS)[0]) == [None, 2.5, None]
+    assert names(pa.array([1.5, -0.0, 0.0, 3.0, math.nan, math.inf, None], kind), reading="number") == [
+        *("1.5", "0", "0", "3"),
+        *(None, None, None),
+    ]
+
+
+@settings(max_examples=150)
+@given(st.lists(st.none() | st.decimals(-(10**12), 10**12, places=6), max_size=10), st.integers(0, 3))
+def test_decimals_become_the_nearest_double(cells: list[Decimal | None], start: int) -> None:
+    for kind in (pa.decimal128(38, 6), pa.decimal256(50, 6)):
+        values, strays = numbers(pa.array(cells, kind).slice(start), TOKENS)
+        assert (plain(values), strays) == ([None if c is None else float(Fraction(c)) for c in cells[start:]], 0)
+
+
+def test_booleans() -> None:
+    array = pa.array([True, None, False, True])
+    assert plain(numbers(array.slice(1), TOKENS)[0]) == [None, 0, 1]
+    assert names(array, reading="boolean") == ["true", None, "false", "true"]
+
+
+def test_dates_and_times() -> None:
+    days = [date(1969, 12, 31), None, date(2020, 2, 29)]
+    wanted = [-86400.0, None, 1582934400.0]
+    for kind in (pa.date32(), pa.date64()):
+        assert plain(numbers(pa.array(days, kind), TOKENS)[0]) == wanted
+        assert plain(numbers(pa.array(days, kind).slice(1), TOKENS)[0]) == wanted[1:]
+    moment = datetime(2020, 2, 29, 10, 20, 30, tzinfo=timezone(timedelta(hours=5, minutes=30)))
+    for unit in ("s", "ms", "us", "ns"):
+        aware = pa.array([None, moment], pa.timestamp(unit, "Asia/Kolkata"))
+        assert plain(numbers(aware, TOKENS)[0]) == [None, moment.timestamp()]
+        naive = pa.array([moment.astimezone(UTC).replace(tzinfo=None)], pa.timestamp(unit))
+        assert plain(numbers(naive, TOKENS)[0]) == [moment.timestamp()]
+    text = numbers(pa.array([moment.isoformat()]), TOKENS, dates=True)[0]
+    assert plain(text) == [moment.timestamp()], "text and typed columns mean the same moment"
+    assert plain(numbers(pa.array([time(0, 1), None], pa.time32("s")), TOKENS)[0]) == [60, None]
+    assert plain(numbers(pa.array([timedelta(minutes=1), None], pa.duration("s")), TOKENS)[0]) == [60, None]
+
+
+EVERY = [pa.null(), pa.bool_(), pa.int8(), pa.uint64(), pa.float32(), pa.decimal128(9, 2), pa.date32(), pa.timestamp("ns", "UTC")]
+EVERY += [pa.time32("s"), pa.time64("ns"), pa.duration("ms"), *TEXTS]
+
+
+@pytest.mark.parametrize("kind", EVERY, ids=str)
+@pytest.mark.parametrize("rows", [0, 1, 9])
+def test_columns_of_nulls_and_columns_of_nothing(kind: pa.DataType, rows: int) -> None:
+    array = pa.nulls(rows + 2, kind).slice(1, rows)
+    for dates in (False, True):
+        values, strays = numbers(array, TOKENS, dates)
+        assert (plain(values), strays, values.dtype) == ([None] * rows, 0, np.float64)
+    assert names(array) == [None] * rows
+    assert column_form(kind) != "other"
+
+
+def test_forms_of_columns() -> None:
+    assert column_form(pa.list_(pa.int8())) == "other"
+    assert column_form(pa.struct([("a", pa.int8())])) == "other"
+    assert column_form(pa.dictionary(pa.int8(), pa.int64())) == "number"
+    assert column_form(pa.null()) == "empty"
+
+
+SCHEMA = Schema(
+    (
+        Column("c", "nominal", "attribute", "text"),
+        Column("x", "number", "attribute", "number"),
+        Column("skipped", "text", "left out", "text"),
+        Column("w", "number", "weight", "number"),
+        Column("t", "nominal", "target", "number", edges=(10.0, 20.0)),
+    )
+)
+
+
+def record(**columns: list) -> pa.RecordBatch:
+    return pa.record_batch(columns)
+
+
+def test_a_record_batch_becomes_a_batch() -> None:
+    encoder = Encoder(SCHEMA)
+    first = encoder.encode(record(t=[9, 10, 20, None], w=["1", "2", "0", "0.5"], x=["1", "n/a", "oops", "2"], c=["a", "b", None, "a"]))
+    assert (first.rows, first.start) == (4, 0)
+    assert first.cells["c"].codes.tolist() == [0, 1, -1, 0]
+    assert plain(first.cells["x"]) == [1, None, None, 2]
+    assert first.weight.tolist() == [1, 2, 0, 0.5]
+    assert first.target.labels.names == ["below 10", "10 to below 20", "20 or more"]
+    assert first.target.codes.tolist() == [0, 1, 2, -1]
+    assert encoder.strays == {"x": 1}
+    second = encoder.encode(record(t=[15], w=[1], x=[3], c=["new"]), start=4)
+    assert second.cells["c"].labels is first.cells["c"].labels
+    assert second.cells["c"].labels.names == ["a", "b", "new"]
+    assert second.start == 4
+
+
+@pytest.mark.parametrize("weight", ["-1", "inf", "heavy", None, "nan"])
+def test_a_weight_that_is_none_is_refused_with_its_row(weight: str | None) -> None:
+    with pytest.raises(ColumnError, match="row 12 of column 'w'"):
+        Encoder(SCHEMA).encode(record(t=[1, 1], w=["1", weight], x=[1, 1], c=["a", "a"]), start=10)
+
+
+def test_closed_labels_know_what_they_have_not_seen() -> None:
+    closed = Encoder(SCHEMA, labels={"c": Labels(["a"])}, classes=Labels(["10 to below 20"]))
+    batch = closed.encode(record(t=[1, 15, None], x=[1, 1, 1], c=["a", "z", None]))
+    assert batch.cells["c"].codes.tolist() == [0, UNSEEN_CODE, MISSING_CODE]
+    assert batch.target.codes.tolist() == [UNSEEN_CODE, 0, MISSING_CODE]
+    assert closed.unseen == {"c": 1}
+    strict = Encoder(SCHEMA, labels={"c": Labels(["a"])}, refuse_unseen=True)
+    with pytest.raises(UnseenLevel, match="Row 8 has the level 'z' in column 'c'"):
+        strict.encode(record(x=[1, 1, 1], c=["a", "a", "z"]), start=5)
+
+
+def test_a_column_that_is_not_there_is_missing() -> None:
+    encoder = Encoder(SCHEMA, labels={"c": Labels(["a"])})
+    batch = encoder.encode(record(x=[1.0, 2.0]))
+    assert batch.cells["c"].codes.tolist() == [-1, -1]
+    assert (encoder.absent, batch.target, batch.weight) == ({"c"}, None, None)
+
+
+def test_cells_that_cannot_be_numbers_at_all() -> None:
+    schema = Schema((Column("x", "number", "attribute", "number"),))
+    with pytest.raises(InputError, match="'x'"):
+        Encoder(schema).encode(pa.record_batch({"x": pa.array([[1], [2]])}))
+
+
+def test_rows_of_a_batch() -> None:
+    batch = Encoder(SCHEMA).encode(record(t=[1, 15, 25], w=[1, 2, 3], x=[1, 2, 3], c=["a", "b", "a"]))
+    for part in (batch.sliced(slice(1, 3)), batch.take(np.array([1, 2]))):
+        assert (part.rows, plain(part.cells["x"]), part.weight.tolist()) == (2, [2, 3], [2, 3])
+        assert part.target.codes.tolist() == [1, 2]
