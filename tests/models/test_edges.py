@@ -104,7 +104,7 @@ def test_a_reserve_without_smoothing_is_nothing() -> None:
 
 def test_an_unseen_level_is_refused() -> None:
     model = likely.fit(SKY, "t", NB(unseen="error"))
-    with pytest.raises(UnseenLevel, match=r"Row 2 has the level 'fog' in column 'sky'.*unseen='skip'"):
+    with pytest.raises(UnseenLevel, match=r"Row 2 has 'fog' in column 'sky'.*unseen='skip'"):
         model.posterior({"sky": ["sun", "fog"]})
     with pytest.raises(UnseenLevel):
         model.working({"sky": "fog"})

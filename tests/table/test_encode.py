@@ -212,7 +212,7 @@ def test_closed_labels_know_what_they_have_not_seen() -> None:
     assert batch.target.codes.tolist() == [UNSEEN_CODE, 0, MISSING_CODE]
     assert closed.unseen == {"c": 1}
     strict = Encoder(SCHEMA, labels={"c": Labels(["a"])}, refuse_unseen=True)
-    with pytest.raises(UnseenLevel, match="Row 8 has the level 'z' in column 'c'"):
+    with pytest.raises(UnseenLevel, match="Row 8 has .*'z'.* column 'c'"):
         strict.encode(record(x=[1, 1, 1], c=["a", "a", "z"]), start=5)
 
 
