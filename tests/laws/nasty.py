@@ -106,7 +106,24 @@ def of_numbers(draw: st.DrawFn) -> Case:
 
 
 TOKENS = token_hashes(MISSING)
-CELLS = ["1", "2.5", "007", "1e5", "2020-01-31", "?", "", "NA", " a ", "a", "two words", "a b c d", "1,234", "ß", "inf", "-"]
+CELLS = [
+    "1",
+    "2.5",
+    "007",
+    "1e5",
+    "2020-01-31",
+    "?",
+    "",
+    "NA",
+    " a ",
+    "a",
+    "two words",
+    "a b c d",
+    "1,234",
+    "ß",
+    "inf",
+    "-",
+]
 
 
 class TextColumn(Profile):

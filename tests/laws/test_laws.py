@@ -34,7 +34,7 @@ def test_no_statistic_is_forgotten() -> None:
 
 
 @STATISTICS
-@settings(max_examples=25)
+@settings(max_examples=50)
 @given(data=st.data(), seed=SEEDS)
 def test_rows_in_any_order_and_any_batches(statistic: type, data: st.DataObject, seed: int) -> None:
     case = data.draw(CASES[statistic])
@@ -42,7 +42,7 @@ def test_rows_in_any_order_and_any_batches(statistic: type, data: st.DataObject,
 
 
 @STATISTICS
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(data=st.data(), seed=SEEDS)
 def test_batches_of_many_tables(statistic: type, data: st.DataObject, seed: int) -> None:
     # Each batch brings labels of its own, in an order of its own; all go into one kind of statistic.

@@ -1,4 +1,4 @@
-"""A sweep gives the same bits on one, two and four threads, however the table is cut, shuffled or spread over shards."""
+"""A sweep gives the same bits on one, two and four threads, however the table is cut, shuffled or sharded."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def table(rows: int, seed: int) -> dict[str, np.ndarray]:
     """Columns of every kind, with strays, gaps, and weights that no double sum would get right."""
     rng = np.random.default_rng(seed)
     numbers = np.where(rng.random(rows) < 0.3, rng.choice(VALUES, rows), 1e9 + rng.standard_normal(rows) * 1e-6)
-    strings = rng.choice(["1", "2.5", "-3e5", "0.1234567890123456789", "n/a", "stray", "1,234", "?"], rows, p=[0.2] * 4 + [0.05] * 4)
+    strings = rng.choice(
+        ["1", "2.5", "-3e5", "0.1234567890123456789", "n/a", "stray", "1,234", "?"], rows, p=[0.2] * 4 + [0.05] * 4
+    )
     return {
         "number": numbers,
         "text": strings,

@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
 from likely.models.gaussian import mean_of, variance_of

@@ -44,7 +44,11 @@ def test_distinct_is_estimated_beyond(rows: int) -> None:
     assert abs(whole.distinct() - rows) < 0.05 * rows
     mixed = np.random.default_rng(rows).permutation(cells)
     parts = [profiled(part.tolist()) for part in np.array_split(mixed, 3)]
-    for merged in (parts[0] + parts[1] + parts[2], parts[2] + (parts[1] + parts[0]), profiled(mixed.tolist(), cells.tolist()[:9])):
+    for merged in (
+        parts[0] + parts[1] + parts[2],
+        parts[2] + (parts[1] + parts[0]),
+        profiled(mixed.tolist(), cells.tolist()[:9]),
+    ):
         assert merged.distinct() == whole.distinct()
     assert bits(parts[0] + parts[1] + parts[2]) == bits(whole)
 

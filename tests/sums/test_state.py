@@ -176,8 +176,14 @@ def test_settings_survive_the_file_whatever_their_names(tmp_path: Path) -> None:
 
 
 TREES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["array", "dict", "a", "b"]), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["array", "dict", "a", "b"]), inner, max_size=2)
+    ),
 )
 
 

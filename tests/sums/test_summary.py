@@ -140,9 +140,9 @@ def test_schemas_that_disagree_name_the_column() -> None:
         likely.summarize(PLAYED, "play", types={"degrees": "nominal"}),
         likely.summarize({**PLAYED, "wind": [1.5, 2.5, 3.5]}, "play", types={"degrees": "number"}),
     ):
-        with pytest.raises(SchemaMismatch, match="'degrees'|'wind'"):
+        with pytest.raises(SchemaMismatch, match=r"'degrees'|'wind'"):
             one + other
-        with pytest.raises(SchemaMismatch, match="'degrees'|'wind'"):
+        with pytest.raises(SchemaMismatch, match=r"'degrees'|'wind'"):
             one - other
     with pytest.raises(SchemaMismatch, match="missing"):
         one + likely.summarize(PLAYED, "play", types={"degrees": "number"}, missing=["-"])

@@ -15,7 +15,11 @@ from likely.table import cells
 from likely.table.encode import describe_text, numbers, token_hashes
 
 NO_TOKENS = token_hashes(())
-FORMS = {value: name for name, value in vars(cells).items() if name in ("MISSING", "WHOLE", "DECIMAL", "CODE", "DATE", "WORDS")}
+FORMS = {
+    value: name
+    for name, value in vars(cells).items()
+    if name in ("MISSING", "WHOLE", "DECIMAL", "CODE", "DATE", "WORDS")
+}
 
 
 def read(texts: list[str], dates: bool = False) -> list[float | None]:
@@ -63,10 +67,35 @@ def test_halfway_cases_are_rounded_to_even(whole: int, power: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1e400", "-1e400", "1e-400", "5e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "1e99999999999999999999"]
-    + ["0e99999", "-0", "+5", ".5", "5.", "1E+05", "0." + "0" * 400 + "1e401", "9" * 400, "1" + "0" * 308, "000.5"]
-    + ["1.7976931348623157e308", "1.7976931348623159e308", "9007199254740993", "123456789012345678901234567890", "1e23"]
-    + ["inf", "-Infinity", "+INF", "8.41470984807896504e-1", "0" * 50 + "1.5"],
+    [
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "5e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1e99999999999999999999",
+        "0e99999",
+        "-0",
+        "+5",
+        ".5",
+        "5.",
+        "1E+05",
+        "0." + "0" * 400 + "1e401",
+        "9" * 400,
+        "1" + "0" * 308,
+        "000.5",
+        "1.7976931348623157e308",
+        "1.7976931348623159e308",
+        "9007199254740993",
+        "123456789012345678901234567890",
+        "1e23",
+        "inf",
+        "-Infinity",
+        "+INF",
+        "8.41470984807896504e-1",
+        "0" * 50 + "1.5",
+    ],
 )
 def test_awkward_numbers(text: str) -> None:
     same(read([text, f"  {text}\t\n"]), [float(text)] * 2)
@@ -74,9 +103,45 @@ def test_awkward_numbers(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["-", "+", ".", "e5", ".e5", "1e", "1e+", "1e5.5", "1_000", "0x10", "1 2", "1..2", "1.2.3", "--1", "+-1", "1-", "1f"]
-    + ["½", "１２", "1e5e5", "infinit", "infinity!", "in", "1,23", ",123", "1234,567", "1,2345", "1,234,56", "1,,234"]
-    + ["1,234,", "1.234,567", "12,34,567", "1e1,000", "-,123", "$5", "5%", "١٢"],
+    [
+        "-",
+        "+",
+        ".",
+        "e5",
+        ".e5",
+        "1e",
+        "1e+",
+        "1e5.5",
+        "1_000",
+        "0x10",
+        "1 2",
+        "1..2",
+        "1.2.3",
+        "--1",
+        "+-1",
+        "1-",
+        "1f",
+        "½",
+        "１２",
+        "1e5e5",
+        "infinit",
+        "infinity!",
+        "in",
+        "1,23",
+        ",123",
+        "1234,567",
+        "1,2345",
+        "1,234,56",
+        "1,,234",
+        "1,234,",
+        "1.234,567",
+        "12,34,567",
+        "1e1,000",
+        "-,123",
+        "$5",
+        "5%",
+        "١٢",
+    ],
 )
 def test_what_is_no_number(text: str) -> None:
     assert read([text]) == [None]
@@ -132,7 +197,9 @@ def stamp(moment: datetime) -> float:
 
 
 @settings(max_examples=300)
-@given(MOMENTS, st.none() | ZONES, st.sampled_from("T t"), st.sampled_from(["hours", "minutes", "seconds", "microseconds"]))
+@given(
+    MOMENTS, st.none() | ZONES, st.sampled_from("T t"), st.sampled_from(["hours", "minutes", "seconds", "microseconds"])
+)
 def test_dates_are_those_of_datetime(moment: datetime, zone: timezone | None, mark: str, precision: str) -> None:
     text = moment.replace(tzinfo=zone).isoformat(sep=mark, timespec=precision)
     if precision == "hours":  # a date alone
@@ -165,10 +232,36 @@ def test_other_spellings_of_a_moment(text: str, same_as: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["2021-02-29", "1900-02-29", "2020-13-01", "2020-00-10", "2020-01-00", "2020-04-31", "2020-1-1", "20-01-01", "2020-01/01"]
-    + ["2020-01-01T", "2020-01-01T10", "2020-01-01T25:00", "2020-01-01T10:60", "2020-01-01T10:20:61", "2020-01-01X10:20"]
-    + ["2020-01-01T10:20:30.", "2020-01-01T10:20+5", "2020-01-01T10:20+05:", "2020-01-01T10:20+05:3", "2020-01-01T10:20Zulu"]
-    + ["2020-01-01T10:20+05:60", "2020-01-01 10:20 PM", "2020-01-01-02", "01/02/2020", "2020.01.01", "today", "12345", "٢٠٢٠-01-01"],
+    [
+        "2021-02-29",
+        "1900-02-29",
+        "2020-13-01",
+        "2020-00-10",
+        "2020-01-00",
+        "2020-04-31",
+        "2020-1-1",
+        "20-01-01",
+        "2020-01/01",
+        "2020-01-01T",
+        "2020-01-01T10",
+        "2020-01-01T25:00",
+        "2020-01-01T10:60",
+        "2020-01-01T10:20:61",
+        "2020-01-01X10:20",
+        "2020-01-01T10:20:30.",
+        "2020-01-01T10:20+5",
+        "2020-01-01T10:20+05:",
+        "2020-01-01T10:20+05:3",
+        "2020-01-01T10:20Zulu",
+        "2020-01-01T10:20+05:60",
+        "2020-01-01 10:20 PM",
+        "2020-01-01-02",
+        "01/02/2020",
+        "2020.01.01",
+        "today",
+        "12345",
+        "٢٠٢٠-01-01",
+    ],
 )
 def test_what_is_no_date(text: str) -> None:
     assert read([text], dates=True) == [None]

@@ -44,14 +44,17 @@ def typed(cells: list[str | None], kind: pa.DataType) -> pa.Array:
 
 
 CELLS = st.lists(
-    st.none() | st.sampled_from(["1", "2.5", " 3 ", "x", "?", "", "1,234", "0.12345678901234567890", "1e400", "ä", "a b"]),
+    st.none()
+    | st.sampled_from(["1", "2.5", " 3 ", "x", "?", "", "1,234", "0.12345678901234567890", "1e400", "ä", "a b"]),
     max_size=30,
 )
 
 
 @settings(max_examples=200)
 @given(CELLS, st.sampled_from(TEXTS), st.integers(0, 30), st.integers(0, 30))
-def test_text_of_every_kind_sliced_anywhere(cells: list[str | None], kind: pa.DataType, start: int, length: int) -> None:
+def test_text_of_every_kind_sliced_anywhere(
+    cells: list[str | None], kind: pa.DataType, start: int, length: int
+) -> None:
     array = typed(cells, kind).slice(start, length)
     seen = cells[start : start + length]
 
@@ -88,7 +91,9 @@ def test_a_dictionary_with_doubles_nulls_and_unused_entries() -> None:
     assert labels.names == ["5", "x"], "an unused entry is no level"
 
 
-@pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()])
+@pytest.mark.parametrize(
+    "kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
+)
 def test_whole_numbers_of_every_width(kind: pa.DataType) -> None:
     bits, signed = kind.bit_width, pa.types.is_signed_integer(kind)
     most, least = (2 ** (bits - 1) - 1, -(2 ** (bits - 1))) if signed else (2**bits - 1, 0)
@@ -146,7 +151,16 @@ def test_dates_and_times() -> None:
     assert plain(numbers(pa.array([timedelta(minutes=1), None], pa.duration("s")), TOKENS)[0]) == [60, None]
 
 
-EVERY = [pa.null(), pa.bool_(), pa.int8(), pa.uint64(), pa.float32(), pa.decimal128(9, 2), pa.date32(), pa.timestamp("ns", "UTC")]
+EVERY = [
+    pa.null(),
+    pa.bool_(),
+    pa.int8(),
+    pa.uint64(),
+    pa.float32(),
+    pa.decimal128(9, 2),
+    pa.date32(),
+    pa.timestamp("ns", "UTC"),
+]
 EVERY += [pa.time32("s"), pa.time64("ns"), pa.duration("ms"), *TEXTS]
 
 
@@ -185,7 +199,9 @@ def record(**columns: list) -> pa.RecordBatch:
 
 def test_a_record_batch_becomes_a_batch() -> None:
     encoder = Encoder(SCHEMA)
-    first = encoder.encode(record(t=[9, 10, 20, None], w=["1", "2", "0", "0.5"], x=["1", "n/a", "oops", "2"], c=["a", "b", None, "a"]))
+    first = encoder.encode(
+        record(t=[9, 10, 20, None], w=["1", "2", "0", "0.5"], x=["1", "n/a", "oops", "2"], c=["a", "b", None, "a"])
+    )
     assert (first.rows, first.start) == (4, 0)
     assert first.cells["c"].codes.tolist() == [0, 1, -1, 0]
     assert plain(first.cells["x"]) == [1, None, None, 2]
@@ -212,7 +228,7 @@ def test_closed_labels_know_what_they_have_not_seen() -> None:
     assert batch.target.codes.tolist() == [UNSEEN_CODE, 0, MISSING_CODE]
     assert closed.unseen == {"c": 1}
     strict = Encoder(SCHEMA, labels={"c": Labels(["a"])}, refuse_unseen=True)
-    with pytest.raises(UnseenLevel, match="Row 8 has .*'z'.* column 'c'"):
+    with pytest.raises(UnseenLevel, match=r"Row 8 has .*'z'.* column 'c'"):
         strict.encode(record(x=[1, 1, 1], c=["a", "a", "z"]), start=5)
 
 

@@ -44,8 +44,11 @@ class TextProfile:
     examples: tuple[str, ...]
 
 
-def _cells(count: int) -> str:
-    return f"{count:,} cell" + ("" if count == 1 else "s")
+def _others(count: int, examples: tuple[str, ...], one: str, many: str) -> str:
+    """How many cells are otherwise, with examples where there are any, and what is to be said of them."""
+    some = ", ".join(shown(e, 20) for e in examples)
+    cells = f"{count:,} other cell" + ("" if count == 1 else "s") + (f" ({some})" if some else "")
+    return f"{cells} {one if count == 1 else many}"
 
 
 def of_text(name: str, seen: TextProfile, *, target: bool = False) -> Column:
@@ -64,15 +67,15 @@ def _of_text(seen: TextProfile) -> tuple[Kind, Reading, str]:
         return "constant", "text", "every cell is missing"
     numbers = seen.whole + seen.decimal
     strays = rows - numbers
-    examples = ", ".join(shown(e, 20) for e in seen.examples)
     if seen.code == 0 and numbers >= MOSTLY_NUMBERS * rows:
         if strays == 0:
             return "number", "number", "every cell is a number"
-        return "number", "number", f"numbers; {_cells(strays)} that are not ({examples}) count as missing"
+        return "number", "number", f"numbers; {_others(strays, seen.examples, 'counts as missing', 'count as missing')}"
     if seen.date >= MOSTLY_NUMBERS * rows:
         if seen.date == rows:
             return "date", "date", "every cell is a date"
-        return "date", "date", f"dates; {_cells(rows - seen.date)} that are not ({examples}) count as missing"
+        others = _others(rows - seen.date, seen.examples, "counts as missing", "count as missing")
+        return "date", "date", f"dates; {others}"
     if distinct == 1:
         return "constant", "text", "every cell is the same"
     share = distinct / rows
@@ -86,7 +89,8 @@ def _of_text(seen: TextProfile) -> tuple[Kind, Reading, str]:
         return "identifier", "text", f"{distinct:,} levels are too many to learn from"
     kinds = "codes with leading zeros" if seen.code and seen.code + numbers == rows else "levels"
     if 0 < numbers < rows and kinds == "levels" and numbers > rows // 2:
-        return "nominal", "text", f"{distinct:,} levels; {_cells(strays)} are not numbers, e.g. {examples}"
+        others = _others(strays, seen.examples, "is no number", "are no numbers")
+        return "nominal", "text", f"{distinct:,} levels, mostly numbers; {others}"
     return "nominal", "text", f"{distinct:,} {kinds}"
 
 
