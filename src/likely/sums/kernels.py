@@ -242,3 +242,21 @@ def index_keys(keys: Any, known: int, index: Any) -> None:
         while index[at] >= 0:
             at = (at + 1) & mask
         index[at] = k
+
+
+@kernel("i4[][], i4[], i8[], i8[][][]")
+def count_pairs(codes: Any, group: Any, chunk: Any, table: Any) -> None:
+    """table[a, b, group] += chunk (1 where it is empty) for all cells a, b of a row, a in the same attribute or before."""
+    for i in range(codes.shape[0]):
+        g = group[i]
+        if g < 0:
+            continue
+        times = np.int64(1) if chunk.size == 0 else chunk[i]
+        for j in range(codes.shape[1]):
+            b = codes[i, j]
+            if b < 0:
+                continue
+            for k in range(j + 1):
+                a = codes[i, k]
+                if a >= 0:
+                    table[a, b, g] += times
