@@ -18,6 +18,7 @@ from likely.errors import ColumnError, EncodingError, InputError, SettingError, 
 from likely.sums.numbers import Numbers
 from likely.sums.profile import Profile
 from likely.sums.summary import Summary
+from likely.table.bins import shortest
 from likely.table.encode import Encoder, column_form, numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
 from likely.table.schema import MISSING, Column, Schema
@@ -66,8 +67,9 @@ def draft(source: Source, reading: Reading) -> Draft:
     """The schema of a source: given, or inferred by a sweep over its text columns."""
     names = source.schema.names
     if reading.schema is not None:
+        _check_alone(reading, reading.schema)
         return Draft(_given(source, reading.schema), frozenset())
-    for name in [*(reading.types or {}), *(n for n in (reading.target, reading.weight) if n)]:
+    for name in [*(reading.types or {}), *(n for n in (reading.target, reading.weight) if n is not None)]:
         if name not in names:
             raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, names)}")
     for name, kind in (reading.types or {}).items():
@@ -89,6 +91,19 @@ def draft(source: Source, reading: Reading) -> Draft:
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
     return Draft(Schema(tuple(columns), tokens), frozenset(still_open))
+
+
+def _check_alone(reading: Reading, schema: Schema) -> None:
+    """A given schema says everything; what contradicts it is refused rather than passed over."""
+    for what, asked, column in (("target", reading.target, schema.target), ("weight", reading.weight, schema.weight)):
+        if asked is not None and (column is None or column.name != asked):
+            other = f"has the {what} {shown(column.name)}" if column is not None else f"has no {what}"
+            raise SettingError(f"The given schema {other}, not {shown(asked)}. Say the same, or leave the schema out.")
+    for option, said in (("type", reading.types), ("missing", reading.missing), ("target-bins", reading.target_bins)):
+        if said is not None:
+            raise SettingError(
+                f"The schema already says how every column is read. Leave out either --schema or --{option}."
+            )
 
 
 def _given(source: Source, schema: Schema) -> Schema:
@@ -226,15 +241,20 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
     if isinstance(bins, int):
         if bins < 2:
             raise SettingError(f"target_bins is {bins}. A target needs at least 2 bins.")
+        if bins > MANY_CLASSES:
+            raise SettingError(
+                f"target_bins is {bins}. Each bin is a class, and there may be {MANY_CLASSES:,} at most."
+            )
         values, table = _tally(source, reading, name, tokens).tally()
         if len(values) < 2:
             raise ColumnError(
-                f"The target {shown(name)} cannot be cut into bins: it has {len(values)} different numbers."
+                f"The target {shown(name)} cannot be cut into bins: it has {len(values)} different numbers. "
+                "Leave the bins out, or choose a target of numbers."
             )
         below = np.cumsum(table.sum(1).floats())
         wanted = below[-1] * np.arange(1, bins) / bins
         places = np.clip(np.searchsorted(below, wanted), 0, len(values) - 2)
-        edges = tuple(float(v) for v in np.unique(values[places + 1]))
+        edges = tuple(shortest(float(values[p]), float(values[p + 1])) for p in np.unique(places))
         why = f"numbers in {len(edges) + 1} bins of about equal weight"
     else:
         edges = tuple(float(e) for e in bins or ())

@@ -10,7 +10,7 @@ from typing import Any
 
 from likely.drafting import Progress, Reading, check_rows, check_strays, draft, settle, with_encoding
 from likely.engines.local import sweep
-from likely.errors import FileFormatError, SettingError, shown
+from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.models.model import Learner, Model
 from likely.models.naive import NaiveBayes
 from likely.sums import state
@@ -120,4 +120,6 @@ def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
         less = summary - (other.summary if isinstance(other, Model) else other)
     else:
         less = summary - summarize(data, schema=summary.schema, **reading)
+    if not less.rows and summary.rows:
+        raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
     return held.learner.learn(less) if isinstance(held, Model) else less

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from likely.drafting import Reading, with_encoding
 from likely.errors import ColumnError, shown
 from likely.models.model import Model
 from likely.models.posterior import Posterior
 from likely.table.sink import Sink, empty_batch, prediction_names, predictions
-from likely.table.source import open_source
+from likely.table.source import Source, open_source
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,16 @@ def predict_table(
     progress: Callable[[int], None] | None = None,
 ) -> Predicted:
     """Write prediction and probabilities of every row of `data`; memory does not grow with the rows."""
-    source = open_source(data, encoding=encoding, delimiter=delimiter)
+    reading = Reading(encoding=encoding, delimiter=delimiter)
+    if path in (None, "-"):
+        # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
+        return _predicted(model, open_source(data, encoding=encoding, delimiter=delimiter), path, keep, progress)
+    return with_encoding(data, reading, lambda source: _predicted(model, source, path, keep, progress))  # type: ignore[no-any-return]
+
+
+def _predicted(
+    model: Model, source: Source, path: str | None, keep: bool, progress: Callable[[int], None] | None
+) -> Predicted:
     if keep:
         clash = sorted(set(prediction_names(model.classes)) & set(source.schema.names))
         if clash:
@@ -61,9 +71,16 @@ def predict_table(
             sink.write(
                 predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None)
             )
-    remarks = [*(f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(absent))]
-    remarks += [f"{n:,} cells of {shown(c)} hold levels that training did not have." for c, n in sorted(unseen.items())]
-    remarks += [f"{n:,} cells of {shown(c)} are not numbers and count as missing." for c, n in sorted(strays.items())]
+    remarks = [f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(absent)]
+    for name, count in sorted(unseen.items()):
+        remarks.append(f"Levels that training did not have: {_cells(count)} of {shown(name)}.")
+    for name, count in sorted(strays.items()):
+        remarks.append(f"Not of the kind that training had, so taken as missing: {_cells(count)} of {shown(name)}.")
     if unclassified:
-        remarks.append(f"{unclassified:,} rows cannot be classified: every class is impossible. Their cells are empty.")
+        number = "1 row" if unclassified == 1 else f"{unclassified:,} rows"
+        remarks.append(f"{number} cannot be classified: every class is impossible. Predictions are left empty there.")
     return Predicted(rows, unclassified, tuple(remarks))
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count:,} cells"

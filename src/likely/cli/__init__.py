@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 DONE, BAD_INPUT, FAULT, INTERRUPTED = 0, 2, 70, 130
 
@@ -20,21 +21,27 @@ def main() -> None:
 
         from likely.cli.commands import commands
 
-        code = commands.main(standalone_mode=False)
+        code = commands.main(prog_name="likely", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else DONE)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        sys.exit(BAD_INPUT)
+    except click.ClickException as error:
+        _say(_usage(error))
         sys.exit(BAD_INPUT)
     except LikelyError as error:
         _say(str(error))
         sys.exit(BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
-        _say("Interrupted; nothing was written.")
+        _say("Interrupted; no file was written.")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader went away (likely look … | head): not an error, but Python would complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
+    except OSError as error:
+        _say(f"{error.strerror or error}, while writing or reading a file. Make room or mend the path, and run again.")
+        sys.exit(BAD_INPUT)
     except MemoryError:
         _say("There is not enough memory for this table. Leave wide text columns out with --type COLUMN=ignore.")
         sys.exit(BAD_INPUT)
@@ -45,7 +52,18 @@ def main() -> None:
         sys.exit(FAULT)
 
 
+def _usage(error: Any) -> str:
+    """What click found wrong, in two sentences: what, and where help is."""
+    message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+    place = context.command_path if context is not None else "likely"
+    if error.__class__.__name__ == "NoSuchOption":
+        message += "; a name that starts with a dash goes after --"
+    ending = "" if message.endswith("?") else "."
+    return f"{message}{ending} See {place} --help."
+
+
 def _say(sentence: str) -> None:
     """A sentence on standard error, harmless to a terminal whatever data it quotes."""
     plain = "".join(c if c.isprintable() or c == "\n" else "?" for c in sentence)
-    sys.stderr.write(f"likely: {plain}\n")
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(f"likely: {plain}\n".encode(encoding, "replace").decode(encoding))

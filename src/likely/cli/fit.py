@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import learner_of, learning_options, reading_of, reading_options
+from likely.cli.options import learner_of, learning_options, out_option, reading_of, reading_options
 
 
-@click.command()
+@click.command(short_help="Learn a model and write it to a file.")
 @click.argument("data")
 @click.argument("target")
-@click.option("-o", "--out", required=True, metavar="FILE.likely", help="Where to write the model.")
+@out_option("FILE.likely", "Where to write the model.")
 @reading_options
 @learning_options
 def fit(data: str, target: str, out: str, **options: Any) -> None:

@@ -11,7 +11,7 @@ from likely.cli import terminal
 from likely.cli.options import json_option, learner_of, learning_options, reading_of, reading_options
 
 
-@click.command()
+@click.command(short_help="How well can a target be predicted, by what, and why.")
 @click.argument("data")
 @click.argument("target")
 @click.option(

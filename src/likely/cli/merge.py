@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
+from likely.cli.options import out_option
 
 
-@click.command()
+@click.command(short_help="Several models as one, exactly.")
 @click.argument("models", nargs=-1, required=True)
-@click.option("-o", "--out", required=True, metavar="FILE.likely", help="Where to write the merged model.")
+@out_option("FILE.likely", "Where to write the merged model.")
 def merge(models: tuple[str, ...], out: str) -> None:
     """Merge MODELS: the result is the same, to the last bit, as fitting all their rows at once.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from likely.errors import SettingError, shown
+from likely.errors import InputError, SettingError, shown
 
 _READING = (
     click.option(
@@ -104,20 +105,42 @@ def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
 
 reading_options = _with(_READING)
 learning_options = _with(_LEARNING)
+
+
+def _writable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """Refuse, before any work is done, a place where nothing can be written."""
+    if path in (None, "-"):
+        return path
+    assert path is not None
+    folder = os.path.dirname(os.path.abspath(path))
+    if not path or os.path.isdir(path):
+        raise InputError(f"Cannot write {shown(path)}, which is a folder. Name a file with -o.")
+    if not os.path.isdir(folder):
+        raise InputError(f"Cannot write {shown(path)}: there is no folder {shown(folder, 200)}. Make it first.")
+    if not os.access(path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK):
+        raise InputError(f"Cannot write {shown(path)}: this user may not write there. Choose another place.")
+    return path
+
+
+def out_option(metavar: str, words: str, required: bool = True) -> Callable[[Command], Command]:
+    """-o FILE, checked before the work begins."""
+    return click.option("-o", "--out", required=required, metavar=metavar, callback=_writable, help=words)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 
 
-def pair(text: str, option: str) -> tuple[str, str]:
+def pair(text: str, option: str, form: str) -> tuple[str, str]:
     """NAME=VALUE, cut at the last equals sign, since names are data and may hold one."""
     name, sign, value = text.rpartition("=")
     if not sign:
-        raise SettingError(f"{option} {shown(text)} has no equals sign. Write it as NAME=VALUE.")
+        raise SettingError(f"{option} {shown(text)} has no equals sign. Write it as {option} {form}.")
     return name, value
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     """What `summarize` takes, from the shared options (which are taken out of `options`)."""
-    types = dict(pair(t, "--type") for t in options.pop("types"))
+    types = dict(pair(t, "--type", "COLUMN=KIND") for t in options.pop("types"))
     missing = options.pop("missing")
     schema_file = options.pop("schema_file")
     schema = None
@@ -151,9 +174,7 @@ def _bins(text: str | None) -> int | list[float] | None:
         raise SettingError(
             f"--target-bins {shown(text)} is neither a number of bins nor edges such as 10,20,30."
         ) from None
-    if len(edges) == 1 and "," not in text and edges[0] == int(edges[0]):
-        return int(edges[0])
-    return edges
+    return int(edges[0]) if len(edges) == 1 and edges[0].is_integer() else edges
 
 
 def learner_of(options: dict[str, Any]) -> Any:
@@ -177,9 +198,11 @@ def learner_of(options: dict[str, Any]) -> Any:
 def _given(entries: tuple[str, ...]) -> dict[str, float]:
     out = {}
     for entry in entries:
-        name, value = pair(entry, "--prior")
+        name, value = pair(entry, "--prior", "CLASS=PROBABILITY")
         try:
             out[name] = float(value)
         except ValueError:
-            raise SettingError(f"--prior {shown(entry)}: {shown(value)} is no probability.") from None
+            raise SettingError(
+                f"--prior {shown(entry)}: {shown(value)} is no probability. Write a number such as 0.25."
+            ) from None
     return out

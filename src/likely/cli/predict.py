@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
+from likely.cli.options import out_option
 
 
-@click.command()
+@click.command(short_help="The class of each row, with probabilities.")
 @click.argument("model")
 @click.argument("data")
-@click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")
+@out_option("FILE", "CSV (also .gz, .zst), TSV or Parquet by its name; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1.")
 @click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise.")

@@ -10,7 +10,7 @@ from likely.cli import terminal
 from likely.cli.options import json_option
 
 
-@click.command()
+@click.command(short_help="What a model believes: counts and probabilities.")
 @click.argument("model")
 @click.argument("attribute", required=False)
 @click.option("--fractions", is_flag=True, help="Show probabilities as exact fractions.")

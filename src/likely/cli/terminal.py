@@ -79,7 +79,8 @@ def _rich(page: Page) -> None:
 
 def say(sentence: str) -> None:
     """A remark on standard error, so that piped output stays clean."""
-    sys.stderr.write("".join(c if c.isprintable() else "?" for c in sentence) + "\n")
+    plain, encoding = "".join(c if c.isprintable() else "?" for c in sentence), sys.stderr.encoding or "utf-8"
+    sys.stderr.write(plain.encode(encoding, "replace").decode(encoding) + "\n")
 
 
 def progress() -> Callable[[int], None] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,9 @@ from likely.engines.local import sweep
 from likely.errors import SettingError
 from likely.evaluate import kernels
 from likely.sums.summary import Summary
-from likely.table.batch import Ints
+from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder
+from likely.table.labels import Labels
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -61,18 +63,46 @@ def parts(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
 
 
 class _FoldSummarizer:
+    """One summary for all folds: its classes are pairs of class and fold, taken apart when the sweep is done."""
+
     def __init__(self, schema: Schema, dealer: Dealer) -> None:
         self.encoder = Encoder(schema)
-        self.summaries = [Summary(schema) for _ in range(dealer.folds_count)]
+        plain = (replace(c, reading="text", edges=()) if c.role == "target" else c for c in schema.columns)
+        self.summary = Summary(schema.with_columns(plain))  # the pairs are names, whatever the classes are
+        self.rows = np.zeros(dealer.folds_count, np.int64)
         self._dealer = dealer
+        self._pairs = Labels()
 
     def take(self, placed: tuple[Any, Ints, NDArray[np.int64]], start: int) -> None:
         batch, codes, ordinal = placed
         encoded = self.encoder.encode(batch, start)
-        fold = self._dealer.folds(codes, ordinal)
-        for summary, rows in zip(self.summaries, parts(fold, len(self.summaries)), strict=True):
-            if len(rows):
-                summary.update(encoded.take(rows))
+        assert encoded.target is not None
+        fold, folds = self._dealer.folds(codes, ordinal), self._dealer.folds_count
+        for name in encoded.target.labels.names[len(self._pairs) // folds :]:
+            for k in range(folds):
+                self._pairs.code(_paired(name, k))
+        pair = np.where(encoded.target.codes < 0, np.int32(-1), encoded.target.codes * folds + fold)
+        counts = pair >= 0 if encoded.weight is None else (pair >= 0) & (encoded.weight > 0)
+        self.rows += np.bincount(fold[counts], minlength=folds)
+        self.summary.update(replace(encoded, target=Codes(pair, self._pairs)))
+
+
+def _paired(name: str, fold: int) -> str:
+    return f"{fold} {name}"
+
+
+def _parts(whole: Summary, rows: NDArray[np.int64], schema: Schema) -> list[Summary]:
+    """The summary of each fold. Rows that are left out are counted with the first."""
+    pairs = [name.split(" ", 1) for name in whole.labels.names]
+    names = list(dict.fromkeys(name for _, name in pairs))
+    index = {name: k for k, name in enumerate(names)}
+    out = []
+    for fold, count in enumerate(rows.tolist()):
+        part = whole.regrouped([index[name] if int(k) == fold else -1 for k, name in pairs], names)
+        part.schema = schema
+        part.rows, part.left_out = count, whole.left_out if fold == 0 else 0
+        out.append(part)
+    return out
 
 
 def fold_summaries(
@@ -88,6 +118,7 @@ def fold_summaries(
         dealer.place,
         reading.progress,
     )
-    merged = [reduce(add, (w.summaries[k] for w in workers)) for k in range(folds)]
-    check_strays([w.encoder for w in workers], first, sum(s.rows + s.left_out for s in merged))
-    return settle(first, reduce(add, merged), merged)
+    whole = reduce(add, (w.summary for w in workers))
+    parts = _parts(whole, sum((w.rows for w in workers), np.zeros(folds, np.int64)), first.schema)
+    check_strays([w.encoder for w in workers], first, whole.rows + whole.left_out)
+    return settle(first, reduce(add, parts), parts)

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 class Counts:
     """How much each level weighs in each group, and how much is missing. Levels are open: a new one is a new key."""
 
-    __slots__ = ("_places", "labels", "other", "table")
+    __slots__ = ("_places", "_tidy", "labels", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0) -> None:
         self.labels = Labels()
         self.table = Exact.zeros(0, groups)
         self.other = Exact.zeros(1, groups)
+        self._tidy = False
         self._places: tuple[Labels, NDArray[np.int32]] | None = None
 
     @property
@@ -34,6 +35,7 @@ class Counts:
 
     def update(self, cells: Codes, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in one batch: a code and a group (negative: left out) for each row."""
+        self._tidy = False
         codes = self._translated(cells)
         self.make_room(self.groups)
         add_counts(codes, group, weights, self.table, self.other)
@@ -55,6 +57,7 @@ class Counts:
         """Grow the tables to the levels and groups known by now."""
         levels, _ = self.table.shape
         if len(self.labels) > levels or groups > self.groups:
+            self._tidy = False
             wanted = levels if len(self.labels) <= levels else max(len(self.labels), 2 * levels)
             self.table.resize(wanted, groups)
             self.other.resize(1, groups)
@@ -93,6 +96,11 @@ class Counts:
         """Levels in order of their names; levels without weight dropped."""
         self.make_room(self.groups)
         out = Counts(self.groups)
+        if self._tidy:
+            out.labels, out.table, out.other = self.labels.copy(), self.table.canonical(), self.other.canonical()
+            out._tidy = True
+            return out
+        out._tidy = True
         used = self.table[: len(self.labels)]
         some = {
             n

@@ -6,7 +6,7 @@ Knows data, never settings. Adding, subtracting and comparing are exact.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,14 +112,21 @@ class Summary:
         if names == self.labels.names and self.total.shape[0] == len(names):
             return self._copy()
         index = {name: k for k, name in enumerate(names)}
-        places = np.array([index.get(n, -1) for n in self.labels.names], np.intp)
+        return self.regrouped([index.get(n, -1) for n in self.labels.names], names)
+
+    def regrouped(self, places: Sequence[int], names: list[str]) -> Summary:
+        """The same sums with class i taken into class names[places[i]], or left out where that is negative.
+
+        `rows` and `left_out` stay those of the whole.
+        """
+        into = np.array(places, np.intp)
         out = Summary(self.schema)
         out.labels = Labels(names)
-        out.total = self.total.scattered(places, 0, len(names))
+        out.total = self.total.scattered(into, 0, len(names))
         out.rows, out.left_out = self.rows, self.left_out
         for name, statistic in self.columns.items():
             statistic.make_room(len(self.labels))
-            out.columns[name] = statistic.regrouped(places, len(names))
+            out.columns[name] = statistic.regrouped(into, len(names))
         return out
 
     def _copy(self) -> Summary:

@@ -337,7 +337,7 @@ class Encoder:
                     at = int(strange[0])
                     raise UnseenLevel(
                         f"Row {start + at + 1} has {shown(array[at].as_py())} in column {shown(column.name)}, "
-                        "a level that training did not have. Learn with unseen='skip' or 'reserve' to let it pass."
+                        "a level that training did not have. Learn with unseen='skip' (--unseen skip) to let it pass."
                     )
         return Codes(found, labels)
 

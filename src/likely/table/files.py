@@ -33,6 +33,7 @@ FORMATS = {
 }  # fmt: skip
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 _FOREIGN = (
+    (b"\x89likely\n", "a model file, not a table: give it to likely show, or to likely predict before the table"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save the sheet as CSV"),
     (b"SQLite format 3", "an SQLite database: export the table as CSV"),

@@ -6,7 +6,10 @@ import io
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from csv import writer
+from errno import EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,12 +22,27 @@ from likely.table.encode import as_arrow
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_OTHERS = (".json", ".jsonl", ".ndjson", ".arff", ".arrow", ".feather", ".ipc", ".xlsx", ".xls", ".bz2", ".zip")
+
+_TEXT, _PARQUET = ("", ".csv", ".txt", ".data", ".tsv", ".tab"), (".parquet", ".pq")
+_PACKED: dict[str, Any] = {".gz": "gzip", ".zst": "zstd"}
+
 
 class Sink:
     """Writes batches of one table; the file appears whole on success, and not at all on failure."""
 
     def __init__(self, path: str | None) -> None:
         self._path = None if path in (None, "-") else Path(str(path)).resolve()
+        self._name = shown(path)
+        suffixes = [s.lower() for s in self._path.suffixes] if self._path is not None else []
+        self._packed = _PACKED.get(suffixes[-1]) if suffixes else None
+        rest = suffixes[:-1] if self._packed else suffixes
+        self._suffix = rest[-1] if rest else ""
+        there = self._path is not None and self._path.exists()
+        self._device = there and self._path is not None and not self._path.is_file() and not self._path.is_dir()
+        known = (*_TEXT, *(() if self._packed else _PARQUET))
+        if (suffixes and suffixes[-1] in _OTHERS) or (self._packed and self._suffix not in known):
+            raise InputError(f"Cannot write {self._name} as its name says. Call it .csv, .csv.gz, .tsv or .parquet.")
         self._temporary: Path | None = None
         self._file: Any = None
         self._writer: Any = None
@@ -34,26 +52,45 @@ class Sink:
         if self._path is None:
             self._file = pa.PythonFile(cast(Any, sys.stdout.buffer), mode="w")
             return self
-        try:
-            handle, name = tempfile.mkstemp(prefix=f".{self._path.name[:100]}.", suffix=".part", dir=self._path.parent)
-        except OSError as error:
-            raise InputError(f"Cannot write {shown(self._path)}: {error.strerror}.") from None
-        os.close(handle)
-        self._temporary = Path(name)
-        self._file = pa.OSFile(name, "wb")
+        with self._failures():
+            if self._device:
+                name = str(self._path)  # a pipe or a device takes bytes; it is not there to be replaced
+            else:
+                if self._path.is_dir():
+                    raise IsADirectoryError(EISDIR, "it is a folder")
+                handle, name = tempfile.mkstemp(
+                    prefix=f".{self._path.name[:40]}.", suffix=".part", dir=self._path.parent
+                )
+                os.close(handle)
+                self._temporary = Path(name)
+            self._file = pa.OSFile(name, "wb")
+            if self._packed:
+                self._file = pa.CompressedOutputStream(self._file, self._packed)
         return self
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """What the operating system says, as a sentence that names the file; a reader gone away stays what it is."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            where = "to standard output" if self._path is None else self._name
+            why = error.strerror or str(error)
+            raise InputError(f"Cannot write {where}: {why}. Make room, or choose another place.") from None
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write one batch; all must have the same columns."""
-        suffix = "" if self._path is None else self._path.suffix.lower()
-        if suffix in (".parquet", ".pq"):
-            import pyarrow.parquet as pq
+        with self._failures():
+            if self._suffix in _PARQUET:
+                import pyarrow.parquet as pq
 
-            if self._writer is None:
-                self._writer = pq.ParquetWriter(self._file, batch.schema)
-            self._writer.write_batch(batch)
-        else:
-            self._write_text(batch, "\t" if suffix == ".tsv" else ",")
+                if self._writer is None:
+                    self._writer = pq.ParquetWriter(self._file, batch.schema)
+                self._writer.write_batch(batch)
+            else:
+                self._write_text(batch, "\t" if self._suffix in (".tsv", ".tab") else ",")
 
     def _write_text(self, batch: pa.RecordBatch, delimiter: str) -> None:
         import pyarrow.csv as csv
@@ -77,15 +114,20 @@ class Sink:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         try:
-            if self._writer is not None:
-                self._writer.close()
-            self._file.close() if self._path is not None else sys.stdout.flush()
-            if kind is None and self._temporary is not None and self._path is not None:
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(self._temporary, 0o666 & ~mask)
-                os.replace(self._temporary, self._path)
-                self._temporary = None
+            if kind is not None:
+                with suppress(Exception):  # what went wrong is already being told
+                    self._file.close() if self._path is not None else None
+                return
+            with self._failures():
+                if self._writer is not None:
+                    self._writer.close()
+                self._file.close() if self._path is not None else sys.stdout.flush()
+                if self._temporary is not None and self._path is not None:
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    os.chmod(self._temporary, 0o666 & ~mask)
+                    os.replace(self._temporary, self._path)
+                    self._temporary = None
         finally:
             if self._temporary is not None:
                 self._temporary.unlink(missing_ok=True)

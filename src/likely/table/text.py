@@ -91,7 +91,8 @@ class Text:
 def nul_sentence(name: str, line: int) -> str:
     return (
         f"Line {line:,} of {name} contains a NUL byte, so it is not plain text. "
-        "Is it a binary file? If it is UTF-16 without a mark at its beginning, say encoding='utf-16-le'."
+        "Is it a binary file? If it is UTF-16 without a mark at its beginning, say encoding='utf-16-le' "
+        "(--encoding utf-16-le)."
     )
 
 

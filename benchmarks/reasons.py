@@ -1,0 +1,118 @@
+"""Measures what docs/decisions/ claims: start-up with and without numba, CSV parsers, exact sums, pandas by the way.
+
+Prints one table of best times; writes nothing. Knows likely only as a user of its kernels and sources.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import making
+import numpy as np
+
+STARTS = {
+    "0003 numpy, then numba and its registries": (
+        "import numba\nfrom numba.core.registry import cpu_target\n"
+        "cpu_target.target_context.refresh()\ncpu_target.typing_context.refresh()"
+    ),
+    "0003 numpy, then one kernel as object code": (
+        "import numpy\nfrom likely.sums.kernels import exponents\nexponents(numpy.ones(1))"
+    ),
+    "0004 numpy and pyarrow, then duckdb": "import duckdb",
+    "0004 numpy and pyarrow, then pyarrow.csv": "import pyarrow.csv",
+    "0010 numpy and pyarrow, then one pa.array of a list": "import pyarrow\npyarrow.array(['a'], pyarrow.string())",
+}
+
+
+def best(repeats: int, work: Callable[[], Any]) -> float:
+    """The shortest of several times, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def start(statement: str, repeats: int) -> float:
+    """How long a statement takes in a fresh process that has imported numpy (and pyarrow where it is about tables)."""
+    before = "import numpy" if "numba" in statement or "likely" in statement else "import numpy, pyarrow"
+    lines = [before, "import time", "at = time.perf_counter()", statement, "print(time.perf_counter() - at)"]
+    program = "\n".join(lines)
+    taken = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True) for _ in range(repeats)]
+    return min(float(done.stdout) for done in taken)
+
+
+def by_arrow(path: Path) -> int:
+    """Every cell as text, as likely reads a CSV."""
+    from likely.table.source import open_source
+
+    return sum(batch.num_rows for batch in open_source(path).batches())
+
+
+def by_duckdb(path: Path) -> int:
+    """The same with duckdb's reader, all columns as text."""
+    import duckdb
+
+    database = duckdb.connect(config={"threads": 2})
+    table = database.sql("from read_csv(?, all_varchar=true)", params=[str(path)])
+    return sum(batch.num_rows for batch in table.to_arrow_reader(1 << 16))
+
+
+def sums(repeats: int, count: int = 1_000_000) -> dict[str, float]:
+    """Nanoseconds a cell for the sums of x and x*x of five classes."""
+    from likely.sums.numbers import Numbers
+
+    draw = np.random.default_rng(0)
+    x, group = draw.normal(size=count), draw.integers(0, 5, count).astype(np.int32)
+
+    def exact() -> None:
+        numbers = Numbers(5)
+        numbers.update(x, group)
+        numbers.moments()
+
+    def rounded() -> None:
+        np.bincount(group, x, 5)
+        np.bincount(group, x * x, 5)
+
+    few = x[: count // 100].tolist()
+
+    def rational() -> None:
+        whole = [Fraction(v) for v in few]
+        sum(whole)
+        sum(v * v for v in whole)
+
+    exact()  # loads the kernels
+    return {
+        "0001 exact sums and the tally of values": best(repeats, exact) / count * 1e9,
+        "0001 sums of doubles, numpy.bincount": best(repeats, rounded) / count * 1e9,
+        "0001 fractions.Fraction, one class": best(repeats, rational) / len(few) * 1e9,
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description="Measure what docs/decisions/ claims.")
+    options.add_argument("--rows", type=int, default=1_000_000, help="rows of the CSV file (default 1,000,000)")
+    options.add_argument("--csv", type=Path, metavar="FILE", help="take this file instead of making one")
+    options.add_argument("--repeats", type=int, default=5)
+    asked = options.parse_args()
+    for what, statement in STARTS.items():
+        print(f"{what:<55} {start(statement, asked.repeats):8.3f} s")
+    for what, nanoseconds in sums(asked.repeats).items():
+        print(f"{what:<55} {nanoseconds:8.1f} ns a cell")
+    with tempfile.TemporaryDirectory() as folder:
+        path = asked.csv or making.make(Path(folder), [asked.rows])[-1].csv
+        print(f"{'0004 CSV by likely (pyarrow.csv)':<55} {best(asked.repeats, lambda: by_arrow(path)):8.2f} s")
+        print(f"{'0004 CSV by duckdb':<55} {best(asked.repeats, lambda: by_duckdb(path)):8.2f} s")
+
+
+if __name__ == "__main__":
+    main()

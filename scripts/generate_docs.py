@@ -1,0 +1,92 @@
+"""Writes what the documents print: docs/cli.md from the commands' own help, and each block after `<!-- begin: … -->`.
+
+Knows files of text and runs the commands they name from the top folder; everything else in them is left as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"<!-- begin: (?P<command>.+?) -->\n.*?<!-- end -->", re.DOTALL)
+WIDTH = 100
+CLI = "docs/cli.md"
+HEADING = """# Commands
+
+Written by `scripts/docs` from the commands' own `--help`: do not edit it here. What the options about reading mean is
+told in [reading.md](reading.md), what the settings of naive Bayes mean in [models.md](models.md).
+"""
+
+
+def documents() -> list[Path]:
+    """The documents that may hold generated blocks."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def output(command: str) -> str:
+    """What a command prints on standard output, run from the top folder; `likely` and `python` are this Python's."""
+    words = shlex.split(command)
+    here = {"likely": [sys.executable, "-m", "likely"], "python": [sys.executable]}
+    if words[0] not in here:
+        raise SystemExit(f"A generated block may run likely or python, not {words[0]!r}.")
+    # Away from a terminal the commands print plain text; its encoding must not depend on the machine.
+    env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run([*here[words[0]], *words[1:]], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
+    if done.returncode:
+        raise SystemExit(f"{command} failed: {done.stderr.strip()}")
+    return done.stdout.rstrip()
+
+
+def filled(text: str) -> str:
+    """A document with each generated block made anew."""
+
+    def block(found: re.Match[str]) -> str:
+        command = found["command"]
+        return f"<!-- begin: {command} -->\n```\n{output(command)}\n```\n<!-- end -->"
+
+    return BLOCK.sub(block, text)
+
+
+def cli_page() -> str:
+    """The help of the program and of each command."""
+    import click
+
+    from likely.cli.commands import COMMANDS, commands
+
+    settings = {"terminal_width": WIDTH, "max_content_width": WIDTH, "help_option_names": ["-h", "--help"]}
+    top = click.Context(commands, info_name="likely", **settings)
+    parts = [HEADING, f"## likely\n\n```\n{commands.get_help(top)}\n```\n"]
+    for name in COMMANDS:
+        command = commands.get_command(top, name)
+        assert command is not None
+        words = command.get_help(click.Context(command, info_name=name, parent=top, **settings))
+        parts.append(f"## likely {name}\n\n```\n{words}\n```\n")
+    return "\n".join(line.rstrip() for line in "\n".join(parts).splitlines()) + "\n"
+
+
+def wanted() -> dict[Path, str]:
+    """Every document with generated parts, as it should be."""
+    out = {path: filled(path.read_text(encoding="utf-8")) for path in documents() if path != ROOT / CLI}
+    return {**out, ROOT / CLI: cli_page()}
+
+
+def main() -> None:
+    check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not check:
+        raise SystemExit("usage: scripts/docs [--check]")
+    old = {p: t for p, t in wanted().items() if not p.exists() or p.read_text(encoding="utf-8") != t}
+    if check and old:
+        names = ", ".join(sorted(p.relative_to(ROOT).as_posix() for p in old))
+        raise SystemExit(f"Out of date: {names}. Run scripts/docs.")
+    for path, text in old.items():
+        path.write_text(text, encoding="utf-8")
+        print(f"written: {path.relative_to(ROOT).as_posix()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The documents tell the truth: generated parts are up to date, links lead somewhere, and the Python in them runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("docs", "benchmarks", "examples")
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))])
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?P<there>[^)\s]+)\)")
+PYTHON = re.compile(r"^```python\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def anchors(text: str) -> set[str]:
+    """The headings of a document as its links name them."""
+    titles = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+def code_of(path: Path) -> str:
+    return "\n".join(found["code"] for found in PYTHON.finditer(path.read_text(encoding="utf-8")))
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    program = [sys.executable, str(ROOT / "scripts" / "generate_docs.py"), "--check"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_relative_link_leads_somewhere(document: Path) -> None:
+    lost = []
+    for found in LINK.finditer(FENCED.sub("", document.read_text(encoding="utf-8"))):
+        there, _, anchor = found["there"].partition("#")
+        if ":" in there:
+            continue
+        target = document if not there else (document.parent / there).resolve()
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            lost.append(found["there"])
+    assert not lost, f"{name_of(document)} links to what is not there: {', '.join(lost)}"
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if code_of(path)], ids=name_of)
+def test_the_python_in_a_document_runs(document: Path, tmp_path: Path) -> None:
+    # In a folder of its own, because it may write files; the example tables are where the text says they are.
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    env = {**os.environ, "PYTHONUTF8": "1"}
+    program = [sys.executable, "-c", code_of(document)]
+    done = subprocess.run(program, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_plan_of_the_house_names_every_file_and_no_other() -> None:
+    plan = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    house = plan.split("## The house\n")[1].split("\n## ")[0]
+    source = ROOT / "src" / "likely"
+    files = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if path.read_text(encoding="utf-8")}
+    files -= {f"{path.parent.name}/__init__.py" for path in source.glob("*/__init__.py")} - {"cli/__init__.py"}
+    assert set(re.findall(r"^\| `(\S+\.py)`", house, re.MULTILINE)) == files
