@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -11,16 +11,15 @@ from typing import Any
 from likely.drafting import Progress, Reading, check_rows, check_strays, draft, settle, with_encoding
 from likely.engines.local import sweep
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
-from likely.models.model import Learner, Model
+from likely.extending import extended, searched
+from likely.models.learners import LEARNERS
+from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.encode import Encoder
 from likely.table.schema import Schema
 from likely.table.source import Source
-
-LEARNERS: dict[str, type[Any]] = {"NaiveBayes": NaiveBayes}
-"""Learners by the name that a file gives them."""
 
 
 class _Summarizer:
@@ -45,6 +44,7 @@ def summarize(
     delimiter: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    more: Collection[str] = (),
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
@@ -55,10 +55,10 @@ def summarize(
     (('no', 'yes'), 3)
     """
     reading = Reading(target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress)
-    return with_encoding(data, reading, lambda source: _summarized(source, reading))  # type: ignore[no-any-return]
+    return with_encoding(data, reading, lambda source: _summarized(source, reading, lambda schema: frozenset(more)))  # type: ignore[no-any-return]
 
 
-def _summarized(source: Source, reading: Reading) -> Summary:
+def _summarized(source: Source, reading: Reading, wanted: Callable[[Schema], frozenset[str]]) -> Summary:
     first = draft(source, reading)
     columns = [c.name for c in first.schema.used]
     workers = sweep(
@@ -66,17 +66,24 @@ def _summarized(source: Source, reading: Reading) -> Summary:
     )
     check_strays([w.encoder for w in workers], first, sum(w.summary.rows + w.summary.left_out for w in workers))
     summary, _ = settle(first, reduce(add, (w.summary for w in workers)))
-    return check_rows(summary, source)
+    check_rows(summary, source)
+    return extended(source, summary, wanted(summary.schema), reading)
 
 
-def fit(data: object, target: str, learner: Learner | None = None, **reading: Any) -> Model:
+def fit(data: object, target: str | None = None, learner: Learner | None = None, **reading: Any) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
     'yes'
     """
-    return (learner or NaiveBayes()).learn(summarize(data, target, **reading))
+    chosen, how = learner or NaiveBayes(), Reading(target, **reading)
+
+    def work(source: Source) -> Model:
+        summary = _summarized(source, how, chosen.needs)
+        return searched(source, chosen.learn(summary), summary, how)
+
+    return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -96,20 +103,32 @@ def load(path: str | os.PathLike[str]) -> Any:
         learner: Learner = state.built(LEARNERS[maker], tree["learner"]["settings"])
     except (AttributeError, LookupError, SettingError, TypeError, ValueError):
         raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-    return learner.learn(summary)
+    return _derived(learner, summary, tree["found"])
+
+
+def _derived(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
+    """The model of a summary: derived anew, or, where a search had found it, as it was found."""
+    if found:
+        return learner.restored(summary, found)  # type: ignore[attr-defined, no-any-return]
+    model = learner.learn(summary)
+    if isinstance(model, Search):
+        raise SettingError(
+            f"{type(learner).__name__} must see the rows themselves to learn. Fit it on all rows: likely fit."
+        )
+    return model
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file; a summary alone is learned from with the usual settings."""
     held = load(path)
-    return held if isinstance(held, Model) else NaiveBayes().learn(held)
+    return held if isinstance(held, Model) else NaiveBayes().learn(held.without(held.more))
 
 
 def merged(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     held = [load(path) for path in paths]
     whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return held[0].learner.learn(whole) if isinstance(held[0], Model) else whole
+    return _derived(held[0].learner, whole, {}) if isinstance(held[0], Model) else whole
 
 
 def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
@@ -119,7 +138,7 @@ def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
         other = load(data)
         less = summary - (other.summary if isinstance(other, Model) else other)
     else:
-        less = summary - summarize(data, schema=summary.schema, **reading)
+        less = summary - summarize(data, schema=summary.schema, more=summary.more, **reading)
     if not less.rows and summary.rows:
         raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
-    return held.learner.learn(less) if isinstance(held, Model) else less
+    return _derived(held.learner, less, {}) if isinstance(held, Model) else less

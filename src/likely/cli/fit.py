@@ -28,7 +28,7 @@ def fit(data: str, target: str, out: str, **options: Any) -> None:
         terminal.clear_progress()
     model.save(out)
     summary = model.summary
-    used = plural(len(model.factors), "attribute")
+    used = plural(len(model.schema.attributes), "attribute")
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')}, {plural(len(model.classes), 'class')}, {used}.")
     if len(model.classes) == 1:
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")

@@ -13,26 +13,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.drafting import Reading, check_rows, draft, with_encoding
-from likely.engines.local import sweep
-from likely.errors import InputError, shown
+from likely.errors import InputError, SettingError, shown
 from likely.evaluate import kernels
-from likely.evaluate.folds import Dealer, fold_summaries, parts
-from likely.evaluate.information import Attribute, Piece, attributes, entropy, evidence
+from likely.evaluate.information import Piece, attributes, entropy, evidence
 from likely.evaluate.redundancy import SAMPLE, Pair, Sample
-from likely.evaluate.scores import Scorer, Scores
+from likely.evaluate.scores import Scores
+from likely.evaluate.validate import validate
+from likely.models.baseline import Prior
 from likely.models.model import Learner, Model
 from likely.models.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Ints
-from likely.table.encode import Encoder
-from likely.table.labels import Labels
+from likely.table.batch import Batch
 from likely.table.schema import Column
 from likely.table.source import Source
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 LEAK = 0.95
 """An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
@@ -67,40 +65,18 @@ class Look:
         return state.as_json(state.plain(self))
 
 
-class _Judge:
-    """Scores rows by the model that has not seen their fold."""
+class _Sampler:
+    """Keeps some of the rows that are scored, to compare attributes with each other."""
 
-    def __init__(
-        self, models: list[Model], total: Summary, dealer: Dealer, found: list[Attribute], share: float
-    ) -> None:
-        labels = {n: s.labels for n, s in total.columns.items() if not isinstance(s, Numbers)}
-        self.encoder = Encoder(total.schema, labels, Labels(total.classes))
-        self.scorer, self.baseline = Scorer(len(total.classes)), Scorer(len(total.classes))
-        self.sample = Sample(found)
-        self._models, self._dealer, self._share = models, dealer, share
-        self._classes = total.classes
-        self._places = [[total.classes.index(c) for c in m.classes] for m in models]
+    def __init__(self, total: Summary) -> None:
+        self.attributes = attributes(total)
+        self.sample = Sample(self.attributes)
+        self._share = min(1.0, SAMPLE / (total.rows + total.left_out))
 
-    def take(self, placed: tuple[Any, Ints, NDArray[np.int64]], start: int) -> None:
-        batch, codes, ordinal = placed
-        encoded = self.encoder.encode(batch, start)
-        assert encoded.target is not None
-        picked = np.empty(encoded.rows, np.bool_)
+    def take(self, batch: Batch, start: int) -> None:
+        picked = np.empty(batch.rows, np.bool_)
         kernels.chosen(start, int(self._share * (2**63 - 1)), 0, picked)
-        self.sample.take(encoded, np.flatnonzero(picked))
-        counts = encoded.target.codes >= 0
-        if encoded.weight is not None:
-            counts &= encoded.weight > 0
-        fold = np.where(counts, self._dealer.folds(codes, ordinal), np.int32(len(self._models)))
-        for model, places, rows in zip(self._models, self._places, parts(fold, len(self._models) + 1), strict=False):
-            if not len(rows):
-                continue
-            part = encoded.take(rows)
-            assert part.target is not None
-            for scorer, log_joint in ((self.scorer, model.log_joint(part)), (self.baseline, model.log_prior)):
-                joint = np.full((part.rows, len(self._classes)), -np.inf)
-                joint[:, places] = log_joint
-                scorer.update(joint, part.target.codes, part.weight, self._classes)
+        self.sample.take(batch, np.flatnonzero(picked))
 
 
 def look(
@@ -122,32 +98,26 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    total, summaries = fold_summaries(source, first, reading, folds, seed)
-    check_rows(total, source)
+    learners = {"learner": learner, "baseline": Prior()}
+    found = validate(source, first, reading, learners, folds, seed, _Sampler)
+    total = check_rows(found.total, source)
     if len(total.classes) < 2:
         raise InputError(
             f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
             "so there is nothing to predict. Choose another target."
         )
+    if "learner" in found.refused:
+        raise SettingError(found.refused["learner"])
     smallest = min(total.total.floats())
     if total.rows < 2 * folds:
         folds_used = max(2, min(folds, total.rows // 2))
         if folds_used < folds and total.rows >= 4:
             return _look(source, reading, learner, folds_used, seed)
-    models = [learner.learn(total - part) if part.rows else learner.learn(total) for part in summaries]
-    found = attributes(total)
-    schema, share = total.schema, min(1.0, SAMPLE / (total.rows + total.left_out))
-    dealer = Dealer(schema, folds, seed)
-    judges = sweep(
-        source.batches([c.name for c in schema.used]),
-        lambda: _Judge(models, total, dealer, found, share),
-        reading.threads,
-        dealer.place,
-        reading.progress,
-    )
-    scorer, baseline = (reduce(add, parts) for parts in zip(*((j.scorer, j.baseline) for j in judges), strict=True))
-    redundant = tuple(reduce(add, (j.sample for j in judges)).pairs())
+    scorer, baseline = found.scorers["learner"], found.scorers["baseline"]
+    told = found.extras[0].attributes
+    redundant = tuple(reduce(add, (e.sample for e in found.extras)).pairs())
     whole = learner.learn(total)
+    notes = whole.notes if isinstance(whole, Model) else ()
     record = Look(
         source.name,
         target.name,
@@ -155,18 +125,18 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         total.left_out,
         dict(zip(total.classes, total.total.floats().tolist(), strict=True)),
         entropy(total.total.floats()),
-        schema.columns,
+        total.schema.columns,
         repr(learner),
         folds,
         seed,
         scorer.read(),
         baseline.read(),
         tuple(tuple(row) for row in scorer.table()),
-        tuple({"name": a.name, "bits": a.bits, "share": a.share, "missing": a.missing} for a in found),
-        tuple(evidence(found, total.classes)),
+        tuple({"name": a.name, "bits": a.bits, "share": a.share, "missing": a.missing} for a in told),
+        tuple(evidence(told, total.classes)),
         redundant,
         (),
-        (*source.notes, *whole.notes),
+        (*source.notes, *notes),
     )
     return replace(record, warnings=tuple(_warnings(record, smallest, total)))
 

@@ -1,104 +1,121 @@
-"""The model: what a learner believes after reading a summary. `terms` is the one definition of a score."""
+"""The model: what a learner believes after reading a summary, and everything that follows from its scores.
+
+Every model defines `log_joint`; all else (posterior, prediction, file) is derived from it here, once.
+"""
 
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from likely.errors import ColumnError, nearest, shown
-from likely.models.categorical import Categorical
-from likely.models.gaussian import Gaussian
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.models.categorical import domain
 from likely.models.posterior import Matrix, Posterior, joined
-from likely.models.quotient import Quotient
-from likely.models.working import Working, working
 from likely.sums import state
+from likely.sums.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
+from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
+from likely.table.schema import Schema
 from likely.table.source import Source, open_source
 from likely.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 8192
-"""Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
-
-Factor = Categorical | Gaussian
-
 
 @runtime_checkable
 class Learner(Protocol):
     """Frozen settings that derive a model from a summary. Knows settings, never data."""
 
-    def learn(self, summary: Summary) -> Model: ...
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """The statistics wanted beyond the first order: names out of products, pairs, cells, rows."""
+        ...
+
+    def learn(self, summary: Summary) -> Model | Search:
+        """Derive the model, or begin a search that needs to see the rows again."""
+        ...
+
+
+class Search(ABC):
+    """A learner on its way: it looks at all rows once more, and then is done or looks again."""
+
+    @abstractmethod
+    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        """What the rows of a batch add: arrays that are summed over batches. A negative group is left out."""
+
+    @abstractmethod
+    def step(self, sums: tuple[NDArray[np.float64], ...]) -> Model | Search:
+        """The model, or the search for another sweep."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The log joint score taken apart, (rows, terms, classes): term 0 is the prior, term k the factor names[k].
-
-    Adding the terms in order gives `log_joint` to the last bit.
-    """
+    """A log score taken apart, (rows, terms, classes). Adding the terms in order gives `log_joint` to the last bit."""
 
     names: tuple[str, ...]
     array: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
-    """Prior times factors, one factor for each attribute that says something."""
+@dataclass(frozen=True)
+class Exhibit:
+    """One table of what a model believes, for people: cells are words or numbers."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(ABC):
+    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores."""
 
     learner: Learner
     summary: Summary
-    prior: tuple[Quotient, ...]
-    """P(class), exact."""
-    log_prior: NDArray[np.float64]
-    factors: tuple[Factor, ...]
     notes: tuple[str, ...] = ()
     """What was special when the model was derived, as sentences for people."""
     refuse_unseen: bool = False
+    proper: ClassVar[bool] = True
 
     @property
     def classes(self) -> tuple[str, ...]:
         return self.summary.classes
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Schema:
         return self.summary.schema
 
+    @abstractmethod
     def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + sum of log P(cell | class) over the attributes, (rows, classes)."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        for start in range(0, batch.rows, BLOCK):
-            rows = slice(start, start + BLOCK)
-            block = batch.sliced(rows)
-            for factor in self.factors:
-                factor.add(block.cells[factor.name], out[rows])  # type: ignore[arg-type]
-        return out
+        """The log score of each class for each row; log P(class, row) where the model is generative."""
 
     def terms(self, batch: Batch) -> Terms:
-        """Each factor's share of `log_joint`, by the same code."""
-        out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
-        out[0] = self.log_prior
-        for part, factor in zip(out[1:], self.factors, strict=True):
-            factor.add(batch.cells[factor.name], part)  # type: ignore[arg-type]
-        return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
+        """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
+        raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
+        return ()
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None."""
+        raise SettingError(f"{type(self.learner).__name__} does not say how rows come about, so none can be drawn.")
 
     # -- rows in, probabilities out -------------------------------------------------------------------------
 
     def encoder(self) -> Encoder:
         """The encoder that reads new rows as this model's training rows were read."""
-        labels = {f.name: f.labels for f in self.factors if isinstance(f, Categorical)}
+        labels = {}
         for column in self.schema.attributes:
-            if column.kind == "nominal":
-                labels.setdefault(column.name, Labels())
+            statistic = self.summary.columns[column.name]
+            if isinstance(statistic, Counts):
+                labels[column.name] = Labels(domain(column, statistic))
         # New rows are not weighed: a weight column among them may hold anything.
         schema = self.schema.with_columns(c for c in self.schema.columns if c.role != "weight")
         return Encoder(schema, labels, Labels(self.classes), self.refuse_unseen)
@@ -116,7 +133,7 @@ class Model:
             start, arrow = item
             encoder = self.encoder()
             joint = self.log_joint(encoder.encode(arrow, start))
-            found = Posterior.of(self.classes, joint, one=False)
+            found = Posterior.of(self.classes, joint, one=False, proper=self.proper)
             return arrow, replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=tuple(encoder.absent))
 
         wanted = self.columns_in(source)
@@ -126,7 +143,7 @@ class Model:
         """The columns of the source that this model reads; at least one attribute must be there."""
         names = set(source.schema.names)
         wanted = [c.name for c in self.schema.used if c.name in names]
-        if self.factors and not any(c.name in names for c in self.schema.attributes):
+        if self.schema.attributes and not any(c.name in names for c in self.schema.attributes):
             first = self.schema.attributes[0].name
             raise ColumnError(
                 f"{source.name} has none of the {len(self.schema.attributes)} attributes of this model. "
@@ -156,21 +173,6 @@ class Model:
         columns = [c for c in self.schema.columns if c.role != "weight"]
         return [{c.name: row.get(c.name) if c.role == "attribute" else None for c in columns}]
 
-    def working(self, row: Mapping[str, object]) -> Working:
-        """The arithmetic of one answer, as a person would write it on a board.
-
-        >>> import likely
-        >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
-        >>> print(model.working({"sky": "sun"}))
-        L(class) = P(class) × P(sky=sun | class)
-        L(n) = 1/4 × 1/3 = 1/12 = 0.08333
-        L(y) = 3/4 × 3/5 = 9/20 = 0.45
-        ...
-        """
-        (batch,) = self.batches(self._row(row))
-        terms = self.terms(batch).array[0]
-        return working(self.classes, self.prior, self.factors, terms, batch, row, self.posterior(row))
-
     def predict(self, data: object) -> Any:
         """The most probable class of each row; None where none can be made."""
         return self.posterior(data).best
@@ -182,8 +184,13 @@ class Model:
         tree = {
             "learner": {"name": type(self.learner).__name__, "settings": state.plain(self.learner)},
             "summary": self.summary.state(),
+            "found": self.found(),
         }
         state.write(path, state.dump(tree))
+
+    def found(self) -> dict[str, Any]:
+        """What cannot be derived from the summary again (a learner's own sweeps found it); kept in the file."""
+        return {}
 
     def __repr__(self) -> str:
         return f"<Model by {self.learner!r} from {self.summary!r}>"

@@ -12,12 +12,13 @@ import numpy as np
 from likely.errors import InputError, SettingError, shown
 from likely.models.categorical import LevelSettings, categorical
 from likely.models.gaussian import NormalSettings, Variance, gaussian
-from likely.models.model import Factor, Model
 from likely.models.prior import Prior, prior_quotients
+from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.labels import label
+from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,11 @@ class NaiveBayes:
         """Only while the settings are being made."""
         object.__setattr__(self, name, value)
 
-    def learn(self, summary: Summary) -> Model:
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Counts and sums of the first order are enough."""
+        return frozenset()
+
+    def learn(self, summary: Summary) -> Product:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = summary.canonical()
         if not summary.classes:
@@ -101,7 +106,15 @@ class NaiveBayes:
                     "it borrows that of all classes."
                 )
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
-        return Model(self, summary, prior, log_of(prior), tuple(factors), tuple(notes), self.unseen == "error")
+        return Product(
+            learner=self,
+            summary=summary,
+            prior=prior,
+            log_prior=log_of(prior),
+            factors=tuple(factors),
+            notes=tuple(notes),
+            refuse_unseen=self.unseen == "error",
+        )
 
     def level_settings(self, name: str) -> LevelSettings:
         """How the counts of one attribute become probabilities."""

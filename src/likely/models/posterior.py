@@ -44,12 +44,12 @@ class Posterior:
     """Attributes that the table does not have; their cells count as missing."""
 
     @classmethod
-    def of(cls, classes: tuple[str, ...], log_joint: Matrix, one: bool | None = None) -> Posterior:
+    def of(cls, classes: tuple[str, ...], log_joint: Matrix, one: bool | None = None, proper: bool = True) -> Posterior:
         """Normalise log P(class, row), once."""
         matrix = np.ascontiguousarray(log_joint, np.float64).copy()
         evidence = np.empty(len(matrix))
         kernels.normalise(matrix, evidence)
-        return cls(classes, matrix, evidence, len(matrix) == 1 if one is None else one)
+        return cls(classes, matrix, evidence, len(matrix) == 1 if one is None else one, proper)
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -100,4 +100,5 @@ def joined(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> P
     evidence = np.concatenate([p.log_evidence for p in parts]) if parts else np.empty(0)
     unseen, strays = (dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays"))
     absent = tuple(sorted({name for p in parts for name in p.absent}))
-    return Posterior(classes, matrix, evidence, one, unseen=unseen, strays=strays, absent=absent)
+    proper = all(p.proper for p in parts)
+    return Posterior(classes, matrix, evidence, one, proper, unseen=unseen, strays=strays, absent=absent)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.look import Look
-from likely.models.categorical import Categorical
+from likely.models.categorical import Categorical, LevelSettings, categorical
 from likely.models.gaussian import Gaussian
-from likely.models.model import Model
+from likely.models.model import Exhibit, Model
+from likely.models.product import Product
+from likely.models.quotient import Quotient
 from likely.report.words import clean, duration, moment, number, percent, plural
 from likely.sums import state
 from likely.sums.counts import Counts
@@ -160,16 +163,18 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     """What `likely show` says of a whole model."""
     summary, target = model.summary, model.schema.target
     weights = summary.total.floats()
+    shares = [Quotient(w, sum(summary.total.fractions(), Fraction(0))) for w in summary.total.fractions()]
+    priors = model.prior if isinstance(model, Product) else shares
     classes = Table(
         "Classes",
         ("class", "weight", "P(class)"),
         tuple(
             (clean(c), number(w), str(p) if fractions else number(float(p)))
-            for c, w, p in zip(model.classes, weights, model.prior, strict=True)
+            for c, w, p in zip(model.classes, weights, priors, strict=True)
         ),
         _numbers_from(1, 3),
     )
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for column in model.schema.columns:
         if column.role != "attribute":
             rows.append((clean(column.name, 40), column.kind, column.role, clean(column.why, 70)))
@@ -187,9 +192,15 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     return Page(
         f"{model.learner!r} for {name}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
-        (classes, columns),
+        (classes, columns, *(_table(e) for e in model.exhibits())),
         model.notes,
     )
+
+
+def _table(exhibit: Exhibit) -> Table:
+    rows = tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in row) for row in exhibit.rows)
+    right = frozenset(k for row in exhibit.rows for k, c in enumerate(row) if not isinstance(c, str))
+    return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
 
 
 def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
@@ -201,9 +212,10 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
         known = [c.name for c in model.schema.attributes]
         raise ColumnError(f"{shown(name)} is {column.role}, so the model says nothing of it. {nearest(name, known)}")
     statistic = model.summary.columns[name]
-    factor = next((f for f in model.factors if f.name == name), None)
+    factor = next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
     if isinstance(statistic, Counts):
-        assert isinstance(factor, Categorical)
+        if not isinstance(factor, Categorical):
+            factor = categorical(column, statistic, LevelSettings(0.0, None, None, False, False))
         return _levels(model, factor, statistic, fractions)
     if fractions:
         raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")

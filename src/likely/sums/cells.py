@@ -23,7 +23,7 @@ MOST = 1_000_000
 
 
 class Cells:
-    """A joint table: each cell is a row of levels (None: missing), counted per class. Only cells that occur are kept."""
+    """A joint table: each cell is a row of levels (None: missing), counted per class. Empty cells are not kept."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -51,7 +51,7 @@ class Cells:
         if len(self.counts.labels) > MOST:
             raise SettingError(
                 f"The joint table has more than {MOST:,} different rows of levels. Leave columns out "
-                f"(such as {shown(self.names[0])}), or use a learner that does not need it: naive Bayes, Tree, OneDependence."
+                f"(such as {shown(self.names[0])}), or use naive Bayes, Tree or OneDependence."
             )
 
     def rows(self) -> list[list[str | None]]:

@@ -246,7 +246,7 @@ def index_keys(keys: Any, known: int, index: Any) -> None:
 
 @kernel("i4[][], i4[], i8[], i8[][][]")
 def count_pairs(codes: Any, group: Any, chunk: Any, table: Any) -> None:
-    """table[a, b, group] += chunk (1 where it is empty) for all cells a, b of a row, a in the same attribute or before."""
+    """table[a, b, group] += chunk (1 where it is empty) for all cells a, b of a row, a not after b."""
     for i in range(codes.shape[0]):
         g = group[i]
         if g < 0:

@@ -208,21 +208,18 @@ def slices(x: NDArray[np.float64], width: int) -> list[tuple[int, NDArray[np.flo
 
 
 def _weight_slices(weights: Weights, rows: NDArray[np.intp], width: int) -> list[tuple[int, Any]]:
+    """Weights as slices like those of `slices`; None stands for "one each"."""
     if weights.plain:
         return [(0, None)]
-    values = np.zeros(len(rows))
+    planes = [chunk[rows] for chunk in weights.chunks]
+    first, last = 32 * weights.base, 32 * (weights.base + len(planes))
     out = []
-    whole = [int(v) for v in np.zeros(1)]  # weights are whole multiples of 2**(32*base): cut them into slices as integers
-    del whole, values
-    total = sum((chunk[rows].astype(object) << (32 * k)) for k, chunk in enumerate(weights.chunks))
-    shift = (32 * weights.base) % width
-    total = total << shift
-    k = (32 * weights.base - shift) // width
-    mask = (1 << width) - 1
-    while any(total):
-        part = np.array([int(t) & mask for t in total], np.float64)
-        if part.any():
-            out.append((k, part))
-        total = total >> width
-        k += 1
+    for k in range(first // width, -(-last // width)):
+        bits = np.zeros(len(rows), np.int64)
+        for j, plane in enumerate(planes):
+            shift = 32 * (weights.base + j) - width * k  # where this plane's lowest bit falls in the slice
+            if -32 < shift < width:
+                bits += ((plane << shift) if shift >= 0 else (plane >> -shift)) & ((1 << width) - 1)
+        if bits.any():
+            out.append((k, bits.astype(np.float64)))
     return out

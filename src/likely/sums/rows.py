@@ -1,4 +1,4 @@
-"""The rows themselves, as a multiset: what neighbours need. Order is forgotten, so it merges and unlearns like any sum."""
+"""The rows themselves, as a multiset: what neighbours need. Order is forgotten, so it merges like any sum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CELLS = 500_000_000
 
 
 class Rows:
-    """`numbers` (rows, numeric attributes; NaN: missing), `codes` (rows, nominal attributes; -1: missing), class, weight."""
+    """`numbers` (NaN: missing) and `codes` (-1: missing), both (rows, attributes), class and weight of each row."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -36,7 +36,7 @@ class Rows:
         attributes = summary.schema.attributes
         if summary.rows * len(attributes) > MOST_CELLS:
             raise SettingError(
-                f"Neighbours must keep all rows, and {summary.rows:,} rows of {len(attributes)} attributes are too many. "
+                f"Neighbours must keep all rows; {summary.rows:,} rows of {len(attributes)} attributes are too many. "
                 "Use a learner that learns from sums."
             )
         out = cls(

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import NotLearned, shown
+from likely.errors import NotLearned, SchemaMismatch, shown
 from likely.sums import state
+from likely.sums.cells import Cells
 from likely.sums.counts import Counts
 from likely.sums.exact import Exact
 from likely.sums.numbers import Numbers
+from likely.sums.pairs import Pairs
+from likely.sums.products import Products
+from likely.sums.rows import Rows
 from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.bins import bin_labels
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Statistic = Counts | Numbers
+
+MORE: dict[str, type[Any]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
+"""Statistics beyond the first order, by the name under which a summary keeps them. Each begins with `over(summary)`."""
 
 
 def statistic_for(column: Column) -> Statistic:
@@ -50,6 +57,8 @@ class Summary:
         self.left_out = 0
         """Rows without a class, or of weight zero."""
         self.columns: dict[str, Statistic] = {c.name: statistic_for(c) for c in schema.attributes}
+        self.more: dict[str, Any] = {}
+        """Statistics beyond the first order, where a learner wanted them: products, pairs, cells, rows."""
         self._places: tuple[Labels, NDArray[np.int32]] | None = None
 
     @property
@@ -86,6 +95,15 @@ class Summary:
         for name, statistic in self.columns.items():
             statistic.make_room(groups)
             statistic.update(batch.cells[name], group, share)  # type: ignore[arg-type]
+
+    def update_more(self, batch: Batch, more: dict[str, Any]) -> None:
+        """Take the rows of a batch into statistics beyond the first order, under the classes known by now."""
+        group = self._groups(batch)
+        if batch.weight is not None:
+            group = np.where(batch.weight > 0, group, np.int32(-1))
+        share = weights(batch.weight)
+        for statistic in more.values():
+            statistic.update(batch, group, share)
 
     def _groups(self, batch: Batch) -> Ints:
         cells = batch.target
@@ -127,6 +145,7 @@ class Summary:
         for name, statistic in self.columns.items():
             statistic.make_room(len(self.labels))
             out.columns[name] = statistic.regrouped(into, len(names))
+        out.more = {name: statistic.regrouped(into, len(names)) for name, statistic in self.more.items()}
         return out
 
     def _copy(self) -> Summary:
@@ -136,6 +155,7 @@ class Summary:
         for name, statistic in self.columns.items():
             statistic.make_room(len(self.labels))
             out.columns[name] = statistic.canonical()
+        out.more = {name: statistic.canonical() for name, statistic in self.more.items()}
         return out
 
     def canonical(self) -> Summary:
@@ -154,7 +174,18 @@ class Summary:
         out.left_out += two.left_out
         for name in out.columns:
             out.columns[name] = out.columns[name] + two.columns[name]  # type: ignore[operator]
+        for name in self._both(other):
+            out.more[name] = out.more[name] + two.more[name]
         return out.canonical()
+
+    def _both(self, other: Summary) -> list[str]:
+        """The statistics beyond the first order, which both must have."""
+        only = {*self.more} ^ {*other.more}
+        if only:
+            raise SchemaMismatch(
+                f"Only one of the two keeps {', '.join(sorted(only))} of its rows. Learn both with the same learner."
+            )
+        return list(self.more)
 
     def __sub__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
@@ -175,6 +206,10 @@ class Summary:
             out.columns[name] = out.columns[name] - two.columns[name]  # type: ignore[operator]
             if out.columns[name].impossible:
                 raise NotLearned(f"Something in column {shown(name)} {never}.")
+        for name in self._both(other):
+            out.more[name] = out.more[name] - two.more[name]
+            if out.more[name].impossible:
+                raise NotLearned(f"Some combination of cells {never}.")
         return out.canonical()
 
     def __eq__(self, other: object) -> bool:
@@ -183,6 +218,13 @@ class Summary:
             return NotImplemented
         a, b = self.canonical(), other.canonical()
         return a.schema == b.schema and a.classes == b.classes and a.total == b.total and a.columns == b.columns
+
+    def without(self, names: Iterable[str]) -> Summary:
+        """The same sums without these statistics beyond the first order."""
+        out = self._copy()
+        for name in names:
+            out.more.pop(name, None)
+        return out
 
     def with_schema(self, schema: Schema) -> Summary:
         """The same sums under a schema that reads some numbers as nominal, or leaves some columns out."""
@@ -206,6 +248,7 @@ class Summary:
             "rows": own.rows,
             "left_out": own.left_out,
             "columns": [own.columns[c.name].state() for c in own.schema.attributes],
+            "more": {name: statistic.state() for name, statistic in own.more.items()},
         }
 
     @classmethod
@@ -216,6 +259,8 @@ class Summary:
         out.rows, out.left_out = tree["rows"], tree["left_out"]
         for column, kept in zip(out.schema.attributes, tree["columns"], strict=True):
             out.columns[column.name] = type(out.columns[column.name]).from_state(kept)
+        for name, kept in tree["more"].items():
+            out.more[name] = MORE[name].from_state(kept)
         return out
 
     def save(self, path: str | os.PathLike[str]) -> None:

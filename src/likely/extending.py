@@ -1,0 +1,78 @@
+"""Further sweeps: statistics beyond the first order, and the searches of learners that must look at the rows again."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.drafting import Reading
+from likely.engines.local import sweep
+from likely.models.model import Model, Search, numbered
+from likely.sums.summary import MORE, Summary
+from likely.table.batch import Batch, Ints
+from likely.table.encode import Encoder
+from likely.table.source import Source
+from likely.threads import in_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Extender:
+    """Takes rows into statistics beyond the first order, begun from a summary of the first."""
+
+    def __init__(self, summary: Summary, names: frozenset[str]) -> None:
+        self.more = {name: MORE[name].over(summary) for name in sorted(names)}
+        self._summary = summary.without(summary.more)
+        self._encoder = Encoder(summary.schema)
+
+    def update(self, batch: Batch) -> None:
+        self._summary.update_more(batch, self.more)
+
+    def take(self, batch: Any, start: int) -> None:
+        self.update(self._encoder.encode(batch, start))
+
+
+def extended(source: Source, summary: Summary, names: frozenset[str], reading: Reading) -> Summary:
+    """The summary with these statistics as well; one more sweep where any is missing."""
+    missing = frozenset(names - summary.more.keys())
+    if not missing:
+        return summary
+    columns = [c.name for c in summary.schema.used]
+    workers = sweep(
+        source.batches(columns), lambda: Extender(summary, missing), reading.threads, progress=reading.progress
+    )
+    out = summary.canonical()
+    for name in sorted(missing):
+        out.more[name] = reduce(add, (w.more[name] for w in workers))
+    return out
+
+
+def grouped(summary: Summary, batch: Batch) -> tuple[Ints, NDArray[np.float64]]:
+    """The class of each row among the summary's (negative: none), and its weight."""
+    target = batch.target
+    if target is None:
+        return np.zeros(batch.rows, np.int32), np.ones(batch.rows)
+    index = {name: k for k, name in enumerate(summary.classes)}
+    places = np.array([*(index.get(n, -1) for n in target.labels.names), -1, -1], np.int32)
+    return places[target.codes], np.ones(batch.rows) if batch.weight is None else batch.weight
+
+
+def searched(source: Source, held: Model | Search, summary: Summary, reading: Reading) -> Model:
+    """Give a search its sweeps. Partial results are added in the order of the file, so threads change nothing."""
+    columns = [c.name for c in summary.schema.used]
+    while isinstance(held, Search):
+        search, encoder = held, Encoder(summary.schema)
+
+        def partial(item: tuple[int, Any]) -> Any:
+            batch = encoder.encode(item[1], item[0])  # noqa: B023 - used up within the loop
+            return search.look_at(batch, *grouped(summary, batch))  # noqa: B023
+
+        sums: Any = None
+        for part in in_order(numbered(source.batches(columns)), partial, reading.threads):
+            sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
+        held = search.step(sums)
+    return held

@@ -1,0 +1,37 @@
+"""The baseline: the prior alone. Whatever the row, each class is as probable as it was in training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from likely.errors import InputError
+from likely.models.prior import Prior as PriorSetting
+from likely.models.prior import prior_quotients
+from likely.models.product import Product
+from likely.models.quotient import log_of
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Prior:
+    """P(class | row) = P(class).
+
+    >>> Prior().prior
+    'observed'
+    """
+
+    prior: PriorSetting = "observed"
+    pseudo_count: float = 0.0
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """The counts of the classes are enough."""
+        return frozenset()
+
+    def learn(self, summary: Summary) -> Product:
+        """Derive the model: a product without factors."""
+        summary = summary.canonical()
+        if not summary.classes:
+            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        prior = prior_quotients(summary, self.prior, self.pseudo_count)
+        return Product(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
