@@ -271,7 +271,7 @@ def check_strays(encoders: Sequence[Encoder], first: Draft, rows: int) -> None:
     """Refuse a column that a given schema calls a number when many of its cells are not."""
     for column in first.schema.used:
         strays = sum(e.strays.get(column.name, 0) for e in encoders)
-        if strays > 0.2 * rows and column.name not in first.open:
+        if strays > 0.5 * rows and column.name not in first.open:
             raise InputError(
                 f"{strays:,} of {rows:,} cells of column {shown(column.name)} are not {column.reading}s, as the schema "
                 f"or --type says they should be. Say how to read it, e.g. --type {column.name}=nominal."
