@@ -12,16 +12,28 @@ from likely.cli.options import learner_of, learning_options, out_option, reading
 
 @click.command(short_help="Learn a model and write it to a file.")
 @click.argument("data")
-@click.argument("target")
+@click.argument("target", required=False)
+@click.option("--spec", "spec_file", metavar="FILE.toml", help="Assumptions as `likely show --spec` writes them.")
 @out_option("FILE.likely", "Where to write the model.")
 @reading_options
 @learning_options
-def fit(data: str, target: str, out: str, **options: Any) -> None:
-    """Learn to predict TARGET from the other columns of DATA, and write the model to a file."""
+def fit(data: str, target: str | None, spec_file: str | None, out: str, **options: Any) -> None:
+    """Learn to predict TARGET from the other columns of DATA, and write the model to a file.
+
+    Without a target (--learner Density) the model says how probable whole rows are.
+    """
     from likely.fitting import fit as learn
     from likely.report.words import clean, plural
 
     reading, learner = reading_of(options), learner_of(options)
+    if spec_file is not None:
+        from likely.spec import read_spec
+
+        spec = read_spec(spec_file)
+        target, learner = target or spec.target, spec.learner
+        reading |= {k: v for k, v in spec.reading().items() if v is not None}
+    if target is None and type(learner).__name__ != "Density":
+        raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
     try:
         model = learn(data, target, learner, progress=terminal.progress(), **reading)
     finally:

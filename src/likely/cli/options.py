@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from likely.errors import InputError, SettingError, shown
 
@@ -38,6 +39,14 @@ _READING = (
 )
 
 _LEARNING = (
+    click.option("--learner", default="NaiveBayes", show_default=True, metavar="NAME", help="What learns."),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A setting of the learner, as TOML writes values: k=10, distance='city-block'.",
+    ),
     click.option(
         "--pseudo-count",
         type=float,
@@ -130,9 +139,9 @@ def out_option(metavar: str, words: str, required: bool = True) -> Callable[[Com
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 
 
-def pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """NAME=VALUE, cut at the last equals sign, since names are data and may hold one."""
-    name, sign, value = text.rpartition("=")
+def pair(text: str, option: str, form: str, first: bool = False) -> tuple[str, str]:
+    """NAME=VALUE, cut at the last equals sign, since names are data and may hold one (or at the first, if asked)."""
+    name, sign, value = text.partition("=") if first else text.rpartition("=")
     if not sign:
         raise SettingError(f"{option} {shown(text)} has no equals sign. Write it as {option} {form}.")
     return name, value
@@ -179,20 +188,46 @@ def _bins(text: str | None) -> int | list[float] | None:
 
 def learner_of(options: dict[str, Any]) -> Any:
     """The learner that the shared options describe (they are taken out of `options`)."""
-    from likely.models.naive import NaiveBayes
+    from likely.models.learners import learner_named
 
-    prior: Any = options.pop("prior")
-    prior = prior[0] if len(prior) == 1 and prior[0] in ("observed", "uniform") else _given(prior)
-    return NaiveBayes(
-        pseudo_count=options.pop("pseudo_count"),
-        m_estimate=options.pop("m_estimate"),
-        prior=prior,
-        prior_pseudo_count=options.pop("prior_pseudo_count"),
-        variance=options.pop("variance"),
-        variance_floor=options.pop("variance_floor"),
-        missing=options.pop("missing_as"),
-        unseen=options.pop("unseen"),
-    )
+    name, context = options.pop("learner"), click.get_current_context()
+    taken = {k: options.pop(k) for k in _NAIVE if k in options}
+    said = {k: v for k, v in taken.items() if context.get_parameter_source(k) != ParameterSource.DEFAULT}
+    settings = {_NAIVE[k]: _setting(k, v) for k, v in said.items()}
+    for text in options.pop("settings"):
+        key, value = pair(text, "--set", "NAME=VALUE", first=True)
+        settings[key.replace("-", "_")] = _toml(value, text)
+    return learner_named(name, settings)
+
+
+_NAIVE = {
+    "pseudo_count": "pseudo_count",
+    "m_estimate": "m_estimate",
+    "prior": "prior",
+    "prior_pseudo_count": "prior_pseudo_count",
+    "variance": "variance",
+    "variance_floor": "variance_floor",
+    "missing_as": "missing",
+    "unseen": "unseen",
+}
+"""Options that are settings of naive Bayes (and of others that have a setting of that name)."""
+
+
+def _setting(option: str, value: Any) -> Any:
+    if option == "prior":
+        return value[0] if len(value) == 1 and value[0] in ("observed", "uniform") else _given(value)
+    return value
+
+
+def _toml(value: str, text: str) -> Any:
+    import tomllib
+
+    for written in (value, f"'{value}'"):  # a bare word is a string
+        try:
+            return tomllib.loads(f"x = {written}")["x"]
+        except tomllib.TOMLDecodeError:
+            continue
+    raise SettingError(f"--set {shown(text)}: the value is not understood. Write it as TOML does.")
 
 
 def _given(entries: tuple[str, ...]) -> dict[str, float]:

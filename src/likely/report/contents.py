@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.evaluate.compare import Comparison
 from likely.evaluate.look import Look
 from likely.models.categorical import Categorical, LevelSettings, categorical
 from likely.models.gaussian import Gaussian
@@ -154,6 +155,25 @@ def _confusion(record: Look) -> Table:
     header = ("true class", *(f"→ {n}" for n in names))
     rows = tuple((name, *(number(v) for v in row)) for name, row in zip(names, record.confusion, strict=True))
     return Table("Predicted (columns) against true (rows)", header, rows, _numbers_from(1, len(header)))
+
+
+def of_comparison(record: Comparison) -> Page:
+    """What `likely compare` says."""
+    rows, refused = [], []
+    for one in record.learners:
+        if one.scores is None:
+            refused.append(f"{one.name} is not in the table: {one.refused}")
+            continue
+        loss = "infinite" if one.scores.log_loss is None else f"{one.scores.log_loss:.4f}"
+        unclassified = number(one.scores.unclassified) if one.scores.unclassified else ""
+        rows.append((one.name, percent(one.scores.accuracy), loss, f"{one.scores.brier:.4f}", unclassified))
+    best = next((r[0] for r in rows), "nothing")
+    headline = (
+        f"{clean(record.target)} in {clean(record.source)}: {best} gives the best probabilities, over "
+        f"{plural(record.rows, 'row')} in {record.folds} folds."
+    )
+    header = ("learner", "accuracy", "log loss, bits a row", "Brier score", "no answer")
+    return Page(headline, (Table("Learners", header, tuple(rows), _numbers_from(1, 5)),), tuple(refused))
 
 
 # -- show ---------------------------------------------------------------------------------------------------

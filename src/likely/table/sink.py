@@ -165,3 +165,8 @@ def predictions(
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
     """No rows of a table, for a header without predictions."""
     return pa.RecordBatch.from_pylist([], schema=schema)
+
+
+def batch_of(columns: dict[str, list[Any]]) -> pa.RecordBatch:
+    """Columns of Python values as a batch."""
+    return pa.RecordBatch.from_pydict(columns)

@@ -1,0 +1,98 @@
+"""All learners side by side on the same folds, from shared sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from likely.drafting import Reading, check_rows, draft, with_encoding
+from likely.errors import InputError, shown
+from likely.evaluate.scores import Scores
+from likely.evaluate.validate import validate
+from likely.models.field import field_of
+from likely.models.learners import changed_settings
+from likely.models.model import Learner
+from likely.sums import state
+from likely.table.source import Source
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One learner: its scores, or why it could not learn."""
+
+    name: str
+    learner: str
+    settings: dict[str, Any]
+    scores: Scores | None
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learners on the same folds, best log loss first; those that refused last."""
+
+    source: str
+    target: str
+    rows: int
+    folds: int
+    seed: int
+    learners: tuple[Compared, ...]
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json(state.plain(self))
+
+
+def compare(
+    data: object,
+    target: str,
+    learners: Mapping[str, Learner] | None = None,
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    **reading: Any,
+) -> Comparison:
+    """Cross-validate learners side by side; by default one of each kind. `reading` takes what `summarize` takes.
+
+    >>> table = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}
+    >>> compare(table, "y", folds=5).learners[-1].name
+    'Prior'
+    """
+    how = Reading(target, **reading)
+
+    def work(source: Source) -> Comparison:
+        return _compared(source, how, learners, folds, seed)
+
+    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+
+
+def _compared(
+    source: Source, reading: Reading, learners: Mapping[str, Learner] | None, folds: int, seed: int
+) -> Comparison:
+    first = draft(source, reading)
+    target = first.schema.target
+    if target is None:
+        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    chosen = dict(field_of() if learners is None else learners)
+    found = validate(source, first, reading, chosen, folds, seed)
+    total = check_rows(found.total, source)
+    if len(total.classes) < 2:
+        raise InputError(
+            f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
+            "so there is nothing to predict. Choose another target."
+        )
+    rows = []
+    for name, learner in chosen.items():
+        scores = found.scorers[name].read() if name in found.scorers else None
+        about = type(learner).__name__, changed_settings(learner)
+        rows.append(Compared(name, *about, scores, found.refused.get(name, "")))
+    rows.sort(key=lambda r: _rank(r.scores))
+    return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows))
+
+
+def _rank(scores: Scores | None) -> tuple[int, float, float]:
+    if scores is None:
+        return 2, 0.0, 0.0
+    infinite = scores.log_loss is None
+    return int(infinite), 0.0 if scores.log_loss is None else scores.log_loss, -scores.accuracy
