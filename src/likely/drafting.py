@@ -210,7 +210,7 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
             raise ColumnError(
                 f"The target {shown(name)} is a number with many values (more than {NUMERIC_CLASSES}). "
                 "Cut it into bins, e.g. --target-bins 4, or say --type "
-                f"{name}=nominal if each value is a class of its own."
+                f"{name}=nominal if each value is a class of its own; `likely regress` predicts the number itself."
             )
         return replace(column, kind="nominal", reading="number", why=f"numbers with {len(values)} values")
     if profile is not None and profile.distinct() > MANY_CLASSES:

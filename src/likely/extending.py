@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,12 @@ import numpy as np
 from likely.drafting import Reading
 from likely.engines.local import sweep
 from likely.models.model import Model, Search, numbered
+from likely.sums.counts import Counts
+from likely.sums.pairs import Pairs
 from likely.sums.summary import MORE, Summary
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
+from likely.table.labels import Labels
 from likely.table.source import Source
 from likely.threads import in_order
 
@@ -24,8 +28,11 @@ if TYPE_CHECKING:
 class Extender:
     """Takes rows into statistics beyond the first order, begun from a summary of the first."""
 
-    def __init__(self, summary: Summary, names: frozenset[str]) -> None:
+    def __init__(self, summary: Summary, names: frozenset[str], like: Mapping[str, Any] | None = None) -> None:
         self.more = {name: MORE[name].over(summary) for name in sorted(names)}
+        held = (like or {}).get("pairs")
+        if held is not None and "pairs" in names:
+            self.more["pairs"] = Pairs.over(summary, held)
         self._summary = summary.without(summary.more)
         self._encoder = Encoder(summary.schema)
 
@@ -36,14 +43,23 @@ class Extender:
         self.update(self._encoder.encode(batch, start))
 
 
-def extended(source: Source, summary: Summary, names: frozenset[str], reading: Reading) -> Summary:
-    """The summary with these statistics as well; one more sweep where any is missing."""
+def extended(
+    source: Source,
+    summary: Summary,
+    names: frozenset[str],
+    reading: Reading,
+    like: Mapping[str, Any] | None = None,
+) -> Summary:
+    """The summary with these statistics as well; one more sweep where any is missing.
+
+    `like` holds statistics of another summary, with which those of this one are to be added or taken away.
+    """
     missing = frozenset(names - summary.more.keys())
     if not missing:
         return summary
     columns = [c.name for c in summary.schema.used]
     workers = sweep(
-        source.batches(columns), lambda: Extender(summary, missing), reading.threads, progress=reading.progress
+        source.batches(columns), lambda: Extender(summary, missing, like), reading.threads, progress=reading.progress
     )
     out = summary.canonical()
     for name in sorted(missing):
@@ -64,12 +80,15 @@ def grouped(summary: Summary, batch: Batch) -> tuple[Ints, NDArray[np.float64]]:
 def searched(source: Source, held: Model | Search, summary: Summary, reading: Reading) -> Model:
     """Give a search its sweeps. Partial results are added in the order of the file, so threads change nothing."""
     columns = [c.name for c in summary.schema.used]
+    # Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
+    labels = {n: s.labels for n, s in summary.columns.items() if isinstance(s, Counts)}
+    encoder = Encoder(summary.schema, labels, Labels(summary.classes))
     while isinstance(held, Search):
-        search, encoder = held, Encoder(summary.schema)
+        search = held
 
         def partial(item: tuple[int, Any]) -> Any:
-            batch = encoder.encode(item[1], item[0])  # noqa: B023 - used up within the loop
-            return search.look_at(batch, *grouped(summary, batch))  # noqa: B023
+            batch = encoder.encode(item[1], item[0])
+            return search.look_at(batch, *grouped(summary, batch))  # noqa: B023 - used up within the loop
 
         sums: Any = None
         for part in in_order(numbered(source.batches(columns)), partial, reading.threads):

@@ -48,17 +48,29 @@ def summarize(
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
-    `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame.
+    `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame. `more` names statistics beyond
+    the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
+    added: numbers are then cut where that one cut them.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
     (('no', 'yes'), 3)
     """
     reading = Reading(target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress)
-    return with_encoding(data, reading, lambda source: _summarized(source, reading, lambda schema: frozenset(more)))  # type: ignore[no-any-return]
+    like = more if isinstance(more, Mapping) else None
+
+    def work(source: Source) -> Summary:
+        return _summarized(source, reading, lambda schema: frozenset(more), like)
+
+    return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 
-def _summarized(source: Source, reading: Reading, wanted: Callable[[Schema], frozenset[str]]) -> Summary:
+def _summarized(
+    source: Source,
+    reading: Reading,
+    wanted: Callable[[Schema], frozenset[str]],
+    like: Mapping[str, Any] | None = None,
+) -> Summary:
     first = draft(source, reading)
     columns = [c.name for c in first.schema.used]
     workers = sweep(
@@ -67,7 +79,7 @@ def _summarized(source: Source, reading: Reading, wanted: Callable[[Schema], fro
     check_strays([w.encoder for w in workers], first, sum(w.summary.rows + w.summary.left_out for w in workers))
     summary, _ = settle(first, reduce(add, (w.summary for w in workers)))
     check_rows(summary, source)
-    return extended(source, summary, wanted(summary.schema), reading)
+    return extended(source, summary, wanted(summary.schema), reading, like)
 
 
 def fit(data: object, target: str | None = None, learner: Learner | None = None, **reading: Any) -> Model:

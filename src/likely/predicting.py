@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,15 +71,21 @@ def _predicted(
             sink.write(
                 predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None)
             )
+    remarks = remarks_on(absent, unseen, strays)
+    if unclassified:
+        number = "1 row" if unclassified == 1 else f"{unclassified:,} rows"
+        remarks.append(f"{number} cannot be classified: every class is impossible. Predictions are left empty there.")
+    return Predicted(rows, unclassified, tuple(remarks))
+
+
+def remarks_on(absent: Iterable[str], unseen: Mapping[str, int], strays: Mapping[str, int]) -> list[str]:
+    """What was unlike training on the way, as sentences."""
     remarks = [f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(absent)]
     for name, count in sorted(unseen.items()):
         remarks.append(f"Levels that training did not have: {_cells(count)} of {shown(name)}.")
     for name, count in sorted(strays.items()):
         remarks.append(f"Not of the kind that training had, so taken as missing: {_cells(count)} of {shown(name)}.")
-    if unclassified:
-        number = "1 row" if unclassified == 1 else f"{unclassified:,} rows"
-        remarks.append(f"{number} cannot be classified: every class is impossible. Predictions are left empty there.")
-    return Predicted(rows, unclassified, tuple(remarks))
+    return remarks
 
 
 def _cells(count: int) -> str:

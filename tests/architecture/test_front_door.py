@@ -8,7 +8,30 @@ import sys
 import pytest
 
 # The public names of the package. A change here is a change for users: write it into CHANGELOG.md.
-EXPECTED = ["LikelyError", "Model", "NaiveBayes", "Posterior", "Schema", "Summary", "fit", "load", "look", "summarize"]
+EXPECTED = [
+    "Pooled",
+    "FullBayes",
+    "Density",
+    "LikelyError",
+    "Linear",
+    "Logistic",
+    "Regression",
+    "regress",
+    "Model",
+    "NaiveBayes",
+    "Neighbors",
+    "Mixture",
+    "Gibbs",
+    "OneDependence",
+    "Posterior",
+    "Schema",
+    "Summary",
+    "Tree",
+    "fit",
+    "load",
+    "look",
+    "summarize",
+]
 
 HEAVY = ["numba", "pyarrow.dataset", "sklearn", "duckdb", "rich", "pandas"]
 

@@ -28,7 +28,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"engines", "decide", "explain"}),
     frozenset({"drafting"}),
     frozenset({"extending"}),
-    frozenset({"fitting", "predicting", "spec", "evaluate"}),
+    frozenset({"fitting", "predicting", "regression", "scoring", "spec", "evaluate"}),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py
     frozenset({"cli", "web", "sklearn", "testing", "__main__"}),

@@ -80,3 +80,10 @@ def test_prior_and_attributes_are_smoothed_separately(summary: likely.Summary, g
         for count, domain in zip(counts[name], (3, 3, 2), strict=True):
             product *= (gamma + count) / (gamma * domain + n)
         assert working.products[name] == product
+
+
+def test_the_joint_table_cannot_classify_a_row_that_nobody_is(examples: Path) -> None:
+    full = likely.fit(examples / "people.csv", "sex", likely.FullBayes(pseudo_count=0))
+    posterior = full.posterior(person("t", "l", "y"))
+    assert posterior.undefined.tolist() == [True] and posterior.best is None
+    assert full.posterior(person("m", "n", "n")).matrix.tolist() == [[pytest.approx(0.5), pytest.approx(0.5)]]

@@ -14,9 +14,13 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from likely.sums.cells import Cells
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
+from likely.sums.pairs import Pairs
+from likely.sums.products import ONE, Products
 from likely.sums.profile import Profile
+from likely.sums.rows import Rows
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes
@@ -168,9 +172,64 @@ def of_summary(draw: st.DrawFn) -> Case:
     return Case(lambda: Summary(TABLE), batch, rows, lambda batch, weight: replace(batch, weight=weight))
 
 
+@st.composite
+def of_rows(draw: st.DrawFn) -> Case:
+    rows = draw(SIZES)
+    few = np.random.default_rng(draw(st.integers(0, 2**32))).choice(np.array(VALUES), rows)  # so that rows repeat
+    cells: dict[str, Any] = {"x": draw(numbers(rows)), "y": few, "colour": codes(draw, rows, LEVELS)}
+    batch = (Batch(rows, cells), groups(draw, rows), weights(draw(row_weights(rows))))
+    return Case(lambda: Rows(["x", "y"], ["colour"], GROUPS), batch, rows, _weigh)
+
+
+PRODUCTS = [ONE, ("value", "x", ""), ("there", "x", ""), ("value", "when", ""), ("there", "when", "")]
+
+
+@st.composite
+def of_products(draw: st.DrawFn) -> Case:
+    rows = draw(SIZES)
+    cells: dict[str, Any] = {"x": draw(numbers(rows)), "when": draw(numbers(rows)), "colour": codes(draw, rows, LEVELS)}
+    batch = (Batch(rows, cells), groups(draw, rows), weights(draw(row_weights(rows))))
+    return Case(lambda: Products(PRODUCTS, GROUPS), batch, rows, lambda b, w: (*b[:2], weights(w)))
+
+
+@st.composite
+def of_cells(draw: st.DrawFn) -> Case:
+    rows = draw(SIZES)
+    cells: dict[str, Any] = {"colour": codes(draw, rows, LEVELS), "shape": codes(draw, rows, LEVELS[:3])}
+    batch = (Batch(rows, cells), groups(draw, rows), weights(draw(row_weights(rows))))
+    return Case(lambda: Cells(["colour", "shape"], GROUPS), batch, rows, _weigh)
+
+
+PAIRED = ["colour", "x", "shape"]
+PAIRED_CELLS = [
+    *(("colour", name) for name in LEVELS[::-1][:8]),  # not in order, and not all: the others are unseen
+    *(("x", str(k)) for k in range(4)),
+    *(("shape", name) for name in LEVELS[:3]),
+]
+
+
+@st.composite
+def of_pairs(draw: st.DrawFn) -> Case:
+    rows = draw(SIZES)
+    cells: dict[str, Any] = {
+        "colour": codes(draw, rows, LEVELS),
+        "x": draw(numbers(rows)),
+        "shape": codes(draw, rows, LEVELS[:3]),
+    }
+    if draw(st.booleans()):  # an attribute without any level: merging must not move it
+        cells["colour"] = Codes(np.full(rows, -1, np.int32), Labels())
+    batch = (Batch(rows, cells), groups(draw, rows), weights(draw(row_weights(rows))))
+    edges = {"x": (-1.0, 0.0, 1e9)}
+    return Case(lambda: Pairs(PAIRED, list(PAIRED_CELLS), edges, GROUPS), batch, rows, _weigh)
+
+
 CASES: dict[type, st.SearchStrategy[Case]] = {
     Counts: of_counts(),
     Numbers: of_numbers(),
     Profile: of_profile(),
     Summary: of_summary(),
+    Rows: of_rows(),
+    Products: of_products(),
+    Cells: of_cells(),
+    Pairs: of_pairs(),
 }

@@ -49,6 +49,11 @@ learners = st.builds(
     variance_floor=st.sampled_from([1e-6, 0.1, 1e-300]),
     missing=st.sampled_from(["skip", "level"]),
     unseen=st.sampled_from(["skip", "reserve"]),
+    numbers=st.sampled_from(["gaussian", "kernel", "binned", {"x": "kernel", "y": "binned"}, {"*": "kernel"}]),
+    bandwidth=st.sampled_from(["silverman", "scott", "likelihood", 0.1]),
+    bins=st.sampled_from(["mdl", "width", "frequency"]),
+    bin_count=st.sampled_from([2, 10]),
+    bins_closed=st.sampled_from(["left", "right"]),
 )
 
 

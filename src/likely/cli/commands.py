@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-COMMANDS = ("look", "fit", "predict", "show", "compare", "sample", "diff", "merge", "unlearn")
+COMMANDS = ("look", "fit", "predict", "score", "show", "compare", "regress", "sample", "diff", "merge", "unlearn")
 
 
 class Lazy(click.Group):

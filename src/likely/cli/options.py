@@ -98,6 +98,39 @@ _LEARNING = (
         show_default=True,
         help="A level that training did not have: left out, given the mass of one more level, or refused.",
     ),
+    click.option(
+        "--numbers",
+        multiple=True,
+        default=("gaussian",),
+        show_default=True,
+        metavar="KIND|COLUMN=KIND",
+        help="What the density of a number is: gaussian, kernel or binned; for all columns, or for one.",
+    ),
+    click.option(
+        "--bandwidth",
+        default="silverman",
+        show_default=True,
+        metavar="RULE|NUMBER",
+        help="Width of kernels: silverman, scott, likelihood, or so many standard deviations.",
+    ),
+    click.option(
+        "--bins",
+        multiple=True,
+        default=("mdl",),
+        show_default=True,
+        metavar="RULE|COLUMN=RULE|COLUMN=EDGES",
+        help="Where binned numbers are cut: mdl, width, frequency, or at edges: age=20,40,60.",
+    ),
+    click.option(
+        "--bin-count", type=int, default=10, show_default=True, help="Bins of equal width or frequency, at most."
+    ),
+    click.option(
+        "--bins-closed",
+        type=click.Choice(["left", "right"]),
+        default="left",
+        show_default=True,
+        help="Whether a bin holds the edge below it or the one above it.",
+    ),
 )
 
 Command = Callable[..., Any]
@@ -209,6 +242,11 @@ _NAIVE = {
     "variance_floor": "variance_floor",
     "missing_as": "missing",
     "unseen": "unseen",
+    "numbers": "numbers",
+    "bandwidth": "bandwidth",
+    "bins": "bins",
+    "bin_count": "bin_count",
+    "bins_closed": "bins_closed",
 }
 """Options that are settings of naive Bayes (and of others that have a setting of that name)."""
 
@@ -216,7 +254,34 @@ _NAIVE = {
 def _setting(option: str, value: Any) -> Any:
     if option == "prior":
         return value[0] if len(value) == 1 and value[0] in ("observed", "uniform") else _given(value)
+    if option == "numbers":
+        return _by_column(value, "--numbers", "COLUMN=KIND")
+    if option == "bins":
+        found = _by_column(value, "--bins", "COLUMN=EDGES")
+        return found if isinstance(found, str) else {name: _edges(rule) for name, rule in found.items()}
+    if option == "bandwidth":
+        return _number_or_word(value)
     return value
+
+
+def _by_column(entries: tuple[str, ...], option: str, form: str) -> str | dict[str, str]:
+    """One word for every column, or a word for each; '*' stands for the columns that are not named."""
+    if len(entries) == 1 and "=" not in entries[0]:
+        return entries[0]
+    return dict(pair(e, option, form) if "=" in e else ("*", e) for e in entries)
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _edges(text: str) -> Any:
+    """Edges such as 10,20,30; anything else is left to the learner, which says what it knows."""
+    found = [_number_or_word(e) for e in text.split(",")]
+    return text if any(isinstance(e, str) for e in found) else found
 
 
 def _toml(value: str, text: str) -> Any:

@@ -79,14 +79,26 @@ class Folded:
             dealer.place,
             self.reading.progress,
         )
-        for k, summary in enumerate(summaries):
-            for name in sorted(names):
-                summary.more[name] = reduce(add, (w.extenders[k].more[name] for w in workers))
         for name in sorted(names):
-            self.total.more[name] = reduce(add, (s.more[name] for s in summaries))
+            dealt = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
+            self.total.more[name] = reduce(add, dealt)
+            for summary, part in zip(summaries, dealt, strict=True):
+                # A fold without any row of a class does not know that class (tests/models/test_tree.py).
+                index = {c: k for k, c in enumerate(summary.classes)}
+                places = np.array([index.get(c, -1) for c in self.total.classes], np.intp)
+                summary.more[name] = part.regrouped(places, len(summary.classes))
 
-    def search(self, searches: dict[tuple[str, int], Search], found: dict[tuple[str, int], Model]) -> None:
-        """Let every search have its sweeps, all of them in the same ones. Keys are (learner, fold)."""
+    def search(
+        self,
+        searches: dict[tuple[str, int], Search],
+        found: dict[tuple[str, int], Model],
+        training: list[Summary],
+        refused: dict[str, str],
+    ) -> None:
+        """Let every search have its sweeps, all of them in the same ones. Keys are (learner, fold).
+
+        A class that only one fold has is not among those of its training rows, so that classes are numbered by fold.
+        """
         encoder = self.encoder()
         while searches:
             dealer = self.dealer()
@@ -97,7 +109,7 @@ class Folded:
                 out = {}
                 for key, search in running.items():  # noqa: B023
                     rows = batch.take(np.flatnonzero((fold != key[1]) & (fold < self.folds)))
-                    out[key] = search.look_at(rows, *grouped(self.total, rows))
+                    out[key] = search.look_at(rows, *grouped(training[key[1]], rows))
                 return out
 
             sums: dict[tuple[str, int], Any] = {}
@@ -107,12 +119,18 @@ class Folded:
                         value if key not in sums else tuple(a + b for a, b in zip(sums[key], value, strict=True))
                     )
             for key, value in sums.items():
-                step = running[key].step(value)
+                try:
+                    step = running[key].step(value)
+                except LikelyError as error:
+                    refused[key[0]] = str(error)
+                    continue
                 if isinstance(step, Search):
                     searches[key] = step
                 else:
                     found[key] = step
                     del searches[key]
+            for key in [k for k in searches if k[0] in refused]:
+                del searches[key]
 
 
 def _placed(batches: Any, dealer: Dealer) -> Any:
@@ -190,7 +208,7 @@ def learned(
             refused[name] = str(error)
             for key in [k for k in searches if k[0] == name]:
                 del searches[key]
-    rows.search(searches, models)
+    rows.search(searches, models, training, refused)
     kept = [n for n in learners if n not in refused]
     return {n: [models[n, k] for k in range(len(summaries))] for n in kept}, refused
 

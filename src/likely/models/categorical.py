@@ -55,6 +55,14 @@ class Categorical:
         # The last two places serve the codes -1 and -2 themselves.
         return np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)[cells.codes]
 
+    def shares(self) -> list[float]:
+        """What smoothing adds to the count of each level."""
+        return [float(s) for s in _exact_shares(self.labels.names, self.settings)]
+
+    def seen(self) -> NDArray[np.float64]:
+        """What each level weighs in each class, (levels, classes)."""
+        return _over(self.labels.names, self.counts)
+
     def quotients(self, code: int) -> tuple[Quotient, ...] | None:
         """P(level number `code` | class) for each class, exact; None where the factor is left out.
 
@@ -88,14 +96,18 @@ def domain(column: Column, counts: Counts) -> list[str]:
 
 def categorical(column: Column, counts: Counts, settings: LevelSettings) -> Categorical:
     """Derive the factor. Rounding happens here, once for each probability, before its log."""
-    names = domain(column, counts)
-    levels, unseen, missing = table(names, counts, settings, column.name)
+    return categorical_over(column.name, domain(column, counts), counts, settings)
+
+
+def categorical_over(name: str, names: list[str], counts: Counts, settings: LevelSettings) -> Categorical:
+    """The factor over these levels, in this order."""
+    levels, unseen, missing = table(names, counts, settings, name)
     with np.errstate(divide="ignore"):
         rows = [np.log(_rounded(levels))]
         none = np.zeros((1, counts.groups))
         rows.append(none if unseen is None else np.log(_rounded(unseen)))
         rows.append(none if missing is None else np.log(_rounded(missing)))
-    return Categorical(column.name, Labels(names), np.ascontiguousarray(np.concatenate(rows)), counts, settings)
+    return Categorical(name, Labels(names), np.ascontiguousarray(np.concatenate(rows)), counts, settings)
 
 
 Ratio: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64]]"

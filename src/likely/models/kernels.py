@@ -53,3 +53,151 @@ def normalise(scores: Any, evidence: Any) -> None:
         for k in range(scores.shape[1]):
             scores[i, k] /= total
         evidence[i] = top + np.log(total)
+
+
+@kernel("f8[][], f8[], f8[], f8[][], f8[], f8[], i8, f8[][]")
+def add_quadratic(x: Any, mean: Any, rate: Any, whitening: Any, peak: Any, room: Any, k: Any, out: Any) -> None:
+    """out[i, k] += peak - |z|**2 / 2 with z = ((x[i] - mean) * rate) @ whitening; `room` is for one z.
+
+    By hand rather than by BLAS: a row's score must not depend on the rows beside it (tests/models/test_full.py).
+    """
+    for i in range(x.shape[0]):
+        for m in range(room.size):
+            room[m] = 0.0
+        for j in range(mean.size):
+            d = (x[i, j] - mean[j]) * rate[j]
+            for m in range(room.size):
+                room[m] += d * whitening[j, m]
+        total = 0.0
+        for m in range(room.size):
+            total += room[m] * room[m]
+        # A cell beyond a double's range of the mean: infinity times zero, which is no number. It is that far away.
+        out[i, k] += peak[0] - 0.5 * total if np.isfinite(total) else -np.inf
+
+
+@kernel("i4[][], i8[], i8[], i8[], i8[], i8[], f8[], f8[][], i8[], f8[][][]")
+def tree_terms(
+    codes: Any, order: Any, parent: Any, first: Any, sizes: Any, at: Any, table: Any, up: Any, told: Any, out: Any
+) -> None:
+    """out[i, v] = the share of node v in the log probability of row i, per class: see models/tree.py.
+
+    `order` lists every node after its parent (-1: none). table[at[v] + (a*width + b)*classes + k] is the log of
+    P(a | b, class k), of a parent with `width` levels. `up` and `told` are room to work in: what the cells below a
+    missing node say for each of its levels, and whether they say anything.
+    """
+    nodes, classes = codes.shape[1], out.shape[2]
+    for i in range(codes.shape[0]):
+        for v in range(nodes):
+            told[v] = 0
+            for k in range(classes):
+                out[i, v, k] = 0.0
+            if codes[i, v] < 0:
+                for c in range(first[v], first[v] + sizes[v]):
+                    for k in range(classes):
+                        up[c, k] = 0.0
+        for step in range(nodes):
+            v = order[nodes - 1 - step]
+            u = parent[v]
+            width = np.int64(1)
+            low, high = np.int64(0), np.int64(1)
+            hidden = False
+            if u >= 0:
+                width = sizes[u]
+                hidden = codes[i, u] < 0
+                low = np.int64(0) if hidden else np.int64(codes[i, u])
+                high = width if hidden else low + np.int64(1)
+            a = np.int64(codes[i, v])
+            if a < 0 and told[v] == 0:
+                continue  # its levels sum to one
+            if hidden:
+                told[u] = 1
+            for b in range(low, high):
+                for k in range(classes):
+                    if a >= 0:
+                        value = table[at[v] + (a * width + b) * classes + k]
+                    else:
+                        top = -np.inf
+                        for c in range(sizes[v]):
+                            top = max(top, table[at[v] + (c * width + b) * classes + k] + up[first[v] + c, k])
+                        value = top
+                        if top > -np.inf:
+                            total = 0.0
+                            for c in range(sizes[v]):
+                                total += np.exp(
+                                    table[at[v] + (c * width + b) * classes + k] + up[first[v] + c, k] - top
+                                )
+                            value = top + np.log(total)
+                    if hidden:
+                        up[first[u] + b, k] += value
+                    else:
+                        out[i, v, k] = value
+
+
+@kernel("f8[], f8[][][], f8[][]")
+def add_terms(start: Any, terms: Any, out: Any) -> None:
+    """out[i] = start plus the terms of row i, added in order."""
+    for i in range(terms.shape[0]):
+        for k in range(out.shape[1]):
+            out[i, k] = start[k]
+        for v in range(terms.shape[1]):
+            for k in range(out.shape[1]):
+                out[i, k] += terms[i, v, k]
+
+
+@kernel("i4[][], i4[], f8[][], f8[][][], f8[], f8[][], i4[], f8[], f8[], f8[], f8[][]")
+def one_dependence(
+    codes: Any,
+    serves: Any,
+    joint: Any,
+    given: Any,
+    prior: Any,
+    alone: Any,
+    there: Any,
+    top: Any,
+    total: Any,
+    score: Any,
+    out: Any,
+) -> None:
+    """out[i] = log of the mean, over the cells of row i that may serve as parents, of P(class, cell) P(others | both).
+
+    codes are cells (-1: missing); joint[a] and given[a, b] are logs per class. Where no cell serves: prior plus
+    alone[b], naive Bayes. `there`, `top`, `total` and `score` are room to work in.
+    """
+    classes = out.shape[1]
+    for i in range(codes.shape[0]):
+        known = 0
+        for v in range(codes.shape[1]):
+            if codes[i, v] >= 0:
+                there[known] = codes[i, v]
+                known += 1
+        for k in range(classes):
+            top[k] = -np.inf
+            total[k] = 0.0
+        parents = 0
+        for v in range(known):
+            a = there[v]
+            if serves[a] == 0:
+                continue
+            parents += 1
+            for k in range(classes):
+                score[k] = joint[a, k]
+            for w in range(known):
+                if w != v:
+                    b = there[w]
+                    for k in range(classes):
+                        score[k] += given[a, b, k]
+            for k in range(classes):
+                if score[k] > top[k]:
+                    total[k] = total[k] * np.exp(top[k] - score[k]) + 1.0
+                    top[k] = score[k]
+                elif score[k] > -np.inf:
+                    total[k] += np.exp(score[k] - top[k])
+        for k in range(classes):
+            if parents == 0:
+                out[i, k] = prior[k]
+                for w in range(known):
+                    out[i, k] += alone[there[w], k]
+            elif top[k] == -np.inf:
+                out[i, k] = -np.inf
+            else:
+                out[i, k] = top[k] + np.log(total[k] / parents)

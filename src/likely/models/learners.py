@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
-from likely.errors import FileFormatError, SettingError, nearest, shown
+from likely.errors import SettingError, nearest, shown
+from likely.models.aode import OneDependence
 from likely.models.baseline import Prior
+from likely.models.density import Density
+from likely.models.full import FullBayes
+from likely.models.linear import Linear
+from likely.models.logistic import Logistic
+from likely.models.mixture import Gibbs, Mixture
 from likely.models.naive import NaiveBayes
+from likely.models.neighbors import Neighbors
+from likely.models.pooled import Pooled
+from likely.models.tree import Tree
 from likely.sums import state
 
-LEARNERS: dict[str, type[Any]] = {learner.__name__: learner for learner in (Prior, NaiveBayes)}
+LEARNERS: dict[str, type[Any]] = {
+    learner.__name__: learner
+    for learner in (
+        Linear,
+        Logistic,
+        Prior,
+        NaiveBayes,
+        FullBayes,
+        Pooled,
+        Density,
+        Neighbors,
+        Mixture,
+        Gibbs,
+        OneDependence,
+        Tree,
+    )
+}
 
 
 def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
@@ -28,8 +54,10 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
             raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")
     try:
         return replace(state.built(maker, dict(settings or {})))  # replace: the usual settings are spelled out too
-    except FileFormatError as error:
-        raise SettingError(f"The settings of {name} do not fit: {error}") from None
+    except ValueError as error:
+        with suppress(TypeError, ValueError):
+            maker(**(settings or {}))  # its own sentence says more, where it has one
+        raise SettingError(f"The settings of {name} do not fit: {error}.") from None
 
 
 def settings_of(learner: Any) -> dict[str, Any]:

@@ -47,11 +47,14 @@ class Search(ABC):
     """A learner on its way: it looks at all rows once more, and then is done or looks again."""
 
     @abstractmethod
-    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """What the rows of a batch add: arrays that are summed over batches. A negative group is left out."""
+    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
+        """What the rows of a batch add: arrays, or anything else with `+`, summed over batches in the order of rows.
+
+        A negative group is left out. Several threads may ask at once, each about another batch.
+        """
 
     @abstractmethod
-    def step(self, sums: tuple[NDArray[np.float64], ...]) -> Model | Search:
+    def step(self, sums: tuple[Any, ...]) -> Model | Search:
         """The model, or the search for another sweep."""
 
 
@@ -82,6 +85,8 @@ class Model(ABC):
     """What was special when the model was derived, as sentences for people."""
     refuse_unseen: bool = False
     proper: ClassVar[bool] = True
+    generative: ClassVar[bool] = False
+    """Whether `log_joint` is log P(class, row), so that its sum over the classes is the density of the row."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -176,6 +181,20 @@ class Model(ABC):
     def predict(self, data: object) -> Any:
         """The most probable class of each row; None where none can be made."""
         return self.posterior(data).best
+
+    def log_density(self, data: object) -> Any:
+        """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training."""
+        self.check_generative()
+        found = self.posterior(data)
+        return float(found.log_evidence[0]) if found.one else found.log_evidence
+
+    def check_generative(self) -> None:
+        """Refuse to speak of the density of rows where the model knows only that of classes."""
+        if not self.generative:
+            raise SettingError(
+                f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
+                "Use Density, NaiveBayes, FullBayes or Pooled."
+            )
 
     # -- the file -------------------------------------------------------------------------------------------
 

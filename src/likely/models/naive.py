@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
-import numpy as np
-
 from likely.errors import InputError, SettingError, shown
+from likely.models import numeric
+from likely.models.bins import Closed
 from likely.models.categorical import LevelSettings, categorical
-from likely.models.gaussian import NormalSettings, Variance, gaussian
+from likely.models.gaussian import NormalSettings, Variance
+from likely.models.kernel import Bandwidth
+from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
@@ -47,6 +49,18 @@ class NaiveBayes:
     """'skip' leaves a missing cell's factor out; 'level' takes being missing as evidence."""
     unseen: Literal["skip", "reserve", "error"] = "skip"
     """A level that training did not have: left out, given the mass of one more level, or refused."""
+    numbers: Kinds = "gaussian"
+    """What a number's density is taken to be: 'gaussian', 'kernel' or 'binned'; or, by column, one of these ('*' stands
+    for the columns that are not named, which are gaussian if nothing is said of them)."""
+    bandwidth: Bandwidth = "silverman"
+    """Of kernels: 'silverman', 'scott', 'likelihood', or a number of standard deviations."""
+    bins: Bins = "mdl"
+    """Where to cut: 'mdl', 'width', 'frequency'; or, by column, one of these or the edges ('*' as in
+    `numbers`; MDL if nothing is said)."""
+    bin_count: int = 10
+    """How many bins of equal width or frequency there are at most."""
+    bins_closed: Closed = "left"
+    """'left': a bin holds the edge below it, [a, b); 'right': the one above it, (a, b]."""
 
     def __post_init__(self) -> None:
         for name in ("pseudo_count", "m_estimate", "prior_pseudo_count", "variance_floor"):
@@ -60,6 +74,7 @@ class NaiveBayes:
             ("variance", ("unbiased", "ml")),
             ("missing", ("skip", "level")),
             ("unseen", ("skip", "reserve", "error")),
+            ("bins_closed", ("left", "right")),
         ):
             if getattr(self, name) not in allowed:
                 raise SettingError(f"{name} is {shown(getattr(self, name))}. It must be one of {', '.join(allowed)}.")
@@ -71,6 +86,11 @@ class NaiveBayes:
         if self.level_weights is not None:
             of = "the level weights of "
             self._set("level_weights", {a: _named(w, of + shown(a)) for a, w in self.level_weights.items()})
+
+        self._set("numbers", numeric.checked_kinds(self.numbers))
+        self._set("bandwidth", numeric.checked_bandwidth(self.bandwidth))
+        self._set("bins", numeric.checked_bins(self.bins))
+        self._set("bin_count", numeric.checked_count(self.bin_count))
 
     def _set(self, name: str, value: object) -> None:
         """Only while the settings are being made."""
@@ -88,6 +108,8 @@ class NaiveBayes:
         for name in self.level_weights or {}:
             if summary.schema[name].kind != "nominal":
                 raise SettingError(f"There are level weights for {shown(name)}, which is not a nominal attribute.")
+        numbers = self.number_settings()
+        numbers.check(summary.schema)
         factors: list[Factor] = []
         notes: list[str] = []
         for column in summary.schema.attributes:
@@ -95,16 +117,10 @@ class NaiveBayes:
             if isinstance(statistic, Counts):
                 factors.append(categorical(column, statistic, self.level_settings(column.name)))
                 continue
-            factor = gaussian(column.name, statistic, self.normal_settings(), summary.classes)
-            if factor is None:
-                notes.append(f"{shown(column.name)} is left out: its values are too few or too alike to have a spread.")
-                continue
-            factors.append(factor)
-            for name in np.array(summary.classes)[factor.borrowed]:
-                notes.append(
-                    f"Class {shown(name)} has too few values of {shown(column.name)} for a spread of its own; "
-                    "it borrows that of all classes."
-                )
+            factor, told = number_factor(column.name, statistic, numbers, summary.classes)
+            notes += told
+            if factor is not None:
+                factors.append(factor)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         return Product(
             learner=self,
@@ -128,6 +144,18 @@ class NaiveBayes:
         # Known or missing are two levels: the m-estimate gives each half of its weight.
         extra = self.pseudo_count if self.m_estimate is None else self.m_estimate / 2
         return NormalSettings(self.variance, self.variance_floor, self.missing == "level", extra)
+
+    def number_settings(self) -> NumberSettings:
+        """How numeric attributes become densities, or bins with probabilities."""
+        return NumberSettings(
+            self.numbers,
+            self.bandwidth,
+            self.bins,
+            self.bin_count,
+            self.bins_closed,
+            self.normal_settings(),
+            self.level_settings(""),
+        )
 
 
 def _named(values: Mapping[str, float], where: str) -> dict[str, float]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.models import sampling
 from likely.models.categorical import Categorical
-from likely.models.gaussian import Gaussian
 from likely.models.model import Model, Terms
+from likely.models.numeric import NumberFactor
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.working import Working, working
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
 
-Factor = Categorical | Gaussian
+Factor = Categorical | NumberFactor
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,6 +34,7 @@ class Product(Model):
     """P(class), exact."""
     log_prior: NDArray[np.float64]
     factors: tuple[Factor, ...]
+    generative: ClassVar[bool] = True
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class) + sum of log P(cell | class) over the attributes, (rows, classes)."""
@@ -52,6 +54,16 @@ class Product(Model):
         for part, factor in zip(out[1:], self.factors, strict=True):
             factor.add(batch.cells[factor.name], part)  # type: ignore[arg-type]
         return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """Rows drawn from the model: a class by its prior, then each cell given the class. Missing cells are None.
+
+        >>> import likely
+        >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
+        >>> model.sample(3, seed=1)
+        {'sky': ['sun', 'rain', 'rain'], 'play': ['y', 'y', 'n']}
+        """
+        return sampling.sample(self, rows, seed)
 
     def working(self, row: Mapping[str, object]) -> Working:
         """The arithmetic of one answer, as a person would write it on a board.

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
+from likely.models.binned import Binned
+from likely.models.bins import bin_of
 from likely.models.categorical import Categorical
 from likely.models.gaussian import Gaussian
+from likely.models.kernel import KernelDensity
 from likely.models.posterior import Posterior
 from likely.models.quotient import READABLE, Quotient
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
@@ -24,6 +27,8 @@ from likely.table.labels import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+Factor = Categorical | Gaussian | KernelDensity | Binned
 
 MOST_STEPS = 12
 """So many factors are written out; the rest are counted."""
@@ -120,7 +125,7 @@ def _decimal(log: float) -> str:
 def working(
     classes: tuple[str, ...],
     prior: tuple[Quotient, ...],
-    factors: tuple[Categorical | Gaussian, ...],
+    factors: tuple[Factor, ...],
     terms: NDArray[np.float64],
     batch: Batch,
     row: Mapping[str, object],
@@ -159,16 +164,18 @@ def _product(values: list[Quotient | float], log: float) -> Fraction | float:
     return prod((v.top for v in counted), start=Fraction(1)) / prod((v.bottom for v in counted), start=Fraction(1))
 
 
-def _is_missing(factor: Categorical | Gaussian, batch: Batch) -> bool:
+def _is_missing(factor: Factor, batch: Batch) -> bool:
     cells = batch.cells[factor.name]
     return bool(cells.codes[0] == MISSING_CODE) if isinstance(cells, Codes) else bool(np.isnan(cells[0]))
 
 
 def _cell_step(
-    factor: Categorical | Gaussian, batch: Batch, logs: NDArray[np.float64]
+    factor: Factor, batch: Batch, logs: NDArray[np.float64]
 ) -> tuple[tuple[Quotient | float, ...] | None, str]:
     """P(cell | class) for each class (None: left out), and what is special about the cell."""
-    return _level_step(factor, batch) if isinstance(factor, Categorical) else _number_step(factor, batch, logs)
+    if isinstance(factor, Categorical):
+        return _level_step(factor, batch)
+    return _bin_step(factor, batch) if isinstance(factor, Binned) else _number_step(factor, batch, logs)
 
 
 def _level_step(factor: Categorical, batch: Batch) -> tuple[tuple[Quotient, ...] | None, str]:
@@ -184,8 +191,19 @@ def _level_step(factor: Categorical, batch: Batch) -> tuple[tuple[Quotient, ...]
     return values, ""
 
 
+def _bin_step(factor: Binned, batch: Batch) -> tuple[tuple[Quotient, ...] | None, str]:
+    cells = batch.cells[factor.name]
+    assert not isinstance(cells, Codes)
+    code = int(bin_of(factor.starts, cells)[0])
+    values = factor.levels.quotients(code)
+    if code >= 0:
+        return values, f"falls into the bin {shown(factor.levels.labels.names[code])}."
+    why = "is missing" if np.isnan(cells[0]) else "is infinite"
+    return values, f"{why}: left out." if values is None else f"{why}, which counts as a level."
+
+
 def _number_step(
-    factor: Gaussian, batch: Batch, logs: NDArray[np.float64]
+    factor: Gaussian | KernelDensity, batch: Batch, logs: NDArray[np.float64]
 ) -> tuple[tuple[Quotient | float, ...] | None, str]:
     cells = batch.cells[factor.name]
     assert not isinstance(cells, Codes)

@@ -11,8 +11,11 @@ import numpy as np
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.compare import Comparison
 from likely.evaluate.look import Look
+from likely.models.binned import Binned
+from likely.models.bins import names_of
 from likely.models.categorical import Categorical, LevelSettings, categorical
 from likely.models.gaussian import Gaussian
+from likely.models.kernel import KernelDensity
 from likely.models.model import Exhibit, Model
 from likely.models.product import Product
 from likely.models.quotient import Quotient
@@ -184,7 +187,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     summary, target = model.summary, model.schema.target
     weights = summary.total.floats()
     shares = [Quotient(w, sum(summary.total.fractions(), Fraction(0))) for w in summary.total.fractions()]
-    priors = model.prior if isinstance(model, Product) else shares
+    priors = getattr(model, "prior", shares)
     classes = Table(
         "Classes",
         ("class", "weight", "P(class)"),
@@ -236,35 +239,40 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
     if isinstance(statistic, Counts):
         if not isinstance(factor, Categorical):
             factor = categorical(column, statistic, LevelSettings(0.0, None, None, False, False))
-        return _levels(model, factor, statistic, fractions)
+        return _levels(model, factor, fractions)
+    if isinstance(factor, Binned):
+        names = names_of(factor.edges, factor.closed, moment) if column.kind == "date" else None
+        return _levels(model, factor.levels, fractions, "bin", names)
     if fractions:
         raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")
     return _densities(model, column.kind == "date", factor, statistic, name)
 
 
-def _levels(model: Model, factor: Categorical, counts: Counts, fractions: bool) -> Page:
-    names = factor.labels.names
-    held = {n: counts.table[k].floats() for n, k in counts.labels.index.items()}
-    none = np.zeros(len(model.classes))
+def _levels(
+    model: Model, factor: Categorical, fractions: bool, word: str = "level", told: list[str] | None = None
+) -> Page:
+    """Levels, or bins as levels; `told` says how they are called where that is not by their names."""
+    names, counts = factor.labels.names, factor.counts
+    seen_of, none = factor.seen(), np.zeros(len(model.classes))
     rows = []
-    for code, level in [*enumerate(names), (UNSEEN_CODE, "(any other)"), (MISSING_CODE, "(missing)")]:
+    for code, level in [*enumerate(told or names), (UNSEEN_CODE, "(any other)"), (MISSING_CODE, "(missing)")]:
         quotients = factor.quotients(code)
         if quotients is None:
             continue
-        seen = held.get(level, none) if code >= 0 else (counts.other[0].floats() if code == MISSING_CODE else none)
+        seen = seen_of[code] if code >= 0 else (counts.other[0].floats() if code == MISSING_CODE else none)
         chances = [str(q) if fractions else number(float(q)) for q in quotients]
         rows.append((clean(level, 40), *(number(n) for n in seen), *chances))
     classes = [clean(c, 20) for c in model.classes]
-    header = ("level", *(f"n({c})" for c in classes), *(f"P(level|{c})" for c in classes))
+    header = (word, *(f"n({c})" for c in classes), *(f"P({word}|{c})" for c in classes))
     missing = counts.other.floats()[0]
     remarks = []
     if missing.any() and factor.quotients(MISSING_CODE) is None:
         each = ", ".join(f"{c} {number(m)}" for c, m in zip(classes, missing, strict=True) if m)
         remarks.append(f"Missing, and left out: {each}.")
     table = Table(
-        "Counts, and the probability of each level in each class", header, tuple(rows), _numbers_from(1, len(header))
+        f"Counts, and the probability of each {word} in each class", header, tuple(rows), _numbers_from(1, len(header))
     )
-    return Page(f"{clean(factor.name)}: {plural(len(names), 'level')}", (table,), tuple(remarks))
+    return Page(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
 
 
 def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: str) -> Page:
@@ -278,18 +286,32 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
         if len(below) and below[-1] > 0:
             found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
             spread = [at(float(values[min(i, len(values) - 1)])) for i in found]
-        mean, sd = ("–", "–")
-        if isinstance(factor, Gaussian):
-            mean, sd = at(float(factor.mean[k])), length(float(factor.deviation[k]))
+        mean, sd, width = "–", "–", []
+        normal = factor.normal if isinstance(factor, KernelDensity) else factor
+        if isinstance(normal, Gaussian):
+            mean, sd = at(float(normal.mean[k])), length(float(normal.deviation[k]))
+        if isinstance(factor, KernelDensity):
+            width = [length(float(factor.bandwidth[k]))]
         gone = numbers.other[:, k].sum(0).floats()
         rows.append(
-            (clean(label, 20), number(float(below[-1]) if len(below) else 0.0), number(float(gone)), mean, sd, *spread)
+            (
+                clean(label, 20),
+                number(float(below[-1]) if len(below) else 0.0),
+                number(float(gone)),
+                mean,
+                sd,
+                *width,
+                *spread,
+            )
         )
-    header = ("class", "weight", "missing", "mean", "sd", "least", "25 %", "median", "75 %", "greatest")
-    remarks = [] if factor is not None else ["The values have no spread, so the model leaves this attribute out."]
+    kernels = ["bandwidth"] if isinstance(factor, KernelDensity) else []
+    header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
+    left_out = factor is None and isinstance(model, Product)
+    remarks = ["The values have no spread, so the model leaves this attribute out."] if left_out else []
     if numbers.level:
         remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
-    title = "A normal density for each class" if factor is not None else "Values"
+    kind = "kernel" if isinstance(factor, KernelDensity) else "normal"
+    title = f"A {kind} density for each class" if factor is not None else "Values"
     return Page(
         f"{clean(name)}: numbers", (Table(title, header, tuple(rows), _numbers_from(1, len(header))),), tuple(remarks)
     )

@@ -42,10 +42,13 @@ class Cells:
     def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in a batch; `group` says the class of each row (negative: left out)."""
         columns = [batch.cells[name] for name in self.names]
-        matrix = np.stack([c.codes for c in columns], axis=1) if columns else np.zeros((batch.rows, 0), np.int32)  # type: ignore[union-attr]
+        matrix = np.full((batch.rows, 1 + len(columns)), -1, np.int32)  # the first place: there may be no columns
+        for k, c in enumerate(columns, 1):
+            # An unseen level is missing, under the same key: two keys of one name would lose counts.
+            np.maximum(c.codes, -1, out=matrix[:, k])  # type: ignore[union-attr]
         found, places = np.unique(matrix, axis=0, return_inverse=True)
         keys = []
-        for row in found.tolist():
+        for row in found[:, 1:].tolist():
             keys.append(key([c.labels.names[k] if k >= 0 else None for c, k in zip(columns, row, strict=True)]))  # type: ignore[union-attr]
         self.counts.update(Codes(places.reshape(-1).astype(np.int32), Labels(keys)), group, weights)
         if len(self.counts.labels) > MOST:

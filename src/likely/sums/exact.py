@@ -209,7 +209,11 @@ class Exact:
         if len(own.planes) == 1 and own.base == 0:
             counts: NDArray[np.float64] = own.planes[0].astype(np.float64)
             return counts
-        return np.array([_nearest(f) for f in own.fractions()]).reshape(self.shape)
+        flat = own.planes.reshape(len(own.planes), -1)
+        some = np.flatnonzero(flat.any(axis=0))  # large tables are mostly empty
+        out = np.zeros(flat.shape[1])
+        out[some] = [_nearest(f) for f in Exact(flat[:, some], own.base).fractions()]
+        return out.reshape(self.shape)
 
     def state(self) -> dict[str, Any]:
         own = self.canonical()

@@ -260,3 +260,72 @@ def count_pairs(codes: Any, group: Any, chunk: Any, table: Any) -> None:
                 a = codes[i, k]
                 if a >= 0:
                     table[a, b, g] += times
+
+
+@kernel("f8[][], i8[], i8[], i8[][][][], i8, i8")
+def add_products(x: Any, chunk: Any, room: Any, planes: Any, base: int, g: int) -> None:
+    """planes[:, a, b, g] += x[i, a] * x[i, b] over the rows i, each counted chunk times (once where that is empty).
+
+    `room` holds as many places as x has columns. All of x is finite.
+    """
+    bits = x.view(np.uint64)
+    for i in range(x.shape[0]):
+        c = np.uint64(1) if chunk.size == 0 else np.uint64(chunk[i])
+        if c == 0:
+            continue
+        count = 0
+        for a in range(x.shape[1]):
+            if x[i, a] != 0.0:
+                room[count] = a
+                count += 1
+        for left in range(count):
+            a = room[left]
+            u = bits[i, a]
+            e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+            m = u & FRACTION
+            if e == 0:
+                e = np.int64(1)
+            else:
+                m |= HIDDEN
+            ml = m & LOW
+            mh = m >> HALF
+            for right in range(left, count):
+                b = room[right]
+                w = bits[i, b]
+                f = np.int64((w >> EXPONENT_AT) & EXPONENT)
+                n = w & FRACTION
+                if f == 0:
+                    f = np.int64(1)
+                else:
+                    n |= HIDDEN
+                nl = n & LOW
+                nh = n >> HALF
+                sign = np.int64(-1) if (u ^ w) >> SIGN_AT else np.int64(1)
+                p = e + f - 2150
+                j = (p >> 5) - base
+                s = np.uint64(p & 31)
+                low = ml * nl
+                cross = ml * nh + mh * nl
+                t = (low >> HALF) + (cross & LOW)
+                v = (t >> HALF) + (cross >> HALF) + mh * nh
+                d = (low & LOW) << s
+                for k in range(5):
+                    if k == 1:
+                        d = ((t & LOW) << s) + (d >> HALF)
+                    elif k == 2:
+                        d = ((v & LOW) << s) + (d >> HALF)
+                    elif k == 3:
+                        d = ((v >> HALF) << s) + (d >> HALF)
+                    elif k == 4:
+                        d = d >> HALF
+                    product = (d & LOW) * c
+                    if product != 0:
+                        one = sign * np.int64(product & LOW)
+                        two = sign * np.int64(product >> HALF)
+                        planes[j + k, a, b, g] += one
+                        if a != b:
+                            planes[j + k, b, a, g] += one
+                        if two != 0:
+                            planes[j + k + 1, a, b, g] += two
+                            if a != b:
+                                planes[j + k + 1, b, a, g] += two

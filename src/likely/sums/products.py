@@ -6,11 +6,12 @@ Doubles are cut into slices of few bits, so that BLAS multiplies whole numbers a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from likely.errors import SettingError
+from likely.sums import kernels
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
@@ -20,13 +21,21 @@ if TYPE_CHECKING:
 
     from likely.sums.summary import Summary
 
+Slice: TypeAlias = "tuple[int, NDArray[np.float64], NDArray[np.intp]]"
 Feature = tuple[str, str, str]
 """(kind, column, level): kind is one, value, there or level."""
 ONE: Feature = ("one", "", "")
 MOST = 1500
 """More features than this and their products would fill memory."""
+MOST_SUMS = 5_000_000
+"""As many sums (features * features * classes) are kept at most."""
 BLOCK = 2048
 """Rows whose products of two slices of 21 bits (or three of 14) still add up below 2**53."""
+TILE = 64
+"""Columns of a matrix that are multiplied at once."""
+HELD = 16
+"""Blocks held before they are written to the table. A double has up to 5 slices and so has a weight: fewer than 2**5
+products of slices meet at one power of two, each below 2**53 in a block, and 2**5 * 2**53 * 16 is below 2**63."""
 
 
 def features_of(summary: Summary) -> list[Feature]:
@@ -52,52 +61,67 @@ class Products:
 
     @classmethod
     def over(cls, summary: Summary) -> Products:
-        features = features_of(summary)
-        if len(features) > MOST:
+        features, groups = features_of(summary), len(summary.classes)
+        if len(features) > MOST or len(features) ** 2 * groups > MOST_SUMS:
             raise SettingError(
-                f"Sums of products over {len(features):,} numbers and levels would be too large (at most {MOST:,}). "
-                "Leave columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
+                f"Sums of products over {len(features):,} numbers and levels in {groups:,} classes would be too large "
+                f"(at most {MOST:,} numbers and levels, and {MOST_SUMS:,} sums). Leave columns with many levels out "
+                "(--type COLUMN=ignore), or use naive Bayes."
             )
-        return cls(features, len(summary.classes))
+        return cls(features, groups)
 
     @property
     def groups(self) -> int:
         return self.table.shape[-1]
 
     def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
-        """Take in a batch; `group` says the class of each row (negative: left out)."""
-        design = self.design(batch)
+        """Take in a batch; `group` says the class of each row (negative: left out). Levels not yet known are added."""
+        if not weights.plain:
+            group = np.where(weights.nothing(), np.int32(-1), group)  # no weight, no row: it brings no level either
+        self._welcome(batch, group)
         width = 21 if weights.plain else 14
         for g in range(self.groups):
             rows = np.flatnonzero(group == g)
+            held = _Held(len(self.features), width)
             for start in range(0, len(rows), BLOCK):
                 some = rows[start : start + BLOCK]
-                self._add(design[some], _weight_slices(weights, some, width), g, width)
+                x = design(self.features, batch.take(some))
+                shares = _weight_slices(weights, some, width)
+                alone = _alone(x, len(weights.chunks))
+                # Even numbers of one slice each would take longer together: they need not be cut at all.
+                parts = slices(x, width) if alone >= _together(x.shape, [x.shape[1]], len(shares)) else []
+                if not parts or alone < _together(x.shape, [len(p[2]) for p in parts], len(shares)):
+                    self._add_each(x, weights, some, g)
+                    continue
+                held.add(parts, shares)
+                if held.full:
+                    held.write(self.table, g)
+            held.write(self.table, g)
 
-    def design(self, batch: Batch) -> NDArray[np.float64]:
-        """The features of each row, (rows, features)."""
-        return design(self.features, batch)
+    def _add_each(self, x: NDArray[np.float64], weights: Weights, rows: NDArray[np.intp], g: int) -> None:
+        """Add the products of some rows one by one."""
+        least, most = kernels.exponents(x.reshape(-1))
+        if least > most:
+            return
+        low, high = weights.base, weights.base + len(weights.chunks)
+        self.table.cover((2 * least >> 5) + low, (2 * most >> 5) + 6 + high, len(weights.chunks) * len(rows))
+        room = np.empty(x.shape[1], np.int64)
+        for k, chunk in enumerate(weights.chunks, weights.base):
+            share = chunk if weights.plain else np.ascontiguousarray(chunk[rows])
+            kernels.add_products(x, share, room, self.table.planes, self.table.base - k, g)
 
-    def _add(self, x: NDArray[np.float64], weight: list[tuple[int, Any]], g: int, width: int) -> None:
-        parts = slices(x, width)
-        for i, (a, left, at_left) in enumerate(parts):
-            for b, right, at_right in parts[i:]:
-                for w, share in weight:
-                    scaled = left if share is None else left * share[:, None]
-                    sums = (scaled.T @ right).astype(np.int64)
-                    self._add_at(sums, at_left, at_right, g, width * (a + b + w))
-                    if a != b:
-                        self._add_at(sums.T, at_right, at_left, g, width * (a + b + w))
-
-    def _add_at(self, sums: NDArray[np.int64], rows: Any, columns: Any, g: int, bit: int) -> None:
-        """Add whole sums times 2**bit."""
-        digit, shift = bit >> 5, bit & 31
-        self.table.cover(digit, digit + 3, 1 << 20)  # one block adds below 2**53 to a digit
-        low = (sums & 0xFFFFFFFF) << shift
-        place = np.ix_(rows, columns)
-        at = digit - self.table.base
-        self.table.planes[at, ..., g][place] += low & 0xFFFFFFFF
-        self.table.planes[at + 1, ..., g][place] += (low >> 32) + ((sums >> 32) << shift)
+    def _welcome(self, batch: Batch, group: Ints) -> None:
+        """Make room for levels that came after the features were listed."""
+        known, new = set(self.features), []
+        for name, cells in batch.cells.items():
+            if isinstance(cells, Codes):
+                strange = [("level", name, n) not in known for n in cells.labels.names]
+                if any(strange):
+                    held = np.unique(cells.codes[(group >= 0) & (cells.codes >= 0)])
+                    new += [("level", name, cells.labels.names[k]) for k in held if strange[k]]
+        if new:
+            self.features = [*self.features, *new]
+            self.table.resize(len(self.features), len(self.features), self.groups)
 
     # -- merging --------------------------------------------------------------------------------------------
 
@@ -122,7 +146,7 @@ class Products:
 
     def canonical(self) -> Products:
         """Features in order; levels that no row has dropped."""
-        empty = np.diagonal(self.table.is_zero().all(axis=2)) if self.groups else np.ones(len(self.features), np.bool_)
+        empty: Any = self.table.is_zero().all(axis=(1, 2))
         kept = [f for f, none in zip(self.features, empty, strict=True) if f[0] != "level" or not none]
         out = Products(sorted(kept, key=_order), self.groups)
         out.table = self._over(out.features)
@@ -141,7 +165,14 @@ class Products:
 
     @property
     def impossible(self) -> bool:
-        return bool(np.diagonal(self.table.is_negative().any(axis=2)).any())
+        """Whether some sum cannot come from rows: fewer than none of something, or a product of what is not there."""
+        below: Any = self.table.is_negative().any(axis=2)
+        counted = np.array([f[0] != "value" for f in self.features], np.bool_)
+        if below[np.ix_(counted, counted)].any() or np.diagonal(below).any():
+            return True
+        zero = self.table.is_zero()
+        nothing = np.diagonal(zero).T[:, None, :]
+        return bool((nothing & ~zero).any())
 
     def state(self) -> dict[str, Any]:
         own = self.canonical()
@@ -153,6 +184,50 @@ class Products:
         out.features = [(str(a), str(b), str(c)) for a, b, c in state["features"]]
         out.table = Exact.from_state(state["table"])
         return out
+
+
+class _Held:
+    """Whole sums of the products of slices, one array for each power of two, on their way to a table."""
+
+    def __init__(self, size: int, width: int) -> None:
+        self.sums: dict[int, NDArray[np.int64]] = {}
+        self.blocks = 0
+        self._size, self._width = size, width
+
+    @property
+    def full(self) -> bool:
+        return self.blocks >= HELD or len(self.sums) * self._size**2 > MOST_SUMS
+
+    def add(self, parts: list[Slice], weight: list[tuple[int, Any]]) -> None:
+        """Add the products of one block of rows, cut into slices; each is below 2**53, and so exact."""
+        self.blocks += 1
+        for i, (a, left, at_left) in enumerate(parts):
+            for w, share in weight:
+                scaled = (left if share is None else left * share[:, None]).T
+                for b, right, at_right in parts[i:]:
+                    sums = tiled(scaled, right).astype(np.int64)
+                    out = self._at(a + b + w)
+                    out[np.ix_(at_left, at_right)] += sums
+                    if a != b:
+                        out[np.ix_(at_right, at_left)] += sums.T
+
+    def _at(self, power: int) -> NDArray[np.int64]:
+        if power not in self.sums:
+            self.sums[power] = np.zeros((self._size, self._size), np.int64)
+        return self.sums[power]
+
+    def write(self, table: Exact, g: int) -> None:
+        """Add what is held, times its power of two, to the table of one group."""
+        for power, sums in self.sums.items():
+            digit, shift = (self._width * power) >> 5, (self._width * power) & 31
+            table.cover(digit, digit + 3, 1)
+            at = digit - table.base
+            high = sums >> 32
+            low, middle = (sums & 0xFFFFFFFF) << shift, (high & 0xFFFFFFFF) << shift
+            table.planes[at, ..., g] += low & 0xFFFFFFFF
+            table.planes[at + 1, ..., g] += (low >> 32) + (middle & 0xFFFFFFFF)
+            table.planes[at + 2, ..., g] += (middle >> 32) + ((high >> 32) << shift)  # high >> 32 is the sign: 0 or -1
+        self.sums, self.blocks = {}, 0
 
 
 _KINDS = {"one": 0, "value": 1, "there": 2, "level": 3}
@@ -185,7 +260,34 @@ def design(features: list[Feature], batch: Batch) -> NDArray[np.float64]:
     return out
 
 
-def slices(x: NDArray[np.float64], width: int) -> list[tuple[int, NDArray[np.float64], NDArray[np.intp]]]:
+def tiled(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """left @ right, tile by tile, so that BLAS works in this thread alone and always in the same order.
+
+    BLAS calls threads of its own for products of more than 2**18 steps, and waits for them; ours are at work already,
+    so that takes up to eight times as long (100 numbers on a busy machine).
+    """
+    out = np.zeros((left.shape[0], right.shape[1]))
+    for i in range(0, left.shape[0], TILE):
+        for j in range(0, right.shape[1], TILE):
+            a, b = left[i : i + TILE], right[:, j : j + TILE]
+            rows = (1 << 18) // (a.shape[0] * b.shape[1])
+            for start in range(0, len(right), rows):
+                out[i : i + TILE, j : j + TILE] += a[:, start : start + rows] @ b[start : start + rows]
+    return out
+
+
+def _alone(x: NDArray[np.float64], chunks: int) -> float:
+    """What products one by one cost, in nanoseconds, roughly. Either way gives the same bits."""
+    nonzero = np.count_nonzero(x, axis=1).astype(np.float64)
+    return 12.0 * chunks * float((nonzero * nonzero).sum()) / 2
+
+
+def _together(shape: tuple[int, ...], columns: list[int], shares: int) -> float:
+    """What products of whole slices cost: much, where most cells are zero or numbers differ much in size."""
+    return shares * (0.1 * shape[0] * float(sum(columns)) ** 2 + 10_000.0 * len(columns) ** 2)
+
+
+def slices(x: NDArray[np.float64], width: int) -> list[Slice]:
     """x as a sum of slices times 2**(width*k), each of whole numbers below 2**width; with the columns it touches."""
     out = []
     rest = x

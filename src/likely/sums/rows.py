@@ -1,14 +1,19 @@
-"""The rows themselves, as a multiset: what neighbours need. Order is forgotten, so it merges like any sum."""
+"""The rows themselves, as a tally: how much each different row weighs. What neighbours need. Order is forgotten.
+
+Weights are exact sums, so rows merge and are forgotten like any other sum: a row of weight two is the row twice.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from likely.errors import SettingError
+from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Ints
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -19,17 +24,24 @@ if TYPE_CHECKING:
 MOST_CELLS = 500_000_000
 """More cells than this do not fit into memory."""
 
+Part: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], Exact]"
+"""Numbers, codes, class and weight of some rows."""
+
 
 class Rows:
-    """`numbers` (NaN: missing) and `codes` (-1: missing), both (rows, attributes), class and weight of each row."""
+    """`numbers` (NaN: missing or infinite) and `codes` (-1: missing), both (rows, attributes), with class and weight.
+
+    Levels are open: a new one is simply a new code.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, numeric: list[str], nominal: list[str], groups: int) -> None:
-        self.numeric, self.nominal, self.groups = numeric, nominal, groups
+    def __init__(self, numeric: Sequence[str], nominal: Sequence[str], groups: int) -> None:
+        self.numeric, self.nominal, self.groups = list(numeric), list(nominal), groups
         self.labels = [Labels() for _ in nominal]
-        self._parts: list[tuple[Any, Any, Any, Any]] = []
-        self.negative = False
+        self._parts: list[Part] = []
+        self._tidy = False
+        """Known to be canonical: one part, each row once, in order. Its arrays may then be shared."""
 
     @classmethod
     def over(cls, summary: Summary) -> Rows:
@@ -39,24 +51,29 @@ class Rows:
                 f"Neighbours must keep all rows; {summary.rows:,} rows of {len(attributes)} attributes are too many. "
                 "Use a learner that learns from sums."
             )
-        out = cls(
-            [c.name for c in attributes if c.kind != "nominal"],
-            [c.name for c in attributes if c.kind == "nominal"],
-            len(summary.classes),
-        )
-        out.labels = [Labels(summary.columns[n].labels.names) for n in out.nominal]  # type: ignore[union-attr]
-        return out
+        nominal = [c.name for c in attributes if c.kind == "nominal"]
+        return cls([c.name for c in attributes if c.kind != "nominal"], nominal, len(summary.classes))
 
     def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in a batch; `group` says the class of each row (negative: left out)."""
+        for labels, name in zip(self.labels, self.nominal, strict=True):
+            cells = batch.cells[name]
+            assert isinstance(cells, Codes)
+            if len(labels) < len(cells.labels) or labels.names[: len(cells.labels)] != cells.labels.names:
+                for level in cells.labels.names:
+                    labels.code(level)
         kept = np.flatnonzero(group >= 0)
         numbers, codes = self.read(batch)
-        weight = np.ones(len(kept)) if batch.weight is None else batch.weight[kept]
+        if weights.plain:
+            weight = Exact(np.ones((1, len(kept)), np.int64))
+        else:
+            weight = Exact(np.stack([chunk[kept] for chunk in weights.chunks]), weights.base)
         self._parts.append((numbers[kept], codes[kept], group[kept].astype(np.int32), weight))
+        self._tidy = False
 
     def read(self, batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """The numbers and codes of a batch as this statistic keeps them; new levels get new codes, unseen ones -2."""
-        numbers = np.full((batch.rows, len(self.numeric)), np.nan)
+        """The numbers and codes of a batch as this statistic keeps them; levels that it does not know are -2."""
+        numbers = np.empty((batch.rows, len(self.numeric)))
         for k, name in enumerate(self.numeric):
             x = batch.cells[name]
             assert not isinstance(x, Codes)
@@ -65,106 +82,105 @@ class Rows:
         for k, name in enumerate(self.nominal):
             cells = batch.cells[name]
             assert isinstance(cells, Codes)
-            places = [self.labels[k].index.get(n, -2) for n in cells.labels.names]
-            codes[:, k] = np.array([*places, -2, -1], np.int32)[cells.codes]
+            codes[:, k] = _translation(cells.labels, self.labels[k])[cells.codes]
         return numbers, codes
 
     @property
     def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-        """numbers, codes, class and weight of all rows."""
+        """Numbers, codes, class and weight of each different row, in an order that the rows alone decide."""
+        numbers, codes, group, weight = self.canonical()._whole()
+        return numbers, codes, group, weight.floats()
+
+    def _whole(self) -> Part:
+        """All rows as one part."""
         if not self._parts:
             empty = np.empty((0, len(self.numeric))), np.empty((0, len(self.nominal)), np.int32)
-            return *empty, np.empty(0, np.int32), np.empty(0)
+            return *empty, np.empty(0, np.int32), Exact.zeros(0)
         if len(self._parts) > 1:
-            columns = zip(*self._parts, strict=True)
-            self._parts = [tuple(np.concatenate(c) for c in columns)]  # type: ignore[list-item]
+            numbers, codes, group = (np.concatenate([p[k] for p in self._parts]) for k in range(3))
+            self._parts = [(numbers, codes, group, _chained([p[3] for p in self._parts]))]
         return self._parts[0]
 
     # -- merging --------------------------------------------------------------------------------------------
 
-    def _over(self, labels: list[Labels]) -> tuple[Any, Any, Any, Any]:
-        numbers, codes, group, weight = self.arrays
-        codes = codes.copy()
+    def _over(self, labels: list[Labels]) -> Part:
+        numbers, codes, group, weight = self._whole()
+        fresh = np.empty_like(codes)
         for k, (mine, ours) in enumerate(zip(self.labels, labels, strict=True)):
-            places = np.array([*(ours.index[n] for n in mine.names), -2, -1], np.int32)
-            codes[:, k] = places[codes[:, k]]
-        return numbers, codes, group, weight
+            fresh[:, k] = _translation(mine, ours)[codes[:, k]]
+        return numbers, fresh, group, weight
 
-    def _joined(self, other: Rows) -> list[Labels]:
-        both = zip(self.labels, other.labels, strict=True)
-        return [Labels(sorted({*mine.names, *theirs.names})) for mine, theirs in both]
-
-    def _made(self, labels: list[Labels], arrays: tuple[Any, Any, Any, Any]) -> Rows:
+    def _made(self, labels: list[Labels], parts: list[Part]) -> Rows:
         out = Rows(self.numeric, self.nominal, self.groups)
-        out.labels, out._parts = labels, [arrays]
+        out.labels, out._parts = labels, parts
         return out
+
+    def _combined(self, other: Rows, sign: int) -> Rows:
+        both = zip(self.labels, other.labels, strict=True)
+        labels = [Labels(sorted({*mine.names, *theirs.names})) for mine, theirs in both]
+        numbers, codes, group, weight = other._over(labels)
+        if sign < 0:
+            weight = Exact.zeros(*weight.shape) - weight
+        return self._made(labels, [self._over(labels), (numbers, codes, group, weight)]).canonical()
 
     def __add__(self, other: Rows) -> Rows:
-        labels = self._joined(other)
-        both = zip(self._over(labels), other._over(labels), strict=True)
-        return self._made(labels, tuple(np.concatenate(c) for c in both)).canonical()  # type: ignore[arg-type]
+        return self._combined(other, +1)
 
     def __sub__(self, other: Rows) -> Rows:
-        """Each row of `other` takes one equal row away."""
-        labels = self._joined(other)
-        one, two = self._made(labels, self._over(labels)), self._made(labels, other._over(labels))
-        numbers = np.concatenate([one._keys(), two._keys()])
-        _, places = np.unique(numbers, axis=0, return_inverse=True)
-        places = places.reshape(-1)
-        mine, theirs = places[: len(one.arrays[2])], places[len(one.arrays[2]) :]
-        gone = np.bincount(theirs, minlength=int(places.max(initial=-1)) + 1)
-        order = np.argsort(mine, kind="stable")
-        rank = np.empty(len(mine), np.int64)
-        starts = np.searchsorted(mine[order], mine[order], side="left")
-        rank[order] = np.arange(len(mine)) - starts
-        kept = rank >= gone[mine] if len(mine) else np.empty(0, np.bool_)
-        out = self._made(labels, tuple(a[kept] for a in one.arrays)).canonical()  # type: ignore[arg-type]
-        out.negative = int(np.count_nonzero(~kept)) < len(theirs)
-        return out
-
-    def _keys(self) -> NDArray[np.int64]:
-        """Each row as whole numbers that are equal only for equal rows."""
-        numbers, codes, group, weight = self.arrays
-        bits = np.ascontiguousarray(numbers).view(np.int64).reshape(numbers.shape)
-        bits = np.where(np.isnan(numbers), np.int64(np.iinfo(np.int64).max), bits)
-        share = np.ascontiguousarray(weight).view(np.int64)[:, None]
-        return np.concatenate([group[:, None].astype(np.int64), codes.astype(np.int64), bits, share], axis=1)
+        return self._combined(other, -1)
 
     def canonical(self) -> Rows:
-        """Labels that occur, in order; rows in order."""
-        numbers, codes, group, weight = self.arrays
-        labels = []
-        fresh = codes.copy()
-        for k, mine in enumerate(self.labels):
-            used = sorted(mine.names[c] for c in np.unique(codes[:, k]) if c >= 0)
-            index = {n: i for i, n in enumerate(used)}
-            fresh[:, k] = np.array([*(index.get(n, -2) for n in mine.names), -2, -1], np.int32)[codes[:, k]]
-            labels.append(Labels(used))
-        out = self._made(labels, (numbers, fresh, group, weight))
-        order = np.lexsort(out._keys().T[::-1]) if len(group) else np.empty(0, np.intp)
-        out._parts = [tuple(a[order] for a in out.arrays)]  # type: ignore[list-item]
+        """Each different row once, in order; rows that weigh nothing and labels that no row has are dropped."""
+        if self._tidy:
+            out = self._made([x.copy() for x in self.labels], list(self._parts))
+            out._tidy = True
+            return out
+        ordered = [Labels(sorted(x.names)) for x in self.labels]
+        numbers, codes, group, weight = self._over(ordered)
+        keys = _keys(numbers, codes, group)
+        order = np.arange(len(group)) if _in_order(keys) else np.lexsort(keys[::-1])
+        new = np.ones(len(order), np.bool_)
+        if len(order):
+            new[1:] = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
+        places = np.empty(len(order), np.intp)
+        places[order] = np.cumsum(new) - 1
+        total = weight.scattered(places, 0, int(new.sum()))
+        some = ~total.is_zero()
+        kept = order[new][some]
+        labels = [Labels([x.names[c] for c in np.unique(codes[kept, k]) if c >= 0]) for k, x in enumerate(ordered)]
+        part = (numbers[kept], codes[kept], group[kept], total[np.flatnonzero(some)].canonical())
+        out = self._made(labels, [self._made(ordered, [part])._over(labels)])
+        out._tidy = True
         return out
 
     def regrouped(self, places: NDArray[np.intp], groups: int) -> Rows:
-        numbers, codes, group, weight = self.arrays
-        out = self._made(self.labels, (numbers, codes, places[group].astype(np.int32), weight))
+        """The same rows with class i called places[i], or left out where that is negative."""
+        numbers, codes, group, weight = self._whole()
+        into = places[group].astype(np.int32) if len(group) else group
+        kept = np.flatnonzero(into >= 0)
+        part = (numbers[kept], codes[kept], into[kept], weight[kept])
+        out = self._made([x.copy() for x in self.labels], [part])
         out.groups = groups
-        return out
+        return out.canonical()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rows):
             return NotImplemented
         a, b = self.canonical(), other.canonical()
-        same = [x.names for x in a.labels] == [x.names for x in b.labels]
-        return same and np.array_equal(a._keys(), b._keys())
+        if [x.names for x in a.labels] != [x.names for x in b.labels]:
+            return False
+        mine, theirs = a._whole(), b._whole()
+        same = zip(_keys(*mine[:3]), _keys(*theirs[:3]), strict=True)
+        return mine[3] == theirs[3] and all(np.array_equal(x, y) for x, y in same)
 
     @property
     def impossible(self) -> bool:
-        return self.negative
+        """Whether a row weighs less than nothing: it was taken away but was never there."""
+        return bool(self.canonical()._whole()[3].is_negative().any())
 
     def state(self) -> dict[str, Any]:
         own = self.canonical()
-        numbers, codes, group, weight = own.arrays
+        numbers, codes, group, weight = own._whole()
         return {
             "numeric": own.numeric,
             "nominal": own.nominal,
@@ -173,13 +189,47 @@ class Rows:
             "numbers": numbers,
             "codes": codes.astype(np.int64),
             "group": group.astype(np.int64),
-            "weight": weight,
+            "weight": weight.state(),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Rows:
         out = cls(list(state["numeric"]), list(state["nominal"]), int(state["groups"]))
         out.labels = [Labels(names) for names in state["labels"]]
-        codes, group = (np.asarray(state[k], np.int32).copy() for k in ("codes", "group"))
-        out._parts = [(np.array(state["numbers"], np.float64), codes, group, np.array(state["weight"], np.float64))]
+        codes, group = (np.array(state[k], np.int32) for k in ("codes", "group"))
+        out._parts = [(np.array(state["numbers"], np.float64), codes, group, Exact.from_state(state["weight"]))]
         return out
+
+
+def _translation(theirs: Labels, ours: Labels) -> NDArray[np.int32]:
+    """Our code for each of their codes; the last two places serve the codes -2 and -1 themselves."""
+    places = (ours.index.get(name, UNSEEN_CODE) for name in theirs.names)
+    return np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)
+
+
+def _keys(numbers: NDArray[np.float64], codes: NDArray[np.int32], group: NDArray[np.int32]) -> list[NDArray[Any]]:
+    """Columns of whole numbers in which two rows agree only where they are equal; missing numbers are equal."""
+    bits = np.where(np.isnan(numbers), np.iinfo(np.int64).max, np.ascontiguousarray(numbers).view(np.int64))
+    return [group, *codes.T, *bits.T]
+
+
+def _in_order(keys: list[NDArray[Any]]) -> bool:
+    """Whether every row comes before the next, so that there is nothing to sort: as where a file has been read."""
+    before = np.zeros(max(len(keys[0]) - 1, 0), np.bool_)
+    equal = ~before
+    for key in keys:
+        before |= equal & (key[:-1] < key[1:])
+        equal &= key[:-1] == key[1:]
+    return bool(before.all())
+
+
+def _chained(weights: Sequence[Exact]) -> Exact:
+    """Exact weights one after the other."""
+    low = min(w.base for w in weights)
+    high = max(w.base + len(w.planes) for w in weights)
+    out = np.zeros((high - low, sum(w.shape[0] for w in weights)), np.int64)
+    at = 0
+    for w in weights:
+        out[w.base - low : w.base - low + len(w.planes), at : at + w.shape[0]] = w.planes
+        at += w.shape[0]
+    return Exact(out, low)

@@ -142,6 +142,10 @@ def _needs_quotes(array: Any, delimiter: str) -> bool:
     return bool(compute.any(compute.match_substring_regex(array, f'[{delimiter}"\r\n]|^\\s|\\s$')).as_py())
 
 
+DENSITY = "log_density"
+"""The column of a table of densities."""
+
+
 def prediction_names(classes: tuple[str, ...]) -> list[str]:
     """The columns of a table of predictions."""
     return ["prediction", *(f"p({name})" for name in classes)]
@@ -156,6 +160,16 @@ def predictions(
     index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
     arrays: list[Any] = [pa.DictionaryArray.from_arrays(index, pa.array(list(classes), pa.string())).cast(pa.string())]
     arrays += [as_arrow(matrix[:, k], some) for k in range(len(classes))]
+    return _beside(kept, names, arrays)
+
+
+def densities(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
+    """log P(row) as a batch, after the columns of `kept`; -inf where the row is impossible."""
+    return _beside(kept, [DENSITY], [as_arrow(values)])
+
+
+def _beside(kept: Any, names: list[str], arrays: list[Any]) -> pa.RecordBatch:
+    """New columns, after those of `kept` if there are any."""
     if kept is None:
         return pa.RecordBatch.from_arrays(arrays, names=names)
     plain = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in kept.columns]

@@ -1,0 +1,85 @@
+"""Density: no target; how probable is a row as a whole? A naive product, a normal density or a joint table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from likely.errors import SettingError, shown
+from likely.models.full import FullBayes, as_floats, check_choice, check_count, chosen, needs_of, refuse_others
+from likely.models.gaussian import Variance
+from likely.models.model import Model
+from likely.models.naive import NaiveBayes
+from likely.models.normal import Shrinkage, check_covariance_settings
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Density:
+    """P(row), all rows taken as one class. `model.log_density(data)` gives its log for each row.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "sun"]}, learner=Density(pseudo_count=0))
+    >>> import math; round(math.exp(model.log_density({"sky": "sun"})), 3)
+    0.75
+    """
+
+    density: Literal["auto", "naive", "normal", "table"] = "auto"
+    """'auto': a normal density where all columns are numbers, a table where all are nominal, else the naive product."""
+    pseudo_count: float = 1.0
+    """Added to the count of every cell of the table (of every level, if naive)."""
+    variance: Variance = "unbiased"
+    """'unbiased' divides by n-1, 'ml' by n."""
+    variance_floor: float = 1e-6
+    """Least eigenvalue of the correlation matrix."""
+    shrinkage: Shrinkage = 0.0
+    """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
+    unseen: Literal["skip", "reserve", "error"] = "skip"
+    """A level that training did not have: as if missing, given the mass of one more level, or refused."""
+
+    def __post_init__(self) -> None:
+        check_choice("density", self.density, ("auto", "naive", "normal", "table"))
+        check_choice("unseen", self.unseen, ("skip", "reserve", "error"))
+        check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
+        check_count("pseudo_count", self.pseudo_count)
+        as_floats(self, "pseudo_count", "variance_floor", "shrinkage")
+
+    def _kind(self, schema: Schema) -> str:
+        kind = chosen(schema, self.density)
+        return "naive" if kind == "mixed" else kind
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of products for a normal density, counts of whole rows for a table."""
+        kind = self._kind(schema)
+        return frozenset() if kind == "naive" else needs_of(kind, schema)
+
+    def learn(self, summary: Summary) -> Model:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        target = summary.schema.target
+        if target is not None:
+            raise SettingError(
+                f"Density takes no target: leave it out, and {shown(target.name)} is one more column. "
+                "FullBayes and NaiveBayes have a density for each class."
+            )
+        kind = self._kind(summary.schema)
+        inner: FullBayes | NaiveBayes
+        if kind == "naive":
+            inner = NaiveBayes(
+                pseudo_count=self.pseudo_count,
+                variance=self.variance,
+                variance_floor=self.variance_floor,
+                unseen=self.unseen,
+            )
+        else:
+            refuse_others("Density", kind, summary.schema)
+            inner = FullBayes(
+                density="normal" if kind == "normal" else "table",
+                pseudo_count=self.pseudo_count,
+                variance=self.variance,
+                variance_floor=self.variance_floor,
+                shrinkage=self.shrinkage,
+                unseen=self.unseen,
+            )
+        model: Model = inner.learn(summary)
+        return replace(model, learner=self)

@@ -1,0 +1,253 @@
+"""The evidence: how probable the data are under naive or full Bayes before any parameter is known, in closed form.
+
+Knows learners' settings and sums. It is what a mixture weighs hypotheses by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from likely.models.binned import Binned, binned
+from likely.models.bins import edges_of
+from likely.models.categorical import Categorical, categorical, domain
+from likely.models.full import FullBayes, chosen
+from likely.models.gaussian import Moments, Variance, mean_of, root_of, variance_of
+from likely.models.model import Learner
+from likely.models.naive import NaiveBayes
+from likely.models.prior import prior_quotients
+from likely.models.scatter import Scatter, scatter
+from likely.models.tallied import tallied
+from likely.sums.cells import Cells
+from likely.sums.counts import Counts
+from likely.sums.numbers import Numbers
+from likely.sums.summary import Summary
+
+CLASS_COUNT = 1.0
+"""Dirichlet parameter of each class where the learner adds nothing to the counts of classes: all shares alike."""
+MEAN_ROWS = 1.0
+"""A normal's mean is believed, before any row, to be the attribute's own, as if so many rows had said so."""
+SPREAD_SHAPE = 1.0
+"""Its variance is believed to be about the attribute's own: inverse gamma of this shape, and of this shape times the
+attribute's variance as scale (two rows' worth)."""
+
+
+def log_evidence(learner: Learner, summary: Summary) -> float | None:
+    """log P(classes and cells of the table | learner), or None where there is no closed form.
+
+    Classes: Dirichlet with the prior's pseudo-count (`CLASS_COUNT` where that is 0), or the prior as given.
+    Levels: Dirichlet with what smoothing adds to each level. Numbers: normal densities whose mean and variance have a
+    normal-inverse-gamma prior around the attribute's own mean and variance; bins at given edges, of equal width or of
+    equal weight: Dirichlet over the bins, uniform within a bin, so that densities of both kinds can be compared.
+    Missing cells are left out, or levels, as the learner says: compare only learners that say the same.
+
+    Full Bayes: Dirichlet over all cells of the joint table; normal densities with a normal-inverse-Wishart prior that
+    says of each number alone what naive Bayes says, so that the two can be compared.
+
+    None: another learner, full Bayes where cells are missing, a pseudo-count of 0, kernel densities, and bins by MDL,
+    which have looked at the classes.
+
+    >>> import likely
+    >>> data = likely.summarize({"a": ["u", "v", "u"], "t": ["p", "p", "q"]}, "t")
+    >>> round(math.exp(log_evidence(likely.NaiveBayes(), data)), 6)  # 1/2 * 2/3 * 1/4, then 1/2 * 1/3, then 1/2
+    0.006944
+    """
+    if isinstance(learner, FullBayes):
+        return _full(learner, summary.canonical())
+    if not isinstance(learner, NaiveBayes):
+        return None
+    summary = summary.canonical()
+    if not summary.classes:
+        return 0.0  # of no rows at all
+    settings = learner.number_settings()
+    settings.check(summary.schema)
+    parts = [_classes(learner, summary)]
+    for column in summary.schema.attributes:
+        statistic = summary.columns[column.name]
+        if isinstance(statistic, Counts):
+            part = _levels(categorical(column, statistic, learner.level_settings(column.name)))
+        elif settings.kind(column.name) == "gaussian":
+            part = _normals(learner, statistic)
+        elif settings.kind(column.name) == "binned" and settings.rule(column.name) != "mdl":
+            tally = tallied(statistic)
+            edges = edges_of(tally, settings.rule(column.name), settings.bin_count, settings.closed)
+            part = _bins(binned(column.name, statistic, tally, edges, settings.closed, settings.levels))
+        else:
+            part = None
+        if part is None:
+            return None
+        parts.append(part)
+    return math.fsum(parts) if -math.inf not in parts else -math.inf
+
+
+def _classes(learner: NaiveBayes | FullBayes, summary: Summary) -> float:
+    counts = summary.total.floats().tolist()
+    if learner.prior == "uniform" or isinstance(learner.prior, Mapping):
+        chances = [float(q) for q in prior_quotients(summary, learner.prior, 0.0)]
+        return _sum(n * math.log(p) if p > 0 else -math.inf for n, p in zip(counts, chances, strict=True))
+    return _dirichlet(counts, [learner.prior_pseudo_count or CLASS_COUNT] * len(counts))
+
+
+def _sum(parts: object) -> float:
+    found = list(parts)  # type: ignore[call-overload]
+    return -math.inf if -math.inf in found else math.fsum(found)
+
+
+def _dirichlet(counts: Sequence[float], extra: Sequence[float], spare: float = 0.0) -> float:
+    """log P(these counts, in one order) where the shares have a Dirichlet prior; `spare` belongs to what never came."""
+    parts = []
+    for n, a in zip(counts, extra, strict=True):
+        if n > 0:
+            if a <= 0:
+                return -math.inf
+            parts.append(math.lgamma(a + n) - math.lgamma(a))
+    whole = math.fsum(extra) + spare
+    return math.fsum(parts) + math.lgamma(whole) - math.lgamma(whole + math.fsum(counts)) if parts else 0.0
+
+
+def _levels(factor: Categorical) -> float | None:
+    """Of one nominal attribute; the shares are what its table adds to the counts."""
+    settings, counts = factor.settings, factor.counts
+    shares = factor.shares()
+    one = math.fsum(shares) / len(shares) if shares else 0.0
+    seen = factor.seen()
+    gone = counts.other.floats()[0].tolist()
+    if not math.fsum(shares) > 0 and (seen.any() or (settings.missing_is_level and any(gone))):
+        return None
+    spare = one if settings.reserve else 0.0
+    parts = []
+    for k in range(counts.groups):
+        column, extra = seen[:, k].tolist(), [*shares]
+        if settings.missing_is_level:
+            column, extra = [*column, gone[k]], [*extra, one]
+        parts.append(_dirichlet(column, extra, spare))
+    return _sum(parts)
+
+
+def _bins(factor: Binned) -> float | None:
+    base = _levels(factor.levels)
+    weights = factor.levels.seen().sum(axis=1).tolist()
+    lows, highs = (end.tolist() for end in factor.bounds())
+    if base is None:
+        return None
+    parts = [base]
+    for weight, low, high in zip(weights, lows, highs, strict=True):
+        if weight > 0:
+            if not 0 < high - low < math.inf:
+                return None
+            parts.append(-weight * math.log(high - low))
+    return _sum(parts)
+
+
+def _normals(learner: NaiveBayes, numbers: Numbers) -> float | None:
+    """Of one numeric attribute, in units of its own spread; 0 where it has none, since it is then left out."""
+    settings = learner.normal_settings()
+    parts = []
+    if settings.missing_is_level:
+        extra = settings.pseudo_count
+        if extra <= 0:
+            return None
+        there, gone = numbers.weight().floats().tolist(), numbers.other.sum(0).floats().tolist()
+        parts += [_dirichlet(pair, [extra, extra]) for pair in zip(there, gone, strict=True)]
+    per_class = numbers.moments()
+    whole: Moments = tuple(sum(part, Fraction(0)) for part in zip(*per_class, strict=True))  # type: ignore[assignment]
+    variance = variance_of(whole, settings.variance) if whole[0] else None
+    if not variance:
+        return 0.0
+    log_root = math.log(root_of(variance))
+    centre = mean_of(whole)
+    for weight, first, second in per_class:
+        if weight > 0:
+            mean = first / weight
+            apart, within = (mean - centre) ** 2 / variance, (second - first * mean) / variance
+            parts.append(_normal(float(weight), float(apart), float(within)) - float(weight) * log_root)
+    return _sum(parts)
+
+
+def _normal(n: float, apart: float, within: float) -> float:
+    """log density of n numbers of squared distance `apart` from the prior mean and squares `within` about their own."""
+    rows, shape = MEAN_ROWS + n, SPREAD_SHAPE + n / 2
+    scale = SPREAD_SHAPE + within / 2 + MEAN_ROWS * n * apart / (2 * rows)
+    return (
+        math.lgamma(shape)
+        - math.lgamma(SPREAD_SHAPE)
+        + SPREAD_SHAPE * math.log(SPREAD_SHAPE)
+        - shape * math.log(scale)
+        + 0.5 * (math.log(MEAN_ROWS) - math.log(rows))
+        - 0.5 * n * math.log(2 * math.pi)
+    )
+
+
+def _full(learner: FullBayes, summary: Summary) -> float | None:
+    """Of full Bayes, where every cell of the table is there."""
+    kind = chosen(summary.schema, learner.density)
+    held = summary.more.get("cells")
+    if kind == "table" and isinstance(held, Cells):
+        part = _cells(learner, summary, held)
+    elif kind == "normal" and "products" in summary.more:
+        part = _multinormals(scatter(summary), summary, learner.variance)
+    else:
+        return None
+    return None if part is None else _classes(learner, summary) + part
+
+
+def _cells(learner: FullBayes, summary: Summary, held: Cells) -> float | None:
+    """Dirichlet over all cells of the joint table, of each class."""
+    if learner.pseudo_count <= 0 or learner.unseen == "reserve" or any(None in row for row in held.rows()):
+        return None
+    sizes = [len(domain(c, s)) for c in summary.schema.attributes if isinstance(s := summary.columns[c.name], Counts)]
+    extra, counts = learner.pseudo_count, held.counts.canonical().table.floats()
+    spare = extra * (math.prod(sizes) - len(counts))
+    return _sum(_dirichlet(column, [extra] * len(column), spare) for column in counts.T.tolist())
+
+
+def _multinormals(sums: Scatter, summary: Summary, variance: Variance) -> float | None:
+    """Normal-inverse-Wishart: the prior scale is diagonal, 2 * SPREAD_SHAPE times each attribute's own variance, with
+    the degrees of freedom that leave each variance the inverse gamma of `_normals`. In units of the spreads."""
+    total = summary.total.floats()
+    there = np.array(sums.weight, np.float64) / sums.one
+    if not sums.names or not np.array_equal(there, np.broadcast_to(total, there.shape)):
+        return None
+    whole = sums.whole()
+    about = whole.covariances(0, variance)
+    kept = [i for i in range(len(sums.names)) if about.variance(i)]
+    spread = np.array([root_of(about.variance(i) or Fraction(1)) for i in kept])
+    size = len(kept)
+    freedom = 2 * SPREAD_SHAPE + size - 1
+    parts = []
+    for c, n in enumerate(total.tolist()):
+        centre = np.array([float(Fraction(whole.first[i, i, 0], whole.weight[i, i, 0])) for i in kept])
+        mean = np.array([sums.mean(i, c) or 0.0 for i in kept])
+        within = np.array([[_product(sums, i, j, c) for j in kept] for i in kept]).reshape(size, size)
+        apart = (mean - centre) / spread
+        scale = 2 * SPREAD_SHAPE * np.eye(size) + within / np.outer(spread, spread)
+        scale += MEAN_ROWS * n / (MEAN_ROWS + n) * np.outer(apart, apart)
+        sign, log_scale = np.linalg.slogdet(scale)
+        if sign <= 0 or not math.isfinite(log_scale):
+            return None
+        parts.append(
+            _log_gamma(size, (freedom + n) / 2)
+            - _log_gamma(size, freedom / 2)
+            + freedom / 2 * size * math.log(2 * SPREAD_SHAPE)
+            - (freedom + n) / 2 * float(log_scale)
+            + size / 2 * (math.log(MEAN_ROWS) - math.log(MEAN_ROWS + n))
+            - n * size / 2 * math.log(math.pi)
+            - n * float(np.log(spread).sum())
+        )
+    return _sum(parts)
+
+
+def _product(sums: Scatter, i: int, j: int, c: int) -> float:
+    """The sum of products about the means within a class."""
+    weight, cross = sums.weight[i, j, c], sums.second[i, j, c]
+    both = sums.first[i, j, c] * sums.first[j, i, c]
+    return float(Fraction(weight * cross - both, weight * sums.one)) if weight else 0.0
+
+
+def _log_gamma(size: int, a: float) -> float:
+    """log of the gamma function of several dimensions."""
+    parts = [math.lgamma(a - k / 2) for k in range(size)]
+    return size * (size - 1) / 4 * math.log(math.pi) + math.fsum(parts)

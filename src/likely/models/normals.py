@@ -1,0 +1,110 @@
+"""The model of a multivariate normal density for each class: scores, samples and what it shows. Knows no settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from likely.errors import InputError, SettingError, shown
+from likely.models.model import Exhibit, Model
+from likely.models.normal import Normal
+from likely.models.posterior import Matrix
+from likely.models.quotient import Quotient
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WIDE = 12
+"""More attributes than this and a covariance is no table for people."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Normals(Model):
+    """log P(class) + log density of the row's numbers given the class."""
+
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
+    normal: Normal
+    pooled: bool = False
+    """Whether all classes have one covariance: then two classes are parted by a hyperplane."""
+    generative: ClassVar[bool] = True
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + log density, (rows, classes); missing cells are integrated out."""
+        out = np.empty((batch.rows, len(self.classes)))
+        out[:] = self.log_prior
+        if self.normal.names:
+            cells: list[Any] = [batch.cells[name] for name in self.normal.names]
+            self.normal.add(np.column_stack(cells), out)
+        return out
+
+    def hyperplane(self) -> tuple[NDArray[np.float64], float]:
+        """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
+        mean, deviation = self.normal.mean, self.normal.deviation[0]
+        apart, middle = (mean[1] - mean[0]) / deviation, (mean[0] + mean[1]) / 2
+        weights = np.linalg.solve(self.normal.correlation[0], apart) / deviation
+        return weights, float(self.log_prior[1] - self.log_prior[0] - weights @ middle)
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        names, shown = self.normal.names, [c or "(all)" for c in self.classes]
+        out = [Exhibit("Means", ("class", *names), _rows(shown, self.normal.mean))] if names else []
+        if 0 < len(names) <= WIDE:
+            for label, table in zip(shown, self.normal.covariance, strict=True):
+                of = "all classes" if self.pooled else label
+                out.append(Exhibit(f"Covariance of {of}", ("attribute", *names), _rows(names, table)))
+                if self.pooled:
+                    break
+        if self.pooled and names and len(self.classes) == 2:
+            weights, constant = self.hyperplane()
+            first, second = self.classes
+            rows = (("constant", constant), *((n, float(w)) for n, w in zip(names, weights, strict=True)))
+            title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
+            out.append(Exhibit(title, ("attribute", "weight"), rows))
+        return tuple(out)
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """Rows drawn from the model: a class by its prior, then its numbers together."""
+        group, rng = drawn_classes(self.prior, rows, seed)
+        table: dict[str, list[Any]] = {}
+        for name, cells in zip(self.normal.names, self.normal.draw(group, rng).T, strict=True):
+            if self.schema[name].kind == "date":
+                cells = (cells * 1e6).round().astype("datetime64[us]")
+            table[name] = cells.tolist()
+        return ordered(self, group, table)
+
+
+def drawn_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDArray[np.intp], np.random.Generator]:
+    """A class for each row, by its prior, and what to draw the rest with."""
+    if not isinstance(rows, Integral) or rows < 0:
+        raise SettingError(f"{shown(rows)} rows cannot be drawn. Ask for a whole number, zero or more.")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise SettingError(f"seed is {shown(seed)}. It must be a whole number, zero or more.")
+    rng, chances = np.random.default_rng(int(seed)), np.array([float(p) for p in prior])
+    return rng.choice(len(prior), int(rows), p=chances / chances.sum()).astype(np.intp), rng
+
+
+def ordered(model: Model, group: NDArray[np.intp], table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The drawn columns in the order of the schema, with the target where there is one."""
+    out: dict[str, list[Any]] = {}
+    for column in model.schema.columns:
+        if column.role == "target":
+            out[column.name] = np.array(model.classes, object)[group].tolist()
+        elif column.name in table:
+            out[column.name] = table[column.name]
+    return out
+
+
+def check_classes(summary: Summary) -> None:
+    """Refuse a summary without any row."""
+    if not summary.classes:
+        raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+
+
+def _rows(names: Any, table: NDArray[np.float64]) -> tuple[tuple[str | float, ...], ...]:
+    return tuple((name, *(float(v) for v in row)) for name, row in zip(names, table, strict=True))

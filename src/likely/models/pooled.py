@@ -1,0 +1,63 @@
+"""Pooled: normal classes that differ in their means alone, with one covariance for all: the linear discriminant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from likely.models.full import as_floats, check_count, named_prior, needs_of, refuse_others
+from likely.models.gaussian import Variance
+from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
+from likely.models.normals import Normals, check_classes
+from likely.models.prior import Prior, prior_quotients
+from likely.models.quotient import log_of
+from likely.models.scatter import scatter
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """P(row | class) is a normal density about the mean of the class, with the covariance within all classes.
+
+    >>> Pooled(variance="ml").shrinkage
+    0.0
+    """
+
+    prior: Prior = "observed"
+    """'observed', 'uniform', or a probability for each class."""
+    prior_pseudo_count: float = 0.0
+    """Added to the count of every class when the prior is observed."""
+    variance: Variance = "unbiased"
+    """'unbiased' divides by n - classes, 'ml' by n."""
+    variance_floor: float = 1e-6
+    """Least variance as a share of the attribute's own, and least eigenvalue of the correlation matrix."""
+    shrinkage: Shrinkage = 0.0
+    """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
+
+    def __post_init__(self) -> None:
+        check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
+        check_count("prior_pseudo_count", self.prior_pseudo_count)
+        object.__setattr__(self, "prior", named_prior(self.prior))
+        as_floats(self, "prior_pseudo_count", "variance_floor", "shrinkage")
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of products."""
+        return needs_of("normal", schema)
+
+    def learn(self, summary: Summary) -> Normals:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = summary.canonical()
+        check_classes(summary)
+        refuse_others("Pooled", "normal", summary.schema)
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
+        found = normal(scatter(summary), summary.classes, settings, pooled=True)
+        return Normals(
+            learner=self,
+            summary=summary,
+            prior=prior,
+            log_prior=log_of(prior),
+            normal=found,
+            pooled=True,
+            notes=found.notes,
+        )

@@ -1,0 +1,81 @@
+"""likely score: densities of rows as a file, their sum, the unlikely rows, and a sentence where there is no density."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import likely
+from likely.scoring import score_table
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "likely", "score", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def density(tmp_path_factory: Any, examples: Path) -> Path:
+    path: Path = tmp_path_factory.mktemp("models") / "d.likely"
+    likely.fit(examples / "people.csv", learner=likely.Density(pseudo_count=0)).save(path)
+    return path
+
+
+def test_the_sum_the_mean_and_the_rows(density: Path, examples: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    done = run(examples / "people.csv", "--model", density, "-o", out, "--lowest", 2)
+    assert done.returncode == 0, done.stderr
+    with open(out, encoding="utf-8") as file:
+        values = [float(row["log_density"]) for row in csv.DictReader(file)]
+    assert values == pytest.approx([math.log(0.1)] * 10)
+    assert f"{10 * math.log(0.1):.8g}" in done.stdout and "log P of all 10 rows" in done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()[4:6]] == ["1", "2"]
+
+
+def test_json_and_rows_that_are_impossible(density: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("height,weight,long_hair,sex\ns,l,y,f\nt,l,y,m\n?,l,,\n", encoding="utf-8")
+    done = run(other, "--model", density, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["rows"], found["impossible"], found["log_density"]) == (3, 1, None)
+    assert found["lowest"][0] == {"row": 2, "log_density": None}
+    assert found["lowest"][2]["log_density"] == pytest.approx(math.log(0.3))
+    assert "impossible" in found["remarks"][0]
+    piped = run(other, "--model", density, "-o", "-", "--keep")
+    assert piped.stdout.splitlines()[0] == "height,weight,long_hair,sex,log_density"
+    assert piped.stdout.splitlines()[2] == "t,l,y,m,-inf"
+    assert "log P of all 3 rows" in piped.stderr
+
+
+def test_a_classifier_gives_its_evidence(examples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.likely"
+    model = likely.fit(examples / "weather.csv", "play")
+    model.save(path)
+    done = run(examples / "weather.csv", "--model", path, "--json")
+    expected = model.posterior(examples / "weather.csv").log_evidence
+    assert json.loads(done.stdout)["log_density"] == pytest.approx(expected.sum())
+
+
+def test_a_model_without_a_density_says_so(examples: Path) -> None:
+    model = likely.fit(examples / "weather.csv", "play", likely.Linear())
+    for ask in (model.log_density, lambda data: score_table(model, data)):
+        with pytest.raises(likely.LikelyError, match="not how probable the row is"):
+            ask(examples / "weather.csv")
+
+
+def test_held_out_rows_and_an_empty_table(density: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_text("height,weight,long_hair,sex\n", encoding="utf-8")
+    done = run(empty, "--model", density, "-o", tmp_path / "none.csv")
+    assert done.returncode == 0 and "no rows" in done.stdout
+    assert (tmp_path / "none.csv").read_text(encoding="utf-8") == "log_density\n"
+    bad = run(empty, "--model", tmp_path / "nothing.likely")
+    assert bad.returncode == 2 and "Traceback" not in bad.stderr

@@ -1,0 +1,342 @@
+"""Mixtures: members as plain values, weights as given, by evidence and held out, files, threads, and refusals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.drafting import Reading, draft
+from likely.errors import InputError, SettingError
+from likely.evaluate.validate import validate
+from likely.models.baseline import Prior
+from likely.models.evidence import log_evidence
+from likely.models.learners import LEARNERS
+from likely.models.mixing import shares
+from likely.models.model import Model, Search
+from likely.models.stacking import stacked
+from likely.sums import state
+from likely.table.source import open_source
+from likely.testing import bits
+
+NAIVE = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5), likely.NaiveBayes(pseudo_count=5))
+MANY = (likely.NaiveBayes(), likely.Neighbors(k=3), likely.FullBayes(), Prior())
+
+
+def scores(model: Any, data: object) -> Any:
+    return np.concatenate([model.log_joint(batch) for batch in model.batches(data)])
+
+
+def test_members_are_plain_values_and_come_back() -> None:
+    mixture = likely.Mixture(NAIVE, weights=(0.5, 0.25, 0.25))
+    assert mixture.learners == NAIVE
+    assert state.built(likely.Mixture, state.plain(mixture)) == mixture
+    assert likely.Mixture([{"name": "NaiveBayes", "pseudo_count": 5}, "Neighbors"]).learners == (  # type: ignore[arg-type]
+        likely.NaiveBayes(pseudo_count=5),
+        likely.Neighbors(),
+    )
+    assert mixture.titles == ("NaiveBayes", "NaiveBayes(pseudo_count=0.5)", "NaiveBayes(pseudo_count=5.0)")
+    assert likely.Mixture((Prior(), Prior())).titles == ("Prior", "Prior #2")
+    gibbs = likely.Gibbs(NAIVE, seed=4)
+    assert state.built(likely.Gibbs, state.plain(gibbs)) == gibbs
+
+
+def test_weights_may_be_given_by_title() -> None:
+    mixture = likely.Mixture(NAIVE, weights={"NaiveBayes": 0.75, "NaiveBayes(pseudo_count=5.0)": 0.25})
+    assert mixture.weights == (0.75, 0.0, 0.25)
+
+
+def test_the_posterior_is_the_sum_over_hypotheses(examples: Path) -> None:
+    path = examples / "weather_mixed.csv"
+    weights = (0.2, 0.5, 0.3)
+    model = likely.fit(path, "play", likely.Mixture(NAIVE, weights=weights))
+    alone = [likely.fit(path, "play", member).posterior(path).matrix for member in NAIVE]
+    expected = sum(w * m for w, m in zip(weights, alone, strict=True))
+    np.testing.assert_allclose(model.posterior(path).matrix, expected, rtol=1e-12)
+
+
+def test_a_hypothesis_that_calls_a_row_impossible_says_nothing(examples: Path) -> None:
+    members = (likely.NaiveBayes(pseudo_count=0), likely.NaiveBayes())
+    query = {"height": "t", "weight": "h", "long_hair": "y"}
+    model = likely.fit(examples / "people.csv", "sex", likely.Mixture(members, weights=(0.5, 0.5)))
+    alone = likely.fit(examples / "people.csv", "sex", members[1])
+    np.testing.assert_allclose(model.posterior(query).matrix, alone.posterior(query).matrix, rtol=1e-12)
+    sure = likely.fit(examples / "people.csv", "sex", likely.Mixture(members, weights=(1, 0)))
+    assert sure.predict(query) is None
+
+
+def test_evidence_gives_p_of_h_given_the_data(examples: Path) -> None:
+    summary = likely.summarize(examples / "weather.csv", "play")
+    model: Any = likely.Mixture(NAIVE, prior=(0.2, 0.2, 0.6)).learn(summary)
+    logs = np.array([log_evidence(member, summary) for member in NAIVE], float)
+    expected = np.exp(logs - logs.max()) * [0.2, 0.2, 0.6]
+    np.testing.assert_allclose(model.beliefs.weight, expected / expected.sum())
+    table, best = model.exhibits()
+    assert table.header == ("hypothesis", "P(h | data)", "log P(data | h)")
+    assert best.rows[0][0] == model.beliefs.titles[model.beliefs.best]
+
+
+def test_evidence_is_derived_anew_by_merging(examples: Path, tmp_path: Path) -> None:
+    lines = (examples / "weather.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    whole: Any = likely.fit(examples / "weather.csv", "play", likely.Mixture(NAIVE))
+    halves = []
+    for k, rows in enumerate((lines[1:8], lines[8:])):
+        (tmp_path / f"{k}.csv").write_text(lines[0] + "".join(rows), encoding="utf-8")
+        halves.append(likely.summarize(tmp_path / f"{k}.csv", schema=whole.schema))
+    merged: Any = likely.Mixture(NAIVE).learn(halves[0] + halves[1])
+    assert scores(merged, examples / "weather.csv").tobytes() == scores(whole, examples / "weather.csv").tobytes()
+
+
+@pytest.mark.parametrize("maker", [likely.Mixture, likely.Gibbs])
+def test_held_out_weights_survive_the_file_and_the_threads(maker: Any, examples: Path, tmp_path: Path) -> None:
+    path, learner = examples / "iris.csv", maker(MANY, weights="held-out")
+    one: Any = likely.fit(path, "species", learner, threads=1)
+    two = likely.fit(path, "species", learner, threads=2)
+    assert one.beliefs.weight.sum() == pytest.approx(1)
+    assert one.beliefs.weight[3] < 0.02  # the prior alone is no help
+    assert scores(one, path).tobytes() == scores(two, path).tobytes()
+    one.save(tmp_path / "m.likely")
+    again = likely.load(tmp_path / "m.likely")
+    assert again.learner == learner and again.notes == one.notes
+    assert again.beliefs.weight.tobytes() == one.beliefs.weight.tobytes()
+    assert scores(again, path).tobytes() == scores(one, path).tobytes()
+
+
+def test_learning_changes_nothing(examples: Path) -> None:
+    summary = likely.summarize(examples / "iris.csv", "species", more=["rows", "products"])
+    before = bits(summary)
+    likely.Mixture(MANY, weights=(0.25,) * 4).learn(summary)
+    assert bits(summary) == before
+
+
+def test_stacking_finds_the_best_weights() -> None:
+    rng = np.random.default_rng(0)
+    chance = rng.dirichlet([1, 1, 1], 300) @ np.array([[0.9, 0.4, 0.5], [0.2, 0.8, 0.5], [0.1, 0.1, 0.5]])
+    weight = rng.choice([0.5, 1.0, 2.0], 300)
+    beliefs, notes = stacked(("a", "b", "c"), np.log(chance), weight)
+
+    def score(w: Any) -> float:
+        return float(weight @ np.log(chance @ w) / weight.sum())
+
+    best = score(beliefs.weight)
+    assert not notes
+    for a in np.linspace(0, 1, 41):
+        for b in np.linspace(0, 1 - a, 41):
+            assert score(np.array([a, b, 1 - a - b])) <= best + 1e-6
+    turned, _ = stacked(("a", "b", "c"), np.log(chance[::-1]), weight[::-1].copy())
+    assert turned.weight.tobytes() == beliefs.weight.tobytes()
+
+
+def test_rows_that_no_hypothesis_gives_a_chance_do_not_count() -> None:
+    logs = np.array([[-math.inf, -math.inf], [0.0, -1.0]])
+    beliefs, notes = stacked(("a", "b"), logs, np.ones(2))
+    assert beliefs.weight[0] > 0.999
+    assert len(notes) == 1
+
+
+def test_the_lot_is_drawn_by_row_number_alone(examples: Path) -> None:
+    model: Any = likely.fit(examples / "iris.csv", "species", likely.Gibbs(MANY, weights=(0.4, 0.3, 0.2, 0.1), seed=9))
+    (batch,) = model.batches(examples / "iris.csv")
+    whole = model.log_joint(batch)
+    for at in (1, 70, 149):
+        parts = [batch.sliced(slice(0, at)), replace(batch.sliced(slice(at, 150)), start=at)]
+        assert np.concatenate([model.log_joint(part) for part in parts]).tobytes() == whole.tobytes()
+    lot = model.drawn(replace(batch, start=0))
+    for h, member in enumerate(model.members):
+        rows = np.flatnonzero(lot == h)
+        alone = member.posterior(examples / "iris.csv").matrix[rows]
+        np.testing.assert_allclose(np.exp(whole[rows]), alone, rtol=1e-9, atol=1e-300)
+    other: Any = likely.Gibbs(MANY, weights=(0.4, 0.3, 0.2, 0.1), seed=10).learn(model.summary)
+    assert (other.drawn(batch) != lot).any()
+
+
+def test_lots_are_even() -> None:
+    found = shares(5, 0, 200_000)
+    assert found.min() >= 0 and found.max() < 1
+    np.testing.assert_allclose(np.histogram(found, 10, (0, 1))[0] / 20_000, 1, atol=0.03)
+    assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 0.01
+    assert abs(np.corrcoef(found, shares(6, 0, 200_000))[0, 1]) < 0.01
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Learns the prior by looking at the rows again, to stand for learners that search."""
+
+    def needs(self, schema: Any) -> frozenset[str]:
+        return frozenset()
+
+    def learn(self, summary: Any) -> Search:
+        return Look(summary.canonical(), 2)
+
+
+@dataclass(frozen=True)
+class Look(Search):
+    summary: Any
+    left: int
+
+    def look_at(self, batch: Any, group: Any, weight: Any) -> tuple[Any, ...]:
+        some = group >= 0
+        return (np.bincount(group[some], weight[some], len(self.summary.classes)),)
+
+    def step(self, sums: tuple[Any, ...]) -> Model | Search:
+        if self.left > 1:
+            return Look(self.summary, self.left - 1)
+        shares = dict(zip(self.summary.classes, (sums[0] / sums[0].sum()).tolist(), strict=True))
+        return Prior(prior=shares).learn(self.summary)
+
+
+@pytest.mark.parametrize("weights", ["held-out", (0.5, 0.5)])
+def test_members_that_search_get_their_sweeps(weights: Any, examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LEARNERS, "Looking", Looking)
+    path = examples / "weather.csv"
+    slow: Any = likely.fit(path, "play", likely.Mixture((Looking(), likely.NaiveBayes()), weights=weights))
+    quick: Any = likely.fit(path, "play", likely.Mixture((Prior(), likely.NaiveBayes()), weights=weights))
+    np.testing.assert_allclose(slow.beliefs.weight, quick.beliefs.weight, rtol=1e-12)
+    np.testing.assert_allclose(scores(slow, path), scores(quick, path), rtol=1e-12)
+
+
+def validated(data: object, target: str, learners: dict[str, Any], folds: int = 3) -> Any:
+    reading = Reading(target)
+    source = open_source(data)
+    return validate(source, draft(source, reading), reading, learners, folds, 0)
+
+
+def test_mixtures_are_cross_validated_like_others(examples: Path) -> None:
+    learners = {
+        "mixture": likely.Mixture(MANY, weights="held-out"),
+        "gibbs": likely.Gibbs(MANY, weights=(0.4, 0.4, 0.2, 0)),
+        "naive": likely.NaiveBayes(),
+        "near": likely.Neighbors(),
+    }
+    found = validated(examples / "iris.csv", "species", learners)
+    assert not found.refused
+    accuracy = {name: scorer.read().accuracy for name, scorer in found.scorers.items()}
+    assert min(accuracy.values()) > 0.9, accuracy
+
+
+def test_cross_validation_where_a_class_is_in_one_fold_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LEARNERS, "Looking", Looking)
+    table = {"x": [0.5, *(float(k % 7) for k in range(30))], "y": ["a", *("bc"[k % 3 == 0] for k in range(30))]}
+    learners = {"held": likely.Mixture((Looking(), likely.Neighbors(k=3)), weights="held-out"), "look": Looking()}
+    found = validated(table, "y", {**learners, "prior": Prior()})
+    assert not found.refused
+    assert bits_of(found.scorers["look"]) == bits_of(found.scorers["prior"])
+
+
+def bits_of(scorer: Any) -> Any:
+    return scorer.read().accuracy, scorer.read().brier
+
+
+def test_a_search_that_must_refuse_does_not_stop_the_others() -> None:
+    table = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
+    learners = {"held": likely.Mixture((likely.NaiveBayes(),), weights="held-out", parts=2), "prior": Prior()}
+    found = validated(table, "y", learners, folds=3)
+    assert "prior" in found.scorers
+    assert ("held" in found.refused) != ("held" in found.scorers)
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({"members": ()}, "no members"),
+        ({"members": (3,)}, "no learner"),
+        ({"members": (likely.NaiveBayes,)}, "no learner"),
+        ({"members": ({"pseudo_count": 1},)}, "name of its learner"),
+        ({"members": ({"name": "NaiveBays"},)}, "NaiveBayes"),
+        ({"members": ({"name": "NaiveBayes", "pseudo": 1},)}, "pseudo"),
+        ({"members": (likely.Mixture((Prior(),)),)}, "cannot be a member"),
+        ({"members": (Prior(),), "weights": "luck"}, "weights is"),
+        ({"members": (Prior(),), "weights": (0.5, 0.5)}, "one for each"),
+        ({"members": (Prior(), Prior()), "weights": (0.5, 0.6)}, "not to 1"),
+        ({"members": (Prior(), Prior()), "weights": (-0.5, 1.5)}, "between 0 and 1"),
+        ({"members": (Prior(),), "weights": {"Priör": 1}}, "Prior"),
+        ({"members": (Prior(),), "weights": (1.0,), "prior": (1.0,)}, "goes with"),
+        ({"members": (Prior(),), "parts": 1}, "parts is"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(bad: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingError, match=said):
+        likely.Mixture(**bad)
+    with pytest.raises(SettingError, match=said):
+        likely.Gibbs(**bad)
+
+
+def test_what_cannot_be_learned_is_a_sentence(examples: Path) -> None:
+    path = examples / "iris.csv"
+    with pytest.raises(SettingError, match="no closed form"):
+        likely.fit(path, "species", likely.Mixture((likely.NaiveBayes(), likely.Neighbors())))
+    with pytest.raises(SettingError, match="too few rows"):
+        likely.fit({"x": [1.5], "y": ["a"]}, "y", likely.Mixture((Prior(),), weights="held-out"))
+    with pytest.raises(InputError, match="no row with a class"):
+        likely.Mixture((Prior(),)).learn(likely.Summary(likely.summarize(path, "species").schema))
+    with pytest.raises(SettingError, match="whole number"):
+        likely.Gibbs((Prior(),), seed=1.5)  # type: ignore[arg-type]
+
+
+def test_one_class_only() -> None:
+    table = {"x": [1.5, 2.5, 3.5, 4.5], "y": ["a"] * 4}
+    for weights in ("held-out", (0.5, 0.5)):
+        model = likely.fit(table, "y", likely.Mixture((Prior(), likely.Neighbors()), weights=weights))  # type: ignore[arg-type]
+        assert model.posterior({"x": 2.0}).prob("a") == 1
+
+
+def test_the_evidence_of_full_bayes_of_one_number_is_that_of_naive_bayes(examples: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=40) * 3 + 7, "y": rng.choice(["a", "b"], 40), "w": rng.choice([0.5, 1, 2], 40)}
+    summary = likely.summarize(table, "y", weight="w", more=["products"])
+    full, naive = log_evidence(likely.FullBayes(), summary), log_evidence(likely.NaiveBayes(), summary)
+    assert full == pytest.approx(naive, rel=1e-12)
+    people = likely.summarize({"x": ["u", "v", "u", "u"], "y": ["a", "b", "a", "b"]}, "y", more=["cells"])
+    assert log_evidence(likely.FullBayes(), people) == pytest.approx(log_evidence(likely.NaiveBayes(), people))
+
+
+def test_the_evidence_of_a_normal_is_the_product_of_what_each_row_was_expected_to_be() -> None:
+    # The chain rule: each row given those before it has a Student density of several dimensions.
+    from scipy.stats import multivariate_t
+
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(12, 3)) @ rng.normal(size=(3, 3)) + [1, 5, -2]
+    table = {**{f"x{k}": x[:, k] for k in range(3)}, "y": ["a"] * 12}
+    found = log_evidence(likely.FullBayes(), likely.summarize(table, "y", more=["products"]))
+    kappa, freedom, mean = 1.0, 2.0 + 3 - 1, x.mean(axis=0)
+    scale = np.diag(2 * x.var(axis=0, ddof=1))
+    expected = 0.0
+    for row in x:
+        df = freedom - 3 + 1
+        expected += multivariate_t.logpdf(row, mean, scale * (kappa + 1) / (kappa * df), df)
+        scale = scale + kappa / (kappa + 1) * np.outer(row - mean, row - mean)
+        mean = (kappa * mean + row) / (kappa + 1)
+        kappa, freedom = kappa + 1, freedom + 1
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_evidence_of_a_joint_table_by_hand() -> None:
+    table = {"a": ["u", "u", "v"], "b": ["s", "s", "t"], "y": ["p"] * 3}
+    found = log_evidence(likely.FullBayes(), likely.summarize(table, "y", more=["cells"]))
+    assert found == pytest.approx(math.log(1 / 4 * 2 / 5 * 1 / 6))  # four cells, a pseudo-count of 1 each
+    table["a"][0] = None  # type: ignore[call-overload]
+    assert log_evidence(likely.FullBayes(), likely.summarize(table, "y", more=["cells"])) is None
+
+
+def test_naive_and_full_bayes_side_by_side_by_evidence(examples: Path) -> None:
+    model: Any = likely.fit(examples / "iris.csv", "species", likely.Mixture((likely.NaiveBayes(), likely.FullBayes())))
+    assert model.beliefs.best == 1  # lengths and widths of petals go together, and the rows say so
+    assert model.beliefs.weight[1] > 0.99
+
+
+def test_a_search_of_logistic_regression_is_kept_in_the_file(examples: Path, tmp_path: Path) -> None:
+    members = (likely.Logistic(), likely.NaiveBayes())
+    model: Any = likely.fit(examples / "iris.csv", "species", likely.Mixture(members, weights="held-out"))
+    model.save(tmp_path / "m.likely")
+    again = likely.load(tmp_path / "m.likely")
+    assert scores(again, examples / "iris.csv").tobytes() == scores(model, examples / "iris.csv").tobytes()
+
+
+def test_scores_that_are_no_probabilities_are_refused(examples: Path) -> None:
+    with pytest.raises(SettingError, match="not probabilities"):
+        likely.fit(examples / "iris.csv", "species", likely.Mixture((likely.Linear(),), weights=(1.0,)))

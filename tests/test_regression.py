@@ -1,0 +1,88 @@
+"""Plain regression: rows without a target, levels, awkward columns, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import likely
+from likely.errors import LikelyError
+
+
+def test_rows_without_a_target_are_left_out_of_every_sum() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=50), rng.normal(size=50)
+    gone = rng.random(50) < 0.3
+    holes = likely.regress({"x": x, "y": np.where(gone, np.nan, y)}, "y", types={"x": "number"})
+    without = likely.regress({"x": x[~gone], "y": y[~gone]}, "y", types={"x": "number"})
+    assert (holes.constant, holes.weights, holes.r2) == (without.constant, without.weights, without.r2)
+    assert holes.left_out == gone.sum() and holes.rows == without.rows == (~gone).sum()
+
+
+def test_levels_and_missing_numbers() -> None:
+    rows = {"c": ["u", "u", "v", "v", None], "x": [1.0, None, 3.0, None, 5.0], "y": [1.0, 2.0, 5.0, 6.0, 20.0]}
+    found = likely.regress(rows, "y", types={"x": "number"})
+    np.testing.assert_allclose(found.predict(rows), rows["y"], atol=1e-9)
+    assert {(w.attribute, w.level) for w in found.weights} == {("c", "u"), ("c", "v"), ("x", ""), ("x", "(missing)")}
+    by = {(w.attribute, w.level): w.weight for w in found.weights}
+    assert found.constant + by["c", "u"] + by["x", "(missing)"] == pytest.approx(2.0)
+    assert found.constant + by["c", "v"] + 3.0 * by["x", ""] == pytest.approx(5.0)
+    assert found.predict({"c": "never", "x": 3.0}) == pytest.approx(found.constant + 3 * by["x", ""])
+
+
+def test_threads_change_nothing() -> None:
+    rng = np.random.default_rng(1)
+    rows = {"a": rng.normal(1e9, 1e-3, 400), "b": rng.normal(size=400), "y": rng.normal(size=400)}
+    one, two = (likely.regress(rows, "y", threads=n) for n in (1, 3))
+    assert (one.constant, one.weights, one.r2) == (two.constant, two.weights, two.r2)
+
+
+def test_corners() -> None:
+    same = likely.regress({"x": [1.0, 2.0, 3.0], "y": [4.0, 4.0, 4.0]}, "y", types={"x": "number"})
+    assert math.isnan(same.r2) and same.predict({"x": 9.0}) == 4.0 and "nothing to explain" in same.notes[-1]
+    exact = likely.regress({"x": [1.0, 2.0], "y": [4.0, 6.0]}, "y", types={"x": "number"})
+    assert exact.predict({"x": 3.0}) == pytest.approx(8.0) and math.isnan(exact.weights[0].error)
+    none = likely.regress({"x": [1.0, 1.0, 1.0], "y": [1.0, 2.0, 6.0]}, "y", types={"x": "number"})
+    assert none.predict({"x": 1.0}) == pytest.approx(3.0) and none.r2 == pytest.approx(0, abs=1e-15)
+    rng = np.random.default_rng(2)
+    wide = {f"x{k}": rng.normal(size=5) for k in range(12)} | {"y": rng.normal(size=5)}
+    many = likely.regress(wide, "y", types={f"x{k}": "number" for k in range(12)})
+    np.testing.assert_allclose(many.predict(wide), wide["y"], atol=1e-9)
+    assert any("least norm" in n for n in many.notes)
+    huge = likely.regress({"x": [1e300, 2e300, 3e300], "y": [1e-300, 2e-300, 3e-300]}, "y", types={"x": "number"})
+    assert huge.predict({"x": 4e300}) == pytest.approx(4e-300)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"target": "z"}, "no column 'z'"),
+        ({"ridge": -1.0}, "ridge"),
+        ({"target_bins": 3}, "bins"),
+        ({"target": "c"}, "not numbers"),
+    ],
+)
+def test_sentences(arguments: dict[str, object], sentence: str) -> None:
+    rows = {"x": [1.0, 2.0, 3.0], "c": ["u", "v", "w"], "y": [1.0, 2.0, 3.0]}
+    with pytest.raises(LikelyError, match=sentence):
+        likely.regress(rows, **{"target": "y", **arguments})  # type: ignore[arg-type]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "likely", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_command(examples: Path) -> None:
+    done = run("regress", str(examples / "iris.csv"), "petal_width")
+    assert done.returncode == 0, done.stderr
+    assert "petal_width is explained to 95.4 %" in done.stdout and "petal_width = 0.0842117" in done.stdout
+    found = json.loads(run("regress", str(examples / "iris.csv"), "petal_width", "--ridge", "10", "--json").stdout)
+    assert found["target"] == "petal_width" and 0.9 < found["r2"] < 0.954 and found["residual"] is None
+    wrong = run("regress", str(examples / "iris.csv"), "species")
+    assert wrong.returncode == 2 and "species" in wrong.stderr and "Traceback" not in wrong.stderr
