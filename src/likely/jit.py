@@ -72,7 +72,7 @@ class Kernel:
         return self._call(*args)
 
     def _ready(self) -> Callable[..., Any]:
-        if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere numba keeps its own cache
+        if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere each process compiles
             import numba
 
             plain: Any = numba.njit(nogil=True, error_model="numpy")(_with_inner(self.function))
@@ -109,7 +109,7 @@ class Kernel:
         """Let numba compile: the symbol, the outside symbols that are declared, the object code."""
         import numba
 
-        arguments = ", ".join(p.replace("[][]", "[:,::1]").replace("[]", "[::1]") for p in self.parts)
+        arguments = ", ".join(p[:2] + f"[{':,' * (p.count('[]') - 1)}::1]" * ("[]" in p) for p in self.parts)
         result = ("void", "i8", f"UniTuple(i8, {self.returns})")[min(self.returns, 2)]
         options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         dispatcher = numba.njit(f"{result}({arguments})", nogil=True, error_model="numpy", **options)(
