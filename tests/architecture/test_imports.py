@@ -27,6 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"models"}),
     frozenset({"engines", "decide", "explain"}),
     frozenset({"drafting"}),
+    frozenset({"guessing"}),
     frozenset({"fitting", "predicting", "evaluate"}),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py

@@ -18,6 +18,7 @@ from likely.cli.options import learner_of, learning_options, out_option, reading
 @learning_options
 def fit(data: str, target: str, out: str, **options: Any) -> None:
     """Learn to predict TARGET from the other columns of DATA, and write the model to a file."""
+    from likely.drafting import remarks
     from likely.fitting import fit as learn
     from likely.report.words import clean, plural
 
@@ -34,5 +35,5 @@ def fit(data: str, target: str, out: str, **options: Any) -> None:
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
     if summary.left_out:
         terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
-    for note in model.notes[:10]:
+    for note in (*remarks(model.schema), *model.notes)[:10]:
         terminal.say(note)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.drafting import Reading, check_rows, draft, with_encoding
+from likely.drafting import Reading, check_rows, draft, remarks, type_option, with_encoding
 from likely.engines.local import sweep
 from likely.errors import InputError, shown
 from likely.evaluate import kernels
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 LEAK = 0.95
 """An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
 MUCH_MISSING = 0.5
+NEARLY_MISSING = 0.9
+"""Too few cells to say that an attribute decides anything."""
+FEW_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,19 @@ class _Judge:
     """Scores rows by the model that has not seen their fold."""
 
     def __init__(
-        self, models: list[Model], total: Summary, dealer: Dealer, found: list[Attribute], share: float
+        self,
+        models: list[Model],
+        shares: list[NDArray[np.float64]],
+        total: Summary,
+        dealer: Dealer,
+        found: list[Attribute],
+        share: float,
     ) -> None:
         labels = {n: s.labels for n, s in total.columns.items() if not isinstance(s, Numbers)}
         self.encoder = Encoder(total.schema, labels, Labels(total.classes))
         self.scorer, self.baseline = Scorer(len(total.classes)), Scorer(len(total.classes))
         self.sample = Sample(found)
-        self._models, self._dealer, self._share = models, dealer, share
+        self._models, self._shares, self._dealer, self._share = models, shares, dealer, share
         self._classes = total.classes
         self._places = [[total.classes.index(c) for c in m.classes] for m in models]
 
@@ -86,18 +95,19 @@ class _Judge:
         encoded = self.encoder.encode(batch, start)
         assert encoded.target is not None
         picked = np.empty(encoded.rows, np.bool_)
-        kernels.chosen(start, int(self._share * (2**63 - 1)), 0, picked)
+        kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 0, picked)
         self.sample.take(encoded, np.flatnonzero(picked))
         counts = encoded.target.codes >= 0
         if encoded.weight is not None:
             counts &= encoded.weight > 0
         fold = np.where(counts, self._dealer.folds(codes, ordinal), np.int32(len(self._models)))
-        for model, places, rows in zip(self._models, self._places, parts(fold, len(self._models) + 1), strict=False):
+        for k, rows in enumerate(parts(fold, len(self._models) + 1)[:-1]):
+            model, places = self._models[k], self._places[k]
             if not len(rows):
                 continue
             part = encoded.take(rows)
             assert part.target is not None
-            for scorer, log_joint in ((self.scorer, model.log_joint(part)), (self.baseline, model.log_prior)):
+            for scorer, log_joint in ((self.scorer, model.log_joint(part)), (self.baseline, self._shares[k])):
                 joint = np.full((part.rows, len(self._classes)), -np.inf)
                 joint[:, places] = log_joint
                 scorer.update(joint, part.target.codes, part.weight, self._classes)
@@ -129,18 +139,17 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
             f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
             "so there is nothing to predict. Choose another target."
         )
-    smallest = min(total.total.floats())
-    if total.rows < 2 * folds:
-        folds_used = max(2, min(folds, total.rows // 2))
-        if folds_used < folds and total.rows >= 4:
-            return _look(source, reading, learner, folds_used, seed)
-    models = [learner.learn(total - part) if part.rows else learner.learn(total) for part in summaries]
+    if total.rows < 2 * folds and folds > 2:
+        # Fewer than two rows a fold: fewer folds, so that each is scored on something.
+        return _look(source, reading, learner, max(2, total.rows // 2), seed)
+    rests = [total - part if 0 < part.rows < total.rows else total for part in summaries]
+    models = [learner.learn(rest) for rest in rests]
     found = attributes(total)
     schema, share = total.schema, min(1.0, SAMPLE / (total.rows + total.left_out))
     dealer = Dealer(schema, folds, seed)
     judges = sweep(
         source.batches([c.name for c in schema.used]),
-        lambda: _Judge(models, total, dealer, found, share),
+        lambda: _Judge(models, [_shares(r) for r in rests], total, dealer, found, share),
         reading.threads,
         dealer.place,
         reading.progress,
@@ -168,35 +177,53 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         (),
         (*source.notes, *whole.notes),
     )
-    return replace(record, warnings=tuple(_warnings(record, smallest, total)))
+    return replace(record, warnings=tuple(_warnings(record, total)))
 
 
-def _warnings(record: Look, smallest: float, total: Summary) -> list[str]:
+def _shares(rest: Summary) -> NDArray[np.float64]:
+    """The log of each class's share: the baseline is what was observed, whatever prior the learner was given."""
+    weights = rest.total.floats()
+    return np.log(weights / weights.sum())  # type: ignore[no-any-return]
+
+
+def _warnings(record: Look, total: Summary) -> list[str]:
     out = []
     if record.left_out:
-        out.append(f"{record.left_out:,} rows have no class (or no weight) and are left out.")
-    if smallest < record.folds:
-        name = min(record.classes, key=lambda c: record.classes[c])
-        out.append(f"Class {shown(name)} has fewer rows ({smallest:g}) than there are folds: its scores are shaky.")
+        rows = "1 row has" if record.left_out == 1 else f"{record.left_out:,} rows have"
+        out.append(f"{rows} no class, or no weight, and cannot be used.")
+    if record.rows < FEW_ROWS:
+        p = record.scores.accuracy
+        margin = 2 * float(np.sqrt(max(p * (1 - p), 1 / record.rows) / record.rows))
+        low, high = max(p - margin, 0), min(p + margin, 1)
+        out.append(
+            f"With only {record.rows} rows, the accuracy may as well be {100 * low:.0f} % or {100 * high:.0f} %."
+        )
+    small = [c for c, weight in record.classes.items() if weight < record.folds]
+    if small and record.rows >= FEW_ROWS:
+        named = (
+            f"Class {shown(small[0])} has"
+            if len(small) == 1
+            else f"{len(small)} classes, such as {shown(small[0])}, have"
+        )
+        out.append(f"{named} fewer rows than there are folds: little is known about how well it is predicted.")
     for a in record.attributes:
-        if a["share"] >= LEAK:
+        if a["missing"] < NEARLY_MISSING and a["share"] >= LEAK * (1 - a["missing"]):
             out.append(
                 f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?"
             )
-        if a["missing"] >= MUCH_MISSING:
-            out.append(f"{shown(a['name'])} is missing in {a['missing']:.0%} of the rows.")
+    gaps = [a["name"] for a in record.attributes if a["missing"] >= MUCH_MISSING]
+    if gaps:
+        some = ", ".join(shown(name, 30) for name in gaps[:5]) + (" …" if len(gaps) > 5 else "")
+        count = "1 attribute is" if len(gaps) == 1 else f"{len(gaps)} attributes are"
+        out.append(f"{count} missing in at least half of the rows: {some}.")
     for pair in record.redundant[:5]:
         out.append(
-            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({pair.share:.0%}): "
-            "naive Bayes counts their evidence twice."
+            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({100 * pair.share:.0f} %), so naive Bayes "
+            f"counts their evidence twice. Try {type_option(pair.other, 'ignore')}."
         )
     if len(record.redundant) > 5:
         out.append(f"{len(record.redundant) - 5} more pairs of attributes repeat each other.")
-    for column in record.columns:
-        if column.kind == "identifier":
-            out.append(f"{shown(column.name)} looks like an identifier and is left out: {column.why}.")
-        elif column.kind == "text" and column.role == "left out":
-            out.append(f"{shown(column.name)} is free text and is left out.")
+    out += remarks(total.schema)
     for name, statistic in total.columns.items():
         if isinstance(statistic, Numbers):
             infinite = float(statistic.other[1:].sum(0).floats().sum())

@@ -1,6 +1,6 @@
 """Exact sums: arrays of numbers of the form whole * 2**exponent, added and subtracted without rounding.
 
-Knows nothing of rows or columns. Rounding happens once, in `floats` and `ratio`.
+Knows nothing of rows or columns. Rounding happens once, in `floats`.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Numbers:
         x = np.ascontiguousarray(cells, np.float64)
         codes = np.empty(len(x), np.int32)
         if not weights.plain:
-            # A row without weight must not cost a place in the tally (tests/laws/test_weights.py).
+            # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
             self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
