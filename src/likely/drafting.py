@@ -214,6 +214,8 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
         return Column(name, "nominal", "target", "text", declared.levels, why="the file says so")
     if said == "nominal" or form == "empty":
         return _as_said(name, "nominal", form, "target")
+    if form == "text" and profile is None:
+        return Column(name, "nominal", "target", "text")
     column = (
         Column(name, "number", "target", "number") if profile is None else of_text(name, profile.read(), target=True)
     )

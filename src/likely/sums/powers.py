@@ -17,8 +17,8 @@ from likely.table.batch import Floats, Ints
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROOM = 1 << 18
-"""Rows that a bin may take: each adds less than 2**43 to the highest part of a square."""
+_ROOM = 1 << 19
+"""Rows that a bin may take: each adds at most 2**42 + 2**22 to the highest part of a square."""
 _PARTS = 5
 """Per exponent and group: two halves of the sum of mantissas, three parts of the sum of their squares."""
 
@@ -55,8 +55,10 @@ class Powers:
         if least > most:
             return
         if weights.plain:
-            self._make_bins(least, most, len(x))
-            kernels.bin_powers(x, group, self._least, self._bins)
+            for start in range(0, len(x), _ROOM):
+                some = slice(start, start + _ROOM)
+                self._make_bins(least, most, len(x[some]))
+                kernels.bin_powers(x[some], group[some], self._least, self._bins)
             return
         first, second = self._first, self._second
         low, high = weights.base, weights.base + len(weights.chunks)
