@@ -136,7 +136,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"Cannot read {shown(path)}: {error.strerror}.") from None
+        remedy = "Give a file that `likely fit … -o` wrote."
+        raise InputError(f"Cannot read {shown(path)}: {error.strerror}. {remedy}") from None
     return parse(data, Path(path).name)
 
 
