@@ -103,7 +103,7 @@ def test_predicting_tells_what_was_odd(shards, run, write) -> None:
     for sentence in ("Column 'humidity' is not there", "did not have: 1 cell of 'outlook'"):
         assert sentence in ran.err
     write("none.csv", "zebra\n1\n")
-    run("predict", "all.likely", "none.csv").refused("none of the 4 attributes", "'outlook'")
+    run("predict", "all.likely", "none.csv").refused("none of the attributes of this model", "'outlook'")
     write("header.csv", "outlook,windy\n")
     assert run("predict", "all.likely", "header.csv", "--keep").done().out == "outlook,windy,prediction,p(no),p(yes)\n"
     write("clash.csv", "outlook,p(yes)\nsunny,1\n")
