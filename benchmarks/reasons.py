@@ -1,4 +1,4 @@
-"""Measures what docs/decisions/ claims: start-up with and without numba, CSV parsers, exact sums, pandas by the way.
+"""Measures what docs/decisions/ claims: start-up without numba, CSV parsers, exact sums, sizes of blocks, dictionaries.
 
 Prints one table of best times; writes nothing. Knows likely only as a user of its kernels and sources.
 """
@@ -17,6 +17,8 @@ from typing import Any
 
 import making
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 STARTS = {
     "0003 numpy, then numba and its registries": (
@@ -67,6 +69,44 @@ def by_duckdb(path: Path) -> int:
     return sum(batch.num_rows for batch in table.to_arrow_reader(1 << 16))
 
 
+BLOCKS = """
+import sys
+import fresh
+import likely.table.delimited as delimited
+from likely.table.source import open_source
+delimited.BLOCK = int(sys.argv[1]) << 20
+before = fresh.memory("VmHWM")
+for batch in open_source(sys.argv[2]).batches():
+    pass
+print((fresh.memory("VmHWM") - before) / 2**20)
+"""
+
+
+def memory_of_blocks(path: Path, megabytes: int) -> float:
+    """Peak memory above imports, in MB, of a sweep over a CSV in blocks of this size."""
+    program = [sys.executable, "-c", BLOCKS, str(megabytes), str(path.resolve())]
+    here = Path(__file__).resolve().parent
+    return float(subprocess.run(program, cwd=here, capture_output=True, text=True, check=True).stdout)
+
+
+def dictionaries(folder: Path, repeats: int) -> dict[str, float]:
+    """Milliseconds to decode a Parquet column of texts, as they are and as a dictionary."""
+    draw = np.random.default_rng(0)
+    short = np.array([f"level {k}" for k in range(300)])[draw.integers(0, 300, 1_000_000)]
+    columns = {"short, repeated": short.tolist(), "long, all different": [f"{k:0100}" for k in range(100_000)]}
+    out = {}
+    for what, texts in columns.items():
+        path = folder / "texts.parquet"
+        pq.write_table(pa.table({"k": pa.array(texts)}), path)
+        for how, coded in (("as they are", []), ("as a dictionary", ["k"])):
+
+            def decode(path: Path = path, coded: list[str] = coded) -> int:
+                return sum(b.num_rows for b in pq.ParquetFile(path, read_dictionary=coded).iter_batches(1 << 16))
+
+            out[f"0016 {what} texts, {how}"] = 1000 * best(repeats, decode)
+    return out
+
+
 def sums(repeats: int, count: int = 1_000_000) -> dict[str, float]:
     """Nanoseconds a cell for the sums of x and x*x of five classes."""
     from likely.sums.numbers import Numbers
@@ -112,6 +152,11 @@ def main() -> None:
         path = asked.csv or making.make(Path(folder), [asked.rows])[-1].csv
         print(f"{'0004 CSV by likely (pyarrow.csv)':<55} {best(asked.repeats, lambda: by_arrow(path)):8.2f} s")
         print(f"{'0004 CSV by duckdb':<55} {best(asked.repeats, lambda: by_duckdb(path)):8.2f} s")
+        for megabytes in (1, 4):
+            what = f"0016 memory of a sweep over the CSV, blocks of {megabytes} MB"
+            print(f"{what:<55} {memory_of_blocks(path, megabytes):8.0f} MB")
+        for what, milliseconds in dictionaries(Path(folder), asked.repeats).items():
+            print(f"{what:<55} {milliseconds:8.1f} ms")
 
 
 if __name__ == "__main__":

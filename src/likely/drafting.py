@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,11 @@ class Draft:
     open: frozenset[str]
 
 
-def draft(source: Source, reading: Reading) -> Draft:
-    """The schema of a source: given, or inferred by a sweep over its text columns."""
+def draft(source: Source, reading: Reading, profiles: Mapping[str, Profile] | None = None) -> Draft:
+    """The schema of a source: given, or inferred by a sweep over its text columns.
+
+    Where `profiles` are given there is no sweep; a text column without one is taken to be nominal.
+    """
     names = source.schema.names
     if reading.schema is not None:
         _check_alone(reading, reading.schema)
@@ -78,7 +82,8 @@ def draft(source: Source, reading: Reading) -> Draft:
     if reading.target is not None and reading.target == reading.weight:
         raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
     tokens = MISSING if reading.missing is None else tuple(dict.fromkeys(["", *(t.strip() for t in reading.missing)]))
-    profiles = _profiles(source, reading, tokens)
+    if profiles is None:
+        profiles = _profiles(source, reading, tokens)
     columns, still_open = [], set()
     for name in names:
         if name == reading.target:
@@ -98,7 +103,9 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
     for what, asked, column in (("target", reading.target, schema.target), ("weight", reading.weight, schema.weight)):
         if asked is not None and (column is None or column.name != asked):
             other = f"has the {what} {shown(column.name)}" if column is not None else f"has no {what}"
-            raise SettingError(f"The given schema {other}, not {shown(asked)}. Say the same, or leave the schema out.")
+            raise SettingError(
+                f"The given schema {other}, but {shown(asked)} was asked for. Say the same, or leave the schema out."
+            )
     for option, said in (("type", reading.types), ("missing", reading.missing), ("target-bins", reading.target_bins)):
         if said is not None:
             raise SettingError(
@@ -126,13 +133,19 @@ class _Profiler:
             self.profiles[name].update(array, self._tokens)
 
 
-def _profiles(source: Source, reading: Reading, tokens: tuple[str, ...]) -> dict[str, Profile]:
-    """Profiles of the text columns whose kind nobody has said."""
+def text_columns(source: Source, reading: Reading) -> list[str]:
+    """The text columns whose kind nobody has said."""
     said = {*(reading.types or {}), *(n for n, d in source.declared.items() if d.kind != "text"), reading.weight}
     names = [n for n in source.schema.names if n not in said and column_form(source.schema.field(n).type) == "text"]
     if reading.target in source.schema.names and reading.target not in names:
         form = column_form(source.schema.field(reading.target).type)
         names += [reading.target] if form == "text" and not _is_said(reading, reading.target) else []
+    return names
+
+
+def _profiles(source: Source, reading: Reading, tokens: tuple[str, ...]) -> dict[str, Profile]:
+    """Profiles of the text columns whose kind nobody has said."""
+    names = text_columns(source, reading)
     if not names:
         return {}
     workers = sweep(source.batches(names), lambda: _Profiler(names, tokens), reading.threads, progress=reading.progress)
@@ -157,6 +170,8 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
         )
     if profile is not None:
         return of_text(name, profile.read()), False
+    if form == "text":
+        return Column(name, "nominal", "attribute", "text"), True
     if form in ("number", "date"):
         return Column(name, form, "attribute", form, why=f"the table keeps {form}s here"), False  # type: ignore[arg-type]
     if form == "boolean":
@@ -199,6 +214,8 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
         return Column(name, "nominal", "target", "text", declared.levels, why="the file says so")
     if said == "nominal" or form == "empty":
         return _as_said(name, "nominal", form, "target")
+    if form == "text" and profile is None:
+        return Column(name, "nominal", "target", "text")
     column = (
         Column(name, "number", "target", "number") if profile is None else of_text(name, profile.read(), target=True)
     )
@@ -209,8 +226,9 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
         if len(values) > NUMERIC_CLASSES:
             raise ColumnError(
                 f"The target {shown(name)} is a number with many values (more than {NUMERIC_CLASSES}). "
-                "Cut it into bins, e.g. --target-bins 4, or say --type "
-                f"{name}=nominal if each value is a class of its own; `likely regress` predicts the number itself."
+                "Cut it into bins, e.g. --target-bins 4, or say "
+                f"{type_option(name, 'nominal')} if each value is a class of its own. "
+                "To predict the number itself: `likely regress`."
             )
         return replace(column, kind="nominal", reading="number", why=f"numbers with {len(values)} values")
     if profile is not None and profile.distinct() > MANY_CLASSES:
@@ -264,6 +282,27 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
     return Column(name, "nominal", "target", "number", edges=edges, why=why)
 
 
+def type_option(name: str, kind: str) -> str:
+    """The option that reads a column otherwise, as it can be typed into a shell."""
+    plain = name if name.isprintable() and len(name) <= 40 else "COLUMN"
+    return f"--type {quote(f'{plain}={kind}')}"
+
+
+def remarks(schema: Schema) -> list[str]:
+    """What a person should know of how the columns were read: what is left out, and cells unlike the rest."""
+    out = []
+    for column in schema.columns:
+        name = shown(column.name)
+        if column.kind == "identifier":
+            out.append(f"{name} looks like an identifier and is left out: {column.why}.")
+        elif column.kind == "text" and column.role == "left out" and column.why != "as asked":
+            out.append(f"{name} is free text, from which naive Bayes does not learn here; it is left out.")
+        elif " other cell" in column.why:
+            other = "number" if column.kind == "nominal" else "nominal"
+            out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")
+    return out
+
+
 # -- the last word ------------------------------------------------------------------------------------------
 
 
@@ -274,7 +313,7 @@ def check_strays(encoders: Sequence[Encoder], first: Draft, rows: int) -> None:
         if strays > 0.5 * rows and column.name not in first.open:
             raise InputError(
                 f"{strays:,} of {rows:,} cells of column {shown(column.name)} are not {column.reading}s, as the schema "
-                f"or --type says they should be. Say how to read it, e.g. --type {column.name}=nominal."
+                f"or --type says they should be. Say how to read it, e.g. {type_option(column.name, 'nominal')}."
             )
 
 

@@ -8,10 +8,11 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from likely.drafting import Progress, Reading, check_rows, check_strays, draft, settle, with_encoding
+from likely.drafting import Progress, Reading, check_rows, check_strays, settle, with_encoding
 from likely.engines.local import sweep
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.extending import extended, searched
+from likely.guessing import guessed
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
@@ -71,13 +72,15 @@ def _summarized(
     wanted: Callable[[Schema], frozenset[str]],
     like: Mapping[str, Any] | None = None,
 ) -> Summary:
-    first = draft(source, reading)
-    columns = [c.name for c in first.schema.used]
-    workers = sweep(
-        source.batches(columns), lambda: _Summarizer(first.schema), reading.threads, progress=reading.progress
-    )
-    check_strays([w.encoder for w in workers], first, sum(w.summary.rows + w.summary.left_out for w in workers))
-    summary, _ = settle(first, reduce(add, (w.summary for w in workers)))
+    first, whole, encoders = guessed(source, reading)
+    if whole is None:
+        columns = [c.name for c in first.schema.used]
+        workers = sweep(
+            source.batches(columns), lambda: _Summarizer(first.schema), reading.threads, progress=reading.progress
+        )
+        whole, encoders = reduce(add, (w.summary for w in workers)), [w.encoder for w in workers]
+    check_strays(encoders, first, whole.rows + whole.left_out)
+    summary, _ = settle(first, whole)
     check_rows(summary, source)
     return extended(source, summary, wanted(summary.schema), reading, like)
 

@@ -72,7 +72,7 @@ class Kernel:
         return self._call(*args)
 
     def _ready(self) -> Callable[..., Any]:
-        if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere numba keeps its own cache
+        if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere each process compiles
             import numba
 
             plain: Any = numba.njit(nogil=True, error_model="numpy")(_with_inner(self.function))

@@ -27,7 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"models"}),
     frozenset({"engines", "decide", "explain"}),
     frozenset({"drafting"}),
-    frozenset({"extending"}),
+    frozenset({"guessing", "extending"}),
     frozenset({"fitting", "predicting", "regression", "scoring", "spec", "evaluate"}),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py

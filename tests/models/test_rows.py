@@ -76,7 +76,7 @@ def test_an_absent_column_counts_as_missing_and_is_reported(model: likely.Model)
 
 
 def test_a_table_without_any_attribute_is_refused(model: likely.Model) -> None:
-    with pytest.raises(ColumnError, match="has none of the 3 attributes"):
+    with pytest.raises(ColumnError, match="has none of the attributes of this model"):
         model.posterior({"wnd": [1.0, 2.0]})
 
 

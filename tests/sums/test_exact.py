@@ -161,3 +161,11 @@ def test_nothing_at_all(shape: tuple[int, ...]) -> None:
     assert (empty + empty) == empty == (empty - empty)
     assert empty.floats().shape == shape
     assert not empty.is_negative().any()
+
+
+def test_carries_are_passed_on_before_a_digit_overflows() -> None:
+    exact, most, rows = Exact.zeros(1), 6 * (2**32 - 1) * 2**26, 2**26
+    for _ in range(64):
+        exact.cover(0, 1, rows)
+        exact.planes[0 - exact.base] += most
+    assert exact.fractions() == [64 * most]

@@ -131,3 +131,13 @@ def test_what_was_never_there_is_noticed_even_without_low_bits() -> None:
     assert numbers.level > 0
     assert (numbers - others).impossible
     assert not (numbers - numbers).impossible
+
+
+def test_a_debt_is_kept_exactly_while_the_tally_loses_bits() -> None:
+    parts = [np.empty(0), np.array([0.1, -1e300, 5e-324]), np.linspace(1, 2, 20)]
+    a, b, c = (Numbers(1, 4) for _ in parts)
+    for numbers, x in zip((a, b, c), parts, strict=True):
+        numbers.update(x, np.zeros(len(x), np.int32))
+    assert (a - b).moments() == [tuple(-m for m in b.moments()[0])]
+    assert ((a - b) + c).level > 0
+    assert (((a - b) + c) + b).moments() == c.moments()

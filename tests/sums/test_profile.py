@@ -66,3 +66,9 @@ def test_a_dictionary_counts_only_what_its_rows_use() -> None:
     out.update(array)
     seen = out.read()
     assert (seen.rows, seen.missing, seen.words, seen.whole, seen.distinct) == (3, 1, 3, 0, 1)
+
+
+def test_a_profile_that_forgot_some_cells_remembers_that_it_did() -> None:
+    whole = profiled([f"cell {k}" for k in range(3 * KEEP)])
+    kept = TextColumn.from_state(whole.state())
+    assert (kept + kept).distinct() == (kept + TextColumn()).distinct() == whole.distinct() > 2 * KEEP

@@ -5,51 +5,72 @@ Exit codes: 0 done; 2 bad usage or bad input, with a sentence on standard error;
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 DONE, BAD_INPUT, FAULT, INTERRUPTED = 0, 2, 70, 130
 
 
 def main() -> None:
+    """Run the command of this process, then end the process."""
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # so early that nothing had been imported, or a second time
+        code = INTERRUPTED
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # what cannot be written has been told already
+            stream.flush()
+    atexit._run_exitfuncs()
+    # A parser's thread that still wants Python while Python ends would abort the process, whatever its exit code.
+    os._exit(code)
+
+
+def run(arguments: list[str]) -> int:
     """Run a command; every failure becomes a sentence and an exit code, never a traceback."""
-    from likely.errors import LikelyError
+    import click
+
+    from likely.cli.commands import commands
+    from likely.errors import LikelyError, shown
 
     try:
-        import click
-
-        from likely.cli.commands import commands
-
-        code = commands.main(prog_name="likely", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else DONE)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleans up as Ctrl-C does
+        # Not commands.main(): click would make exit code 1 of a reader that went away.
+        with commands.make_context("likely", arguments) as context:
+            commands.invoke(context)
+        sys.stdout.flush()
+        return DONE
+    except click.exceptions.Exit as asked:
+        return asked.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except click.ClickException as error:
         _say(_usage(error))
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except LikelyError as error:
         _say(str(error))
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         _say("Interrupted; no file was written.")
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (likely look … | head): not an error, but Python would complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
+        return DONE  # the reader went away (likely look … | head): not an error
     except OSError as error:
-        _say(f"{error.strerror or error}, while writing or reading a file. Make room or mend the path, and run again.")
-        sys.exit(BAD_INPUT)
+        where = f" {shown(error.filename, 200)}" if error.filename else " standard output or a file"
+        _say(f"Cannot read or write{where}: {error.strerror or error}. Make room or mend the path, and run again.")
+        return BAD_INPUT
     except MemoryError:
         _say("There is not enough memory for this table. Leave wide text columns out with --type COLUMN=ignore.")
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except Exception as error:
         if os.environ.get("LIKELY_DEBUG"):
             raise
         _say(f"likely itself failed ({type(error).__name__}: {error}). Set LIKELY_DEBUG=1 to see where, and report it.")
-        sys.exit(FAULT)
+        return FAULT
 
 
 def _usage(error: Any) -> str:

@@ -22,6 +22,7 @@ def fit(data: str, target: str | None, spec_file: str | None, out: str, **option
 
     Without a target (--learner Density) the model says how probable whole rows are.
     """
+    from likely.drafting import remarks
     from likely.fitting import fit as learn
     from likely.report.words import clean, plural
 
@@ -46,5 +47,5 @@ def fit(data: str, target: str | None, spec_file: str | None, out: str, **option
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
     if summary.left_out:
         terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
-    for note in model.notes[:10]:
+    for note in (*remarks(model.schema), *model.notes)[:10]:
         terminal.say(note)

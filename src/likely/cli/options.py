@@ -80,7 +80,7 @@ _LEARNING = (
     click.option(
         "--variance-floor",
         type=float,
-        default=1e-6,
+        default=1e-3,
         show_default=True,
         help="Least variance of a class, as a share of the attribute's own.",
     ),

@@ -6,15 +6,24 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from unicodedata import combining, east_asian_width
 
 from likely.report.contents import Page, Table
 
 PATIENCE = 1.0
 """Seconds before a progress line appears."""
+_shown = False
+"""Whether a progress line is on the terminal."""
+
+
+_PLAINER = str.maketrans({"▇": "#", "→": ">", "×": "x", "÷": "/", "–": "-", "…": "~", "±": "~"})
+"""For a terminal or file that can take only ASCII."""
 
 
 def on_terminal() -> bool:
-    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    """Whether standard output can show more than plain text."""
+    able = os.environ.get("TERM", "dumb") != "dumb" and (sys.stdout.encoding or "").lower().startswith("utf")
+    return sys.stdout.isatty() and able
 
 
 def show(page: Page) -> None:
@@ -33,17 +42,29 @@ def _plain(page: Page) -> None:
         lines += ["", *page.remarks]
     text = "\n".join(lines) + "\n"
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(_PLAINER).encode(encoding, "replace").decode(encoding)
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 
+def _width(text: str) -> int:
+    """Places that a text takes up: two for a wide character, none for an accent that sits on another."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
 def _aligned(table: Table) -> list[str]:
-    widths = [max(len(r[k]) for r in (table.header, *table.rows)) for k in range(len(table.header))]
+    widths = [max(_width(r[k]) for r in (table.header, *table.rows)) for k in range(len(table.header))]
 
     def line(cells: tuple[str, ...]) -> str:
-        padded = (
-            c.rjust(w) if k in table.right else c.ljust(w) for k, (c, w) in enumerate(zip(cells, widths, strict=True))
-        )
+        padded = []
+        for k, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            blanks = " " * (width - _width(cell))
+            padded.append(blanks + cell if k in table.right else cell + blanks)
         return ("  " + "  ".join(padded)).rstrip()
 
     return [line(table.header), *(line(r) for r in table.rows)]
@@ -58,9 +79,8 @@ def _rich(page: Page) -> None:
     console.print(Text(page.headline, style="bold"))
     for table in page.tables:
         console.print()
+        console.print(Text(table.title, style="bold"))
         drawn = RichTable(
-            title=Text(table.title),
-            title_justify="left",
             box=None,
             header_style="dim",
             pad_edge=False,
@@ -85,15 +105,18 @@ def say(sentence: str) -> None:
 
 def progress() -> Callable[[int], None] | None:
     """A line that counts rows, once a sweep has taken more than a second; none away from a terminal."""
-    if not sys.stderr.isatty():
+    global _shown
+    _shown = False
+    if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return None
     started = last = time.monotonic()
 
     def tell(rows: int) -> None:
         nonlocal last
+        global _shown
         now = time.monotonic()
         if now - started > PATIENCE and now - last > 0.1:
-            last = now
+            last, _shown = now, True
             sys.stderr.write(f"\r\x1b[2K{rows:,} rows … {now - started:.0f} s\r")
             sys.stderr.flush()
 
@@ -102,6 +125,6 @@ def progress() -> Callable[[int], None] | None:
 
 def clear_progress() -> None:
     """Take the progress line away."""
-    if sys.stderr.isatty():
+    if _shown:
         sys.stderr.write("\r\x1b[2K")
         sys.stderr.flush()

@@ -64,8 +64,15 @@ def sweep(
         crew = [threading.Thread(target=run, args=(w,), daemon=True) for w in workers]
         for thread in crew:
             thread.start()
-        for thread in crew:
-            thread.join()
+        try:
+            for thread in crew:
+                thread.join()
+        except BaseException as error:
+            # Interrupted: the threads end with their batch. One that still ran when Python ends would bring it down.
+            failures.append(error)
+            for thread in crew:
+                thread.join()
+            raise
     if failures:
         raise failures[0]
     return workers

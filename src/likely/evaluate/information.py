@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 BINS = 16
 """Numbers are looked at in at most so many bins of about equal weight."""
+LEAST_ROWS = 5
+"""A cell with fewer rows is no strong evidence, whatever their classes."""
 
 Table: TypeAlias = "NDArray[np.float64]"
 
@@ -27,7 +29,8 @@ class Attribute:
 
     name: str
     bits: float
-    """Information about the target, corrected for the number of cells (Miller and Madow), never below zero."""
+    """Information about the target in a row of the table, corrected for the number of cells (Miller and Madow), never
+    below zero. A missing cell tells nothing, so an attribute that is mostly missing tells little."""
     share: float
     """Of the target's entropy."""
     missing: float
@@ -56,14 +59,17 @@ def entropy(weights: Table) -> float:
     return float(-(p * np.log2(p)).sum())
 
 
-def information(table: Table) -> float:
-    """Mutual information of rows and columns in bits, corrected for its upward bias, not below zero."""
+def information(table: Table, scale: float = 1.0) -> float:
+    """Mutual information of rows and columns in bits, corrected for its upward bias, not below zero.
+
+    `scale` times the table is what the correction takes for rows.
+    """
     total = table.sum()
     if total <= 0:
         return 0.0
     raw = entropy(table.sum(axis=0)) + entropy(table.sum(axis=1)) - entropy(table.ravel())
     rows, columns = (np.count_nonzero(table.sum(axis=a)) for a in (1, 0))
-    return float(max(raw - (rows - 1) * (columns - 1) / (2 * total * np.log(2)), 0.0))
+    return float(max(raw - (rows - 1) * (columns - 1) / (2 * scale * total * np.log(2)), 0.0))
 
 
 def bin_edges(values: NDArray[np.float64], weight: NDArray[np.float64], bins: int = BINS) -> NDArray[np.float64]:
@@ -76,14 +82,32 @@ def bin_edges(values: NDArray[np.float64], weight: NDArray[np.float64], bins: in
     return np.unique(values[places[places < len(values)]])
 
 
+def best_cut(values: NDArray[np.float64], per_class: Table) -> NDArray[np.float64]:
+    """The one edge that tells most about the class, or none: a number that decides the target decides it here."""
+    if len(values) < 2:
+        return values[:0]
+    below = np.cumsum(per_class, axis=0)
+    sides = np.stack([below[:-1], np.maximum(below[-1] - below[:-1], 0)])
+    whole = sides.sum(axis=2)
+
+    def n_log_n(n: Table) -> Table:
+        return np.where(n > 0, n * np.log2(np.where(n > 0, n, 1)), 0)
+
+    uncertain = (n_log_n(whole) - n_log_n(sides).sum(axis=2)).sum(axis=0)
+    best = int(np.argmin(uncertain))
+    return values[best + 1 : best + 2]
+
+
 def attributes(summary: Summary) -> list[Attribute]:
     """All attributes, the most informative first."""
-    whole = entropy(summary.total.floats())
-    found = [_attribute(name, statistic, whole) for name, statistic in summary.columns.items()]
+    weights = summary.total.floats()
+    # Weights of one and more stand for so many rows; weights that are shares would make every row a shred of one.
+    scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
+    found = [_attribute(name, statistic, entropy(weights), scale) for name, statistic in summary.columns.items()]
     return sorted(found, key=lambda a: -a.bits)
 
 
-def _attribute(name: str, statistic: Counts | Numbers, whole: float) -> Attribute:
+def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float) -> Attribute:
     edges: tuple[float, ...] = ()
     if isinstance(statistic, Counts):
         table = statistic.table[: len(statistic.labels)].floats()
@@ -91,15 +115,15 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float) -> Attribut
     else:
         values, weights = statistic.tally()
         per_class = weights.floats()
-        cut = bin_edges(values, per_class.sum(axis=1))
+        cut = np.union1d(bin_edges(values, per_class.sum(axis=1)), best_cut(values, per_class))
         edges = tuple(cut.tolist())
         table = np.zeros((len(cut) + 1, statistic.groups))
         np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
         cells = tuple(bin_labels(edges)) if edges else ("any",)
     gone, there = float(statistic.other.floats().sum()), float(table.sum())
-    bits = information(table)
-    share = bits / whole if whole > 0 else 0.0
-    return Attribute(name, bits, share, gone / (gone + there) if gone + there else 0.0, cells, table, edges)
+    missing = gone / (gone + there) if gone + there else 0.0
+    bits = information(table, scale) * (1 - missing)
+    return Attribute(name, bits, bits / whole if whole > 0 else 0.0, missing, cells, scale * table, edges)
 
 
 def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -> list[Piece]:
@@ -111,10 +135,11 @@ def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -
         outside, per_rest = table.sum(axis=1, keepdims=True) - table, per_class.sum() - per_class
         if len(classes) < 2 or len(table) < 2:
             continue
+        enough = attribute.table.sum(axis=1) >= LEAST_ROWS
         log_ratio = np.log(inside / per_class) - np.log(outside / per_rest)
         error = np.sqrt(np.maximum(1 / inside - 1 / per_class + 1 / outside - 1 / per_rest, 0))
         least = np.sign(log_ratio) * np.maximum(np.abs(log_ratio) - 1.64 * error, 0) / np.log(2)
-        for cell, label in np.argwhere(least > 0):
+        for cell, label in np.argwhere((least > 0) & enough[:, None]):
             pieces.append(
                 Piece(
                     attribute.name,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.drafting import Reading, check_rows, draft, with_encoding
+from likely.drafting import Reading, check_rows, draft, remarks, type_option, with_encoding
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate import kernels
 from likely.evaluate.information import Piece, attributes, entropy, evidence
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 LEAK = 0.95
 """An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
 MUCH_MISSING = 0.5
+NEARLY_MISSING = 0.9
+"""Too few cells to say that an attribute decides anything."""
+FEW_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class _Sampler:
 
     def take(self, batch: Batch, start: int) -> None:
         picked = np.empty(batch.rows, np.bool_)
-        kernels.chosen(start, int(self._share * (2**63 - 1)), 0, picked)
+        kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 0, picked)
         self.sample.take(batch, np.flatnonzero(picked))
 
 
@@ -106,13 +109,11 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
             f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
             "so there is nothing to predict. Choose another target."
         )
+    if total.rows < 2 * folds and folds > 2:
+        # Fewer than two rows a fold: fewer folds, so that each is scored on something.
+        return _look(source, reading, learner, max(2, total.rows // 2), seed)
     if "learner" in found.refused:
         raise SettingError(found.refused["learner"])
-    smallest = min(total.total.floats())
-    if total.rows < 2 * folds:
-        folds_used = max(2, min(folds, total.rows // 2))
-        if folds_used < folds and total.rows >= 4:
-            return _look(source, reading, learner, folds_used, seed)
     scorer, baseline = found.scorers["learner"], found.scorers["baseline"]
     told = found.extras[0].attributes
     redundant = tuple(reduce(add, (e.sample for e in found.extras)).pairs())
@@ -138,35 +139,47 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         (),
         (*source.notes, *notes),
     )
-    return replace(record, warnings=tuple(_warnings(record, smallest, total)))
+    return replace(record, warnings=tuple(_warnings(record, total)))
 
 
-def _warnings(record: Look, smallest: float, total: Summary) -> list[str]:
+def _warnings(record: Look, total: Summary) -> list[str]:
     out = []
     if record.left_out:
-        out.append(f"{record.left_out:,} rows have no class (or no weight) and are left out.")
-    if smallest < record.folds:
-        name = min(record.classes, key=lambda c: record.classes[c])
-        out.append(f"Class {shown(name)} has fewer rows ({smallest:g}) than there are folds: its scores are shaky.")
+        rows = "1 row has" if record.left_out == 1 else f"{record.left_out:,} rows have"
+        out.append(f"{rows} no class, or no weight, and cannot be used.")
+    if record.rows < FEW_ROWS:
+        p = record.scores.accuracy
+        margin = 2 * float(np.sqrt(max(p * (1 - p), 1 / record.rows) / record.rows))
+        low, high = max(p - margin, 0), min(p + margin, 1)
+        out.append(
+            f"With only {record.rows} rows, the accuracy may as well be {100 * low:.0f} % or {100 * high:.0f} %."
+        )
+    small = [c for c, weight in record.classes.items() if weight < record.folds]
+    if small and record.rows >= FEW_ROWS:
+        named = (
+            f"Class {shown(small[0])} has"
+            if len(small) == 1
+            else f"{len(small)} classes, such as {shown(small[0])}, have"
+        )
+        out.append(f"{named} fewer rows than there are folds: little is known about how well it is predicted.")
     for a in record.attributes:
-        if a["share"] >= LEAK:
+        if a["missing"] < NEARLY_MISSING and a["share"] >= LEAK * (1 - a["missing"]):
             out.append(
                 f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?"
             )
-        if a["missing"] >= MUCH_MISSING:
-            out.append(f"{shown(a['name'])} is missing in {a['missing']:.0%} of the rows.")
+    gaps = [a["name"] for a in record.attributes if a["missing"] >= MUCH_MISSING]
+    if gaps:
+        some = ", ".join(shown(name, 30) for name in gaps[:5]) + (" …" if len(gaps) > 5 else "")
+        count = "1 attribute is" if len(gaps) == 1 else f"{len(gaps)} attributes are"
+        out.append(f"{count} missing in at least half of the rows: {some}.")
     for pair in record.redundant[:5]:
         out.append(
-            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({pair.share:.0%}): "
-            "naive Bayes counts their evidence twice."
+            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({100 * pair.share:.0f} %), so naive Bayes "
+            f"counts their evidence twice. Try {type_option(pair.other, 'ignore')}."
         )
     if len(record.redundant) > 5:
         out.append(f"{len(record.redundant) - 5} more pairs of attributes repeat each other.")
-    for column in record.columns:
-        if column.kind == "identifier":
-            out.append(f"{shown(column.name)} looks like an identifier and is left out: {column.why}.")
-        elif column.kind == "text" and column.role == "left out":
-            out.append(f"{shown(column.name)} is free text and is left out.")
+    out += remarks(total.schema)
     for name, statistic in total.columns.items():
         if isinstance(statistic, Numbers):
             infinite = float(statistic.other[1:].sum(0).floats().sum())

@@ -193,7 +193,7 @@ def learned(
             rows.more(frozenset({name}), summaries)
         except LikelyError as error:
             refused |= {n: str(error) for n, names in wanted.items() if name in names}
-    training = [rows.total - part if part.rows else rows.total for part in summaries]
+    training = [rows.total - part if 0 < part.rows < rows.total.rows else rows.total for part in summaries]
     for name, learner in learners.items():
         if name in refused:
             continue

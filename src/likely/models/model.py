@@ -151,8 +151,8 @@ class Model(ABC):
         if self.schema.attributes and not any(c.name in names for c in self.schema.attributes):
             first = self.schema.attributes[0].name
             raise ColumnError(
-                f"{source.name} has none of the {len(self.schema.attributes)} attributes of this model. "
-                f"It needs {shown(first)} and the like; {nearest(first, source.schema.names)}"
+                f"{source.name} has none of the attributes of this model, such as {shown(first)}. "
+                f"{nearest(first, source.schema.names)}"
             )
         return wanted
 

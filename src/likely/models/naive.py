@@ -43,7 +43,7 @@ class NaiveBayes:
     """Added to the count of every class when the prior is observed."""
     variance: Variance = "unbiased"
     """'unbiased' divides by n-1, 'ml' by n."""
-    variance_floor: float = 1e-6
+    variance_floor: float = 1e-3
     """No class's variance is taken to be less than this share of the attribute's own variance over all classes."""
     missing: Literal["skip", "level"] = "skip"
     """'skip' leaves a missing cell's factor out; 'level' takes being missing as evidence."""

@@ -16,6 +16,7 @@ from likely.models.bins import names_of
 from likely.models.categorical import Categorical, LevelSettings, categorical
 from likely.models.gaussian import Gaussian
 from likely.models.kernel import KernelDensity
+from likely.models.learners import changed_settings
 from likely.models.model import Exhibit, Model
 from likely.models.product import Product
 from likely.models.quotient import Quotient
@@ -56,23 +57,18 @@ def _numbers_from(start: int, width: int) -> frozenset[int]:
 
 def of_look(record: Look, everything: bool = False) -> Page:
     """What `likely look` says."""
-    scores, baseline = record.scores, record.baseline
-    better = scores.accuracy - baseline.accuracy
-    verdict = (
-        f"{percent(scores.accuracy)} of the rows are predicted rightly; always saying the most frequent class gives "
-        f"{percent(baseline.accuracy)}."
-    )
-    if scores.log_loss is None or (baseline.log_loss is not None and scores.log_loss > baseline.log_loss):
-        verdict += " Its probabilities are worse than the baseline's: trust the ranking, not the percentages."
-    elif better <= 0:
-        verdict += " The class is not predicted better than by the baseline, but its probabilities are sharper."
-    headline = f"{clean(record.target)} in {clean(record.source)}: {verdict}"
-    total = sum(record.classes.values())
+    total, shown_classes = sum(record.classes.values()), list(record.classes.items())
+    weighed = "weight" if any(c.role == "weight" for c in record.columns) else "rows"
     classes = Table(
         "Classes",
-        ("class", "rows", "share"),
-        tuple((clean(c), number(n), percent(n / total)) for c, n in list(record.classes.items())[:20]),
+        ("class", weighed, "share"),
+        tuple((clean(c), number(n), percent(n / total)) for c, n in shown_classes[: None if everything else 20]),
         _numbers_from(1, 3),
+    )
+    size = f"{plural(record.rows, 'row')}, {plural(len(record.classes), 'class')}"
+    headline = (
+        f"{clean(record.target)} in {clean(record.source)}: {size}, {plural(len(record.attributes), 'attribute')}.\n"
+        f"{_verdict(record)}"
     )
     tables = [_score_table(record), classes, _attribute_table(record, everything), _evidence_table(record)]
     if len(record.classes) <= 10:
@@ -87,13 +83,35 @@ def of_look(record: Look, everything: bool = False) -> Page:
             ),
         )
     )
-    hidden = [] if everything else [_hidden(len(record.columns), 40, "column")]
-    remarks = [*(f"Beware: {w}" for w in record.warnings), *record.notes, *filter(None, hidden)]
+    counts = (
+        (len(record.classes), 20, "class"),
+        (len(record.attributes), 20, "attribute"),
+        (len(record.columns), 40, "column"),
+    )
+    more = [plural(n - most, word) for n, most, word in counts if n > most and not everything]
+    hidden = [f"Not shown: {', '.join(more)}; --all shows them."] if more else []
+    remarks = [*(f"Beware: {w}" for w in record.warnings), *record.notes, *hidden]
     return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
-def _hidden(count: int, most: int, word: str) -> str:
-    return f"{plural(count - most, 'more ' + word)}; --all shows them." if count > most else ""
+def _verdict(record: Look) -> str:
+    """How well the target is predicted, in a sentence or two that claim no more than the scores do."""
+    scores, baseline = record.scores, record.baseline
+    if not record.attributes:
+        return "No other column can be used, so nothing but the frequency of the classes is known."
+    found = (
+        f"Naive Bayes names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
+        f"always naming the most frequent class is right for {percent(baseline.accuracy)}."
+    )
+    named = scores.accuracy > baseline.accuracy
+    sharper = scores.log_loss is not None and (baseline.log_loss is None or scores.log_loss < baseline.log_loss)
+    if named and not sharper:
+        found += "\nBut it is too sure of itself (see log loss): trust its classes, not its percentages."
+    elif sharper and not named:
+        found += "\nStill, its probabilities tell more than the frequencies alone do (see log loss)."
+    elif not named:
+        found += "\nNothing is gained: neither its classes nor its log loss are better."
+    return found
 
 
 def _score_table(record: Look) -> Table:
@@ -101,20 +119,23 @@ def _score_table(record: Look) -> Table:
         return "infinite" if value is None else f"{value:.4f}"
 
     one, two = record.scores, record.baseline
-    rows = (
+    rows: tuple[tuple[str, ...], ...] = (
         ("accuracy", percent(one.accuracy), percent(two.accuracy), "higher is better"),
         ("log loss, bits a row", bits(one.log_loss), bits(two.log_loss), "lower is better"),
         ("Brier score", f"{one.brier:.4f}", f"{two.brier:.4f}", "lower is better; 0 to 2"),
     )
-    title = f"Cross-validated in {record.folds} folds over {plural(one.rows, 'row')}"
-    return Table(title, ("score", "naive Bayes", "prior only", ""), rows, frozenset({1, 2}))
+    if one.unclassified:
+        rows += (("cannot be classified", number(one.unclassified), number(two.unclassified), "counted as wrong"),)
+    others = "the other one" if record.folds == 2 else f"the other {record.folds - 1}"
+    title = f"Cross-validated: each of {record.folds} folds is predicted by what {others} taught"
+    return Table(title, ("score", "naive Bayes", "frequencies only", ""), rows, frozenset({1, 2}))
 
 
 def _attribute_table(record: Look, everything: bool) -> Table:
     rows = record.attributes if everything else record.attributes[:20]
     most = max([a["bits"] for a in rows], default=0.0) or 1.0
     return Table(
-        f"What each attribute tells about {clean(record.target, 30)} ({record.entropy:.3f} bits in all)",
+        f"What each attribute alone tells about {clean(record.target, 20)}, of {record.entropy:.3f} bits to be known",
         ("attribute", "bits", "share", "missing", ""),
         tuple(
             (
@@ -131,33 +152,29 @@ def _attribute_table(record: Look, everything: bool) -> Table:
 
 
 def _evidence_table(record: Look) -> Table:
-    def said(bits: float) -> str:
-        times = 2 ** abs(bits)
-        return f"×{times:.3g}" if bits > 0 else f"÷{times:.3g}"
-
     return Table(
-        "Strongest single pieces of evidence",
+        "Strongest single pieces of evidence (first those least likely to be chance)",
         ("if", "is", "then the odds of", "go", "bits", "rows"),
         tuple(
             (
-                clean(p.attribute, 30),
-                clean(p.cell, 30),
-                clean(p.label, 30),
-                said(p.bits),
+                clean(p.attribute, 20),
+                clean(p.cell, 22),
+                clean(p.label, 18),
+                f"×{2**p.bits:.3g}",
                 f"{p.bits:+.2f}",
                 number(p.rows),
             )
             for p in record.evidence
         ),
-        frozenset({4, 5}),
+        frozenset({3, 4, 5}),
     )
 
 
 def _confusion(record: Look) -> Table:
-    names = [clean(c, 20) for c in record.classes]
+    names = [clean(c, 20 if len(record.classes) < 4 else 10) for c in record.classes]
     header = ("true class", *(f"→ {n}" for n in names))
     rows = tuple((name, *(number(v) for v in row)) for name, row in zip(names, record.confusion, strict=True))
-    return Table("Predicted (columns) against true (rows)", header, rows, _numbers_from(1, len(header)))
+    return Table("True class (rows) against the class named (columns)", header, rows, _numbers_from(1, len(header)))
 
 
 def of_comparison(record: Comparison) -> Page:
@@ -213,7 +230,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
     name = clean(target.name) if target else "a density"
     return Page(
-        f"{model.learner!r} for {name}, from {plural(summary.rows, 'row')}"
+        f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
         (classes, columns, *(_table(e) for e in model.exhibits())),
         model.notes,
@@ -226,6 +243,13 @@ def _table(exhibit: Exhibit) -> Table:
     return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
 
 
+def _settings(learner: Any) -> str:
+    """A learner's name, with the settings that are not the usual ones."""
+    name, said = type(learner).__name__, changed_settings(learner)
+    listed = ", ".join(f"{k}={clean(repr(v), 80)}" for k, v in said.items())
+    return f"{name}({listed})" if said else f"{name} with the usual settings"
+
+
 def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
     """What `likely show` says of one attribute: counts and probabilities, or the densities."""
     column = model.schema[name]
@@ -233,7 +257,8 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
         return Page(f"{clean(name)} is the target.", of_model(model, fractions).tables[:1])
     if column.role != "attribute":
         known = [c.name for c in model.schema.attributes]
-        raise ColumnError(f"{shown(name)} is {column.role}, so the model says nothing of it. {nearest(name, known)}")
+        role = "the weight" if column.role == "weight" else column.role
+        raise ColumnError(f"{shown(name)} is {role}, so the model says nothing of it. {nearest(name, known)}")
     statistic = model.summary.columns[name]
     factor = next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
     if isinstance(statistic, Counts):

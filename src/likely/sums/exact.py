@@ -1,6 +1,6 @@
 """Exact sums: arrays of numbers of the form whole * 2**exponent, added and subtracted without rounding.
 
-Knows nothing of rows or columns. Rounding happens once, in `floats` and `ratio`.
+Knows nothing of rows or columns. Rounding happens once, in `floats`.
 """
 
 from __future__ import annotations
@@ -71,6 +71,16 @@ class Exact:
             self.planes = _padded(self.planes, below, above)
             self.base -= below
             self._carry()
+
+    def add_at(self, whole: NDArray[np.int64], bit: int) -> None:
+        """Add whole numbers (below 2**62 in size) times 2**bit."""
+        digit, shift = bit >> 5, bit & 31
+        self.cover(digit, digit + 3, 1)
+        low, high = (whole & _LOW) << shift, (whole >> BITS) << shift
+        at = digit - self.base
+        self.planes[at] += low & _LOW
+        self.planes[at + 1] += (low >> BITS) + (high & _LOW)
+        self.planes[at + 2] += high >> BITS
 
     def resize(self, *shape: int) -> None:
         """Grow to `shape`; new places hold zero."""

@@ -91,53 +91,32 @@ def digits(x: Any, base: int, planes: Any) -> None:
         planes[j + 2, i] = np.int64(hi >> HALF)
 
 
-@kernel("f8[], i4[], i8[][], i8, i8[][], i8")
-def add_powers(x: Any, group: Any, first: Any, base1: int, second: Any, base2: int) -> None:
-    """Add x to first[:, group] and x*x to second[:, group], exactly. NaN and infinities are passed over."""
+@kernel("f8[], i4[], i8, i8[][][]")
+def bin_powers(x: Any, group: Any, least: int, bins: Any) -> None:
+    """Add the mantissa m of x = m * 2**p, and m*m, to the parts of bins[p - least, group]: no shifts, no rounding."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
         g = group[i]
         u = bits[i]
         e = np.int64((u >> EXPONENT_AT) & EXPONENT)
         m = u & FRACTION
-        if g < 0 or e == 0x7FF:
+        if g < 0 or e == 0x7FF or (u << ONE) == 0:
             continue
         if e == 0:
-            if m == 0:
-                continue
             e = np.int64(1)
         else:
             m |= HIDDEN
-        p = e - 1075
+        k = e - 1075 - least
         ml = m & LOW
         mh = m >> HALF
-        j = (p >> 5) - base1
-        s = np.uint64(p & 31)
-        lo = ml << s
-        hi = (mh << s) + (lo >> HALF)
-        if u >> SIGN_AT:
-            first[j, g] -= np.int64(lo & LOW)
-            first[j + 1, g] -= np.int64(hi & LOW)
-            first[j + 2, g] -= np.int64(hi >> HALF)
-        else:
-            first[j, g] += np.int64(lo & LOW)
-            first[j + 1, g] += np.int64(hi & LOW)
-            first[j + 2, g] += np.int64(hi >> HALF)
-        cross = (ml * mh) << ONE
+        sign = np.int64(1) - np.int64((u >> SIGN_AT) << ONE)
         low = ml * ml
-        t = (low >> HALF) + (cross & LOW)
-        v = (t >> HALF) + (cross >> HALF) + mh * mh
-        j = ((2 * p) >> 5) - base2
-        s = np.uint64((2 * p) & 31)
-        d = (low & LOW) << s
-        second[j, g] += np.int64(d & LOW)
-        d = ((t & LOW) << s) + (d >> HALF)
-        second[j + 1, g] += np.int64(d & LOW)
-        d = ((v & LOW) << s) + (d >> HALF)
-        second[j + 2, g] += np.int64(d & LOW)
-        d = ((v >> HALF) << s) + (d >> HALF)
-        second[j + 3, g] += np.int64(d & LOW)
-        second[j + 4, g] += np.int64(d >> HALF)
+        cross = (ml * mh) << ONE
+        bins[k, g, 0] += sign * np.int64(ml)
+        bins[k, g, 1] += sign * np.int64(mh)
+        bins[k, g, 2] += np.int64(low & LOW)
+        bins[k, g, 3] += np.int64((low >> HALF) + (cross & LOW))
+        bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
 
 
 @inner
@@ -150,7 +129,7 @@ def _add_product(planes: Any, j: int, g: int, digit: Any, times: Any, sign: Any)
 
 @kernel("f8[], i4[], i8[], i8[][], i8, i8[][], i8")
 def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, second: Any, base2: int) -> None:
-    """As `add_powers`, each row counted chunk times (a whole number below 2**32)."""
+    """Add chunk * x to first[:, group] and chunk * x*x to second, digit by digit; chunk is whole and below 2**32."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
         g = group[i]

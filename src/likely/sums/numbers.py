@@ -15,6 +15,7 @@ import numpy as np
 from likely.sums import kernels
 from likely.sums.counts import add_counts
 from likely.sums.exact import Exact
+from likely.sums.powers import Powers
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Floats, Ints
 
@@ -29,7 +30,7 @@ Keys: TypeAlias = "NDArray[np.uint64]"
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = ("_first", "_index", "_keys", "_known", "_second", "_tidy", "cap", "level", "other", "table")
+    __slots__ = ("_index", "_keys", "_known", "_powers", "_tidy", "cap", "level", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -41,8 +42,7 @@ class Numbers:
         self._known = 0
         self._index: NDArray[np.int32] | None = None
         self._tidy = False
-        self._first = Exact.zeros(groups)  # kept from level 1 on; before that the tally knows them
-        self._second = Exact.zeros(groups)
+        self._powers = Powers(groups)  # kept from level 1 on; before that the tally knows them
 
     @property
     def groups(self) -> int:
@@ -53,8 +53,7 @@ class Numbers:
             self._tidy = False
             self.table.resize(self.table.shape[0], groups)
             self.other.resize(3, groups)
-            self._first.resize(groups)
-            self._second.resize(groups)
+            self._powers.resize(groups)
 
     # -- taking in ------------------------------------------------------------------------------------------
 
@@ -63,7 +62,7 @@ class Numbers:
         x = np.ascontiguousarray(cells, np.float64)
         codes = np.empty(len(x), np.int32)
         if not weights.plain:
-            # A row without weight must not cost a place in the tally (tests/laws/test_weights.py).
+            # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
             self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
@@ -80,7 +79,7 @@ class Numbers:
             part = slice(done, stop)
             add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
             if self.level:
-                self._add_powers(x[part], group[part], weights.take(part))
+                self._powers.add(x[part], group[part], weights.take(part))
             if stop < len(x):
                 self._make_space(limit, x[stop : stop + 1])
             done = stop
@@ -92,7 +91,7 @@ class Numbers:
             self._index = _index_of(self._keys, self._known, 4 * len(self._index))
             return
         if self.level == 0:
-            self._first, self._second = self.sums()
+            self._powers = Powers.of(*self.sums())
         keys = self._keys[: self._known]
         bits = _bits_to_drop(np.append(keys, (newcomer + 0.0).view(np.uint64) >> np.uint64(self.level)), self.cap)
         self._set_tally(*_coarsened(keys, self.table[: self._known], bits))
@@ -101,20 +100,6 @@ class Numbers:
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:
         self._keys, self.table, self._known, self._index = keys, table, len(keys), None
-
-    def _add_powers(self, x: Floats, group: Ints, weights: Weights) -> None:
-        least, most = kernels.exponents(x)
-        if least > most:
-            return
-        first, second = self._first, self._second
-        low, high = weights.base, weights.base + len(weights.chunks)
-        first.cover((least >> 5) + low, (most >> 5) + 3 + high, len(x))
-        second.cover((2 * least >> 5) + low, (2 * most >> 5) + 5 + high, len(x))
-        for k, chunk in enumerate(weights.chunks, weights.base):
-            if weights.plain:
-                kernels.add_powers(x, group, first.planes, first.base, second.planes, second.base)
-            else:
-                kernels.add_scaled_powers(x, group, chunk, first.planes, first.base - k, second.planes, second.base - k)
 
     # -- reading out ----------------------------------------------------------------------------------------
 
@@ -128,16 +113,16 @@ class Numbers:
     def sums(self) -> tuple[Exact, Exact]:
         """Sum of x and sum of x*x in each group, over the finite values."""
         if self.level:
-            return self._first, self._second
+            return self._powers.sums()
         keys, groups = self._keys[: self._known], self.groups
         planes, base = self.table[: self._known].chunks()
         values = np.repeat(keys.view(np.float64), groups)
         group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
 
         def powers(digits: list[NDArray[np.int64]], base: int) -> tuple[Exact, Exact]:
-            own = Numbers(groups)
-            own._add_powers(values, group, Weights(tuple(np.ascontiguousarray(d).reshape(-1) for d in digits), base))
-            return own._first, own._second
+            own = Powers(groups)
+            own.add(values, group, Weights(tuple(np.ascontiguousarray(d).reshape(-1) for d in digits), base))
+            return own.sums()
 
         debt = np.minimum(planes[-1], 0)  # below zero only where more was taken away than was there
         first, second = powers([*planes[:-1], planes[-1] - debt], base)
@@ -162,7 +147,8 @@ class Numbers:
         out = Numbers(0, self.cap)
         out.level, out._tidy = self.level, self._tidy
         out._set_tally(self._keys, self.table.canonical())
-        out.other, out._first, out._second = (e.canonical() for e in (self.other, self._first, self._second))
+        out.other = self.other.canonical()
+        out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
         return out
 
     def canonical(self) -> Numbers:
@@ -177,14 +163,14 @@ class Numbers:
         out._set_tally(keys[order], table[order].canonical())
         out.other = self.other.canonical()
         if self.level:
-            out._first, out._second = self._first.canonical(), self._second.canonical()
+            out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
         return out
 
     def coarsened(self, level: int) -> Numbers:
         """The same with at least `level` bits dropped from the tally."""
         out = self.canonical()
         if level > out.level:
-            out._first, out._second = out.sums()
+            out._powers = Powers.of(*out.sums())
             out._set_tally(*_coarsened(out._keys, out.table, level - out.level))
             out.level = level
         return out
@@ -206,7 +192,7 @@ class Numbers:
             keys, table = _coarsened(keys, table, bits)
             level += bits
         if level:
-            out._first, out._second = (joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True))
+            out._powers = Powers.of(*(joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True)))
         out._set_tally(keys, table)
         out.level = level
         return out.canonical()
@@ -236,8 +222,7 @@ class Numbers:
         out.level = self.level
         out._set_tally(own._keys, own.table.scattered(places, 1, groups))
         out.other = own.other.scattered(places, 1, groups)
-        out._first = own._first.scattered(places, 0, groups)
-        out._second = own._second.scattered(places, 0, groups)
+        out._powers = Powers.of(*(s.scattered(places, 0, groups) for s in own._powers.sums()))
         return out
 
     @property
@@ -250,7 +235,8 @@ class Numbers:
 
     def state(self) -> dict[str, Any]:
         own = self.canonical()
-        sums = {} if own.level == 0 else {"first": own._first.state(), "second": own._second.state()}
+        first, second = own._powers.sums()
+        sums = {} if own.level == 0 else {"first": first.state(), "second": second.state()}
         return {
             "keys": own._keys,
             "level": own.level,
@@ -268,7 +254,7 @@ class Numbers:
         out._set_tally(np.asarray(state["keys"], np.uint64).copy(), Exact.from_state(state["table"]))
         out.other = other
         if out.level:
-            out._first, out._second = Exact.from_state(state["first"]), Exact.from_state(state["second"])
+            out._powers = Powers.of(Exact.from_state(state["first"]), Exact.from_state(state["second"]))
         return out
 
 

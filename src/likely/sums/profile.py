@@ -117,4 +117,5 @@ class Profile:
         rows = whole + decimal + code + date + words
         examples = tuple(self.examples[h] for h in sorted(self.examples))
         per_cell = self.words / rows if rows else 0.0
-        return TextProfile(rows, missing, whole, decimal, code, date, words, self.distinct(), per_cell, examples)
+        distinct = min(self.distinct(), rows)  # the estimate may err upwards
+        return TextProfile(rows, missing, whole, decimal, code, date, words, distinct, per_cell, examples)

@@ -87,6 +87,8 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
     if len(data) < _HEAD.size + _DIGEST:
         raise FileFormatError(f"{shown(name)} is cut short. Copy or make it again.")
     _, version, length = _HEAD.unpack_from(data)
+    if version == 0:
+        raise FileFormatError(f"{shown(name)} is cut short or was altered. Copy or make it again.")
     if version > VERSION:
         raise FileFormatError(
             f"{shown(name)} was written by a newer likely (file version {version}, this one reads up to {VERSION}). "
@@ -134,7 +136,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"Cannot read {shown(path)}: {error.strerror}.") from None
+        remedy = "Give a file that `likely fit … -o` wrote."
+        raise InputError(f"Cannot read {shown(path)}: {error.strerror}. {remedy}") from None
     return parse(data, Path(path).name)
 
 

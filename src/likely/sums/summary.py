@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import NotLearned, SchemaMismatch, shown
+from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.sums import state
 from likely.sums.cells import Cells
 from likely.sums.counts import Counts
@@ -67,8 +67,8 @@ class Summary:
 
     def __getitem__(self, name: str) -> Statistic:
         if name not in self.columns:
-            self.schema[name]  # says which names there are
-            raise KeyError(name)
+            role = self.schema[name].role  # an unknown name is refused there, with the nearest one
+            raise ColumnError(f"Column {shown(name)} is {role}, so nothing is kept of it but its place in the schema.")
         return self.columns[name]
 
     def __repr__(self) -> str:

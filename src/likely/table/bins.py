@@ -12,7 +12,7 @@ def shortest(low: float, high: float) -> float:
     """The number with the fewest digits above `low` and not above `high`: an edge that people can read.
 
     >>> shortest(23.61, 23.83746751620238), shortest(99.0, 104.0), shortest(-2.5, -1.0)
-    (23.8, 100.0, -2.0)
+    (23.8, 100.0, -1.0)
     """
     for digits in range(1, 17):
         for found in (float(f"{high:.{digits}g}"), float(f"{low:.{digits}g}"), float(f"{(low + high) / 2:.{digits}g}")):

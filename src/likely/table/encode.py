@@ -5,7 +5,7 @@ Text cells are trimmed of blanks; a level is the trimmed text. No Python runs pe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,20 @@ def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
     out = np.zeros(len(texts), np.uint64)
     cells.hash_cells(offsets, np.frombuffer(b"".join(texts), np.uint8), out)
     return out
+
+
+def _numbers_among(tokens: tuple[str, ...]) -> NDArray[np.float64]:
+    """Those tokens that are numbers."""
+    values, _ = numbers(as_text(tokens), NO_TOKENS)
+    return values[np.isfinite(values)]
+
+
+def as_text(texts: Sequence[str]) -> Any:
+    """Texts as an Arrow array, without the detour of `as_arrow`."""
+    data = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
 def as_arrow(values: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> Any:
@@ -285,6 +299,7 @@ class Encoder:
     def __post_init__(self) -> None:
         self._tokens = token_hashes(self.schema.missing)
         self._missing = frozenset(self.schema.missing)
+        self._gone = _numbers_among(self.schema.missing)  # such as -999: in a column of numbers it has no text
         self._own: dict[str, Labels] = {}
         target = self.schema.target
         if target is not None and target.edges and self.classes is None:
@@ -323,6 +338,8 @@ class Encoder:
             ) from None
         if strays:
             self.strays[column.name] = self.strays.get(column.name, 0) + strays
+        if len(self._gone):
+            values = np.where(np.isin(values, self._gone), np.nan, values)
         return values
 
     def _nominal(self, column: Column, array: Any, start: int) -> Codes:

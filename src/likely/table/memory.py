@@ -15,7 +15,7 @@ from likely.errors import ColumnError, InputError, shown
 from likely.table.sniff import check_unique
 from likely.table.source import Declared, Source
 
-ROWS = 1 << 16
+ROWS = 1 << 17
 
 
 class TableSource(Source):

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.encode import as_arrow
+from likely.table.encode import as_arrow, as_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,14 +32,15 @@ class Sink:
     """Writes batches of one table; the file appears whole on success, and not at all on failure."""
 
     def __init__(self, path: str | None) -> None:
-        self._path = None if path in (None, "-") else Path(str(path)).resolve()
+        given = None if path in (None, "-") else Path(str(path))
+        # A pipe or a device takes bytes where it is; a link to a file keeps pointing at its file, which is replaced.
+        self._device = given is not None and given.exists() and not given.is_file() and not given.is_dir()
+        self._path = given if given is None or self._device else given.resolve()
         self._name = shown(path)
         suffixes = [s.lower() for s in self._path.suffixes] if self._path is not None else []
         self._packed = _PACKED.get(suffixes[-1]) if suffixes else None
         rest = suffixes[:-1] if self._packed else suffixes
         self._suffix = rest[-1] if rest else ""
-        there = self._path is not None and self._path.exists()
-        self._device = there and self._path is not None and not self._path.is_file() and not self._path.is_dir()
         known = (*_TEXT, *(() if self._packed else _PARQUET))
         if (suffixes and suffixes[-1] in _OTHERS) or (self._packed and self._suffix not in known):
             raise InputError(f"Cannot write {self._name} as its name says. Call it .csv, .csv.gz, .tsv or .parquet.")
@@ -54,7 +55,7 @@ class Sink:
             return self
         with self._failures():
             if self._device:
-                name = str(self._path)  # a pipe or a device takes bytes; it is not there to be replaced
+                name = str(self._path)
             else:
                 if self._path.is_dir():
                     raise IsADirectoryError(EISDIR, "it is a folder")
@@ -158,7 +159,7 @@ def predictions(
     names = prediction_names(classes)
     some = codes >= 0
     index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
-    arrays: list[Any] = [pa.DictionaryArray.from_arrays(index, pa.array(list(classes), pa.string())).cast(pa.string())]
+    arrays: list[Any] = [pa.DictionaryArray.from_arrays(index, as_text(classes)).cast(pa.string())]
     arrays += [as_arrow(matrix[:, k], some) for k in range(len(classes))]
     return _beside(kept, names, arrays)
 

@@ -1,0 +1,97 @@
+"""Exact sums of x and of x*x, per group of rows, the quick way: whole mantissas are added up apart for each exponent.
+
+Nothing is shifted while rows come in; bins of exponents are moved to the digits of exact sums now and then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.sums import kernels
+from likely.sums.exact import Exact
+from likely.sums.weights import Weights
+from likely.table.batch import Floats, Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ROOM = 1 << 19
+"""Rows that a bin may take: each adds at most 2**42 + 2**22 to the highest part of a square."""
+_PARTS = 5
+"""Per exponent and group: two halves of the sum of mantissas, three parts of the sum of their squares."""
+
+
+class Powers:
+    """The sums of the first and second powers of numbers; NaN and infinities are passed over."""
+
+    __slots__ = ("_bins", "_first", "_least", "_rows", "_second")
+
+    def __init__(self, groups: int) -> None:
+        self._first = Exact.zeros(groups)
+        self._second = Exact.zeros(groups)
+        self._bins: NDArray[np.int64] = np.zeros((0, groups, _PARTS), np.int64)
+        self._least = 0
+        self._rows = 0
+
+    @classmethod
+    def of(cls, first: Exact, second: Exact) -> Powers:
+        """Sums that are known already."""
+        out = cls(first.shape[0])
+        out._first, out._second = first, second
+        return out
+
+    def resize(self, groups: int) -> None:
+        """Grow to so many groups."""
+        self._empty_bins()
+        self._bins = np.zeros((0, groups, _PARTS), np.int64)
+        self._first.resize(groups)
+        self._second.resize(groups)
+
+    def add(self, x: Floats, group: Ints, weights: Weights) -> None:
+        """Take in numbers with their groups (negative: left out) and weights."""
+        least, most = kernels.exponents(x)
+        if least > most:
+            return
+        if weights.plain:
+            for start in range(0, len(x), _ROOM):
+                some = slice(start, start + _ROOM)
+                self._make_bins(least, most, len(x[some]))
+                kernels.bin_powers(x[some], group[some], self._least, self._bins)
+            return
+        first, second = self._first, self._second
+        low, high = weights.base, weights.base + len(weights.chunks)
+        first.cover((least >> 5) + low, (most >> 5) + 3 + high, len(x))
+        second.cover((2 * least >> 5) + low, (2 * most >> 5) + 5 + high, len(x))
+        for k, chunk in enumerate(weights.chunks, weights.base):
+            kernels.add_scaled_powers(x, group, chunk, first.planes, first.base - k, second.planes, second.base - k)
+
+    def _make_bins(self, least: int, most: int, rows: int) -> None:
+        """Bins for the exponents least … most, with room for so many rows."""
+        if self._rows + rows > _ROOM:
+            self._empty_bins()
+        self._rows += rows
+        have = len(self._bins)
+        low = min(least, self._least) if have else least
+        high = max(most, self._least + have - 1) if have else most
+        if high - low + 1 != have:
+            grown = np.zeros((high - low + 1, *self._bins.shape[1:]), np.int64)
+            grown[self._least - low : self._least - low + have] = self._bins
+            self._bins, self._least = grown, low
+
+    def _empty_bins(self) -> None:
+        """Move what the bins hold to the exact sums."""
+        for k in np.flatnonzero(self._bins.any(axis=(1, 2))).tolist():
+            exponent, held = self._least + k, self._bins[k]
+            for part in range(2):
+                self._first.add_at(held[:, part], exponent + 32 * part)
+            for part in range(3):
+                self._second.add_at(held[:, 2 + part], 2 * exponent + 32 * part)
+        self._bins[...] = 0
+        self._rows = 0
+
+    def sums(self) -> tuple[Exact, Exact]:
+        """Sum of x and sum of x*x in each group."""
+        self._empty_bins()
+        return self._first, self._second

@@ -1,0 +1,46 @@
+"""Every command and option explains itself, and docs/cli.md tells them all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from likely.cli.commands import COMMANDS, commands
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def command(name: str) -> click.Command:
+    found = commands.get_command(click.Context(commands), name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_explains_itself(name, run) -> None:
+    for flag in ("-h", "--help"):
+        told = run(name, flag).done()
+        assert told.out.startswith(f"Usage: likely {name} ") and told.err == ""
+    assert command(name).help and command(name).short_help
+    for parameter in command(name).params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_manual_tells_it(name) -> None:
+    manual = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert f"likely {name}" in manual
+    for parameter in command(name).params:
+        if isinstance(parameter, click.Option):
+            assert all(option in manual for option in parameter.opts), parameter.opts
+
+
+def test_help_and_version_of_the_whole(run) -> None:
+    told = run("--help").done().out
+    assert (
+        all(f"  {name} " in told for name in COMMANDS) and "Exit codes" in told and "..." not in told.split("\n", 1)[1]
+    )
+    assert run("--version").done().out.startswith("likely ")
