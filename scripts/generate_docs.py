@@ -19,7 +19,9 @@ CLI = "docs/cli.md"
 HEADING = """# Commands
 
 Written by `scripts/docs` from the commands' own `--help`: do not edit it here. What the options about reading mean is
-told in [reading.md](reading.md), what the settings of naive Bayes mean in [models.md](models.md).
+told in [reading.md](reading.md), what learners and their settings mean in [models.md](models.md), what a spec is in
+[specs.md](specs.md). Options such as `--pseudo-count` are settings of naive Bayes, and of every learner that has a
+setting of that name; `--set` takes any setting.
 """
 
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import LikelyError
 
 if TYPE_CHECKING:
+    from likely.evaluate.compare import compare
     from likely.evaluate.look import look
     from likely.fitting import fit, load, summarize
     from likely.models.aode import OneDependence
+    from likely.models.baseline import Prior
     from likely.models.density import Density
     from likely.models.full import FullBayes
     from likely.models.linear import Linear
@@ -45,10 +47,12 @@ __all__ = [
     "OneDependence",
     "Pooled",
     "Posterior",
+    "Prior",
     "Regression",
     "Schema",
     "Summary",
     "Tree",
+    "compare",
     "fit",
     "load",
     "look",
@@ -72,9 +76,11 @@ _ROOMS = {
     "Neighbors": "likely.models.neighbors",
     "OneDependence": "likely.models.aode",
     "Posterior": "likely.models.posterior",
+    "Prior": "likely.models.baseline",
     "Schema": "likely.table.schema",
     "Summary": "likely.sums.summary",
     "Tree": "likely.models.tree",
+    "compare": "likely.evaluate.compare",
     "fit": "likely.fitting",
     "load": "likely.fitting",
     "look": "likely.evaluate.look",

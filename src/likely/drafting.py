@@ -26,6 +26,8 @@ from likely.table.schema import MISSING, Column, Schema
 from likely.table.source import Source, open_source
 
 TYPES = ("nominal", "number", "text", "date", "ignore")
+AS_ASKED = "as asked"
+"""Why a column is read as it is, where the user said so."""
 Progress = Callable[[int], None]
 
 
@@ -161,7 +163,9 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
     said = (reading.types or {}).get(name)
     form = column_form(source.schema.field(name).type)
     declared = source.declared.get(name)
-    if said is not None:
+    if declared is not None and declared.kind == "number":
+        form = "number"  # whatever the file keeps it in, its levels are numbers
+    if said is not None and not (said == "nominal" and declared is not None and declared.kind == "nominal"):
         return _as_said(name, said, form, "attribute"), True
     if declared is not None and declared.kind != "text":
         reading_of = "text" if declared.kind == "nominal" else declared.kind
@@ -181,15 +185,14 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
 
 
 def _as_said(name: str, said: str, form: str, role: str) -> Column:
-    why = "as asked"
     if said == "ignore":
-        return Column(name, "ignored", "left out", why=why)
+        return Column(name, "ignored", "left out", why=AS_ASKED)
     if said == "text":
-        return Column(name, "text", "left out", why=why)
+        return Column(name, "text", "left out", why=AS_ASKED)
     reading = said
     if said == "nominal":
         reading = "text" if form in ("text", "boolean", "empty") else "number"
-    return Column(name, said, role, reading, why=why)  # type: ignore[arg-type]
+    return Column(name, said, role, reading, why=AS_ASKED)  # type: ignore[arg-type]
 
 
 def _target(source: Source, reading: Reading, profile: Profile | None, tokens: tuple[str, ...]) -> Column:
@@ -295,8 +298,8 @@ def remarks(schema: Schema) -> list[str]:
         name = shown(column.name)
         if column.kind == "identifier":
             out.append(f"{name} looks like an identifier and is left out: {column.why}.")
-        elif column.kind == "text" and column.role == "left out" and column.why != "as asked":
-            out.append(f"{name} is free text, from which naive Bayes does not learn here; it is left out.")
+        elif column.kind == "text" and column.role == "left out" and column.why != AS_ASKED:
+            out.append(f"{name} is free text, from which nothing is learned here; it is left out.")
         elif " other cell" in column.why:
             other = "number" if column.kind == "nominal" else "nominal"
             out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")

@@ -64,7 +64,7 @@ def shown(text: object, limit: int = 60) -> str:
     return "".join(c if c.isprintable() else "?" for c in quoted)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str], most: int = 8) -> str:
     """The end of a sentence that suggests the nearest existing name, or lists the names where there are few."""
     known = list(names)
     close = get_close_matches(name, known, n=1, cutoff=0.6) or [k for k in known if k.casefold() == name.casefold()]
@@ -72,5 +72,5 @@ def nearest(name: str, names: Iterable[str]) -> str:
         return f"Did you mean {shown(close[0])}?"
     if not known:
         return "There are no columns."
-    listed = ", ".join(shown(k, 30) for k in known[:8])
-    return f"There are: {listed}{' …' if len(known) > 8 else ''}."
+    listed = ", ".join(shown(k, 30) for k in known[:most])
+    return f"There are: {listed}{' …' if len(known) > most else ''}."

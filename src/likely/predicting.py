@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.drafting import Reading, with_encoding
-from likely.errors import ColumnError, shown
+from likely.errors import ColumnError, SettingError, shown
 from likely.models.model import Model
 from likely.models.posterior import Posterior
 from likely.table.sink import Sink, empty_batch, prediction_names, predictions
@@ -36,6 +36,8 @@ def predict_table(
     progress: Callable[[int], None] | None = None,
 ) -> Predicted:
     """Write prediction and probabilities of every row of `data`; memory does not grow with the rows."""
+    if model.schema.target is None:
+        raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
     reading = Reading(encoding=encoding, delimiter=delimiter)
     if path in (None, "-"):
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
@@ -72,9 +74,12 @@ def _predicted(
                 predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None)
             )
     remarks = remarks_on(absent, unseen, strays)
+    if not model.proper and rows:
+        remarks.append(f"The columns p(…) hold scores of {type(model.learner).__name__}, which are no probabilities.")
     if unclassified:
         number = "1 row" if unclassified == 1 else f"{unclassified:,} rows"
-        remarks.append(f"{number} cannot be classified: every class is impossible. Predictions are left empty there.")
+        why = "every class is impossible" if model.proper else "no class beats all others"
+        remarks.append(f"{number} cannot be classified: {why}. Predictions are left empty there.")
     return Predicted(rows, unclassified, tuple(remarks))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from likely.drafting import AS_ASKED
 from likely.errors import InputError, SettingError, nearest, shown
 from likely.fitting import load
 from likely.models.learners import learner_named, settings_of
@@ -43,7 +44,7 @@ class Spec:
     def flat(self) -> dict[str, str]:
         """Every assumption as one line: a name and a value."""
         out = {"learner": type(self.learner).__name__}
-        out |= {f"learner.{k}": json.dumps(v, ensure_ascii=False) for k, v in settings_of(self.learner).items()}
+        out |= _flat("learner", settings_of(self.learner))
         for name in ("target", "weight", "target_bins", "missing"):
             value = getattr(self, name)
             if value is not None:
@@ -64,6 +65,18 @@ class Spec:
         return "\n".join(lines) + "\n"
 
 
+def _flat(name: str, value: Any) -> dict[str, str]:
+    """One line for each value inside, so that two long ones are compared piece by piece."""
+    inside: list[tuple[Any, Any]] = []
+    if isinstance(value, Mapping):
+        inside = list(value.items())
+    elif isinstance(value, (list, tuple)) and any(isinstance(v, Mapping) for v in value):
+        inside = list(enumerate(value, 1))
+    if not inside:
+        return {name: json.dumps(value, ensure_ascii=False)}
+    return {line: text for key, part in inside for line, text in _flat(f"{name}.{key}", part).items()}
+
+
 def _key(name: str) -> str:
     if name.isascii() and name.replace("_", "").replace("-", "").isalnum():
         return name
@@ -75,13 +88,13 @@ def _text(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """A plain value as TOML; its strings and numbers are JSON's but for infinities."""
+    """A plain value as TOML: strings are JSON's, and floats Python's (inf and nan too)."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(str(k))} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_value(v) for v in value) + "]"
-    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
-        return f"{int(value)}.0"
+    if isinstance(value, float):
+        return repr(value)
     return _text(value) if isinstance(value, str) else json.dumps(value)
 
 
@@ -91,6 +104,8 @@ def spec_of(model: Model) -> Spec:
     target, weight = schema.target, schema.weight
     names = {"identifier": "ignore", "constant": "ignore", "ignored": "ignore"}
     columns = {c.name: names.get(c.kind, c.kind) for c in schema.columns if c.role not in ("target", "weight")}
+    if target is not None and target.why == AS_ASKED:
+        columns[target.name] = target.kind  # a number of many values, say, of which each is a class
     return Spec(
         target.name if target else None,
         weight.name if weight else None,
@@ -106,10 +121,14 @@ def parse_spec(text: str, name: str) -> Spec:
     try:
         page = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{shown(name)} is not TOML: {error}.") from None
+        raise InputError(f"{shown(name)} is not TOML: {error}. Mend that line.") from None
+    except RecursionError:
+        raise InputError(f"{shown(name)} nests brackets too deeply for a spec. Mend it.") from None
     for part in page:
         if part not in _PARTS:
             raise SettingError(f"{shown(name)} has a part {shown(part)}, which no spec has. {nearest(part, _PARTS)}")
+        if not _FITS[part](page[part]):
+            raise SettingError(f"{shown(name)}: {part} is {shown(page[part])}. Write it like this: {_LIKE[part]}.")
     learner = dict(page.get("learner", {"name": "NaiveBayes"}))
     if not isinstance(learner.get("name"), str):
         raise SettingError(f'{shown(name)} does not name its learner. Write name = "NaiveBayes" under [learner].')
@@ -118,10 +137,46 @@ def parse_spec(text: str, name: str) -> Spec:
         page.get("target"),
         page.get("weight"),
         tuple(float(b) for b in bins) if isinstance(bins, list) else bins,
-        tuple(str(m) for m in page["missing"]) if "missing" in page else None,
-        {str(k): str(v) for k, v in page.get("columns", {}).items()},
+        tuple(page["missing"]) if "missing" in page else None,
+        page.get("columns", {}),
         learner_named(learner.pop("name"), learner),
     )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _are_bins(value: object) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_number, value))
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "target": _is_text,
+    "weight": _is_text,
+    "target_bins": _are_bins,
+    "missing": _are_texts,
+    "columns": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
+    "learner": lambda value: isinstance(value, dict),
+}
+_LIKE = {
+    "target": 'target = "play"',
+    "weight": 'weight = "n"',
+    "target_bins": "target_bins = 4, or the edges: target_bins = [10, 20, 30]",
+    "missing": 'missing = ["?", "none"]',
+    "columns": '[columns], and below it: age = "number"',
+    "learner": '[learner], and below it: name = "Tree"',
+}
 
 
 def read_spec(path: str) -> Spec:

@@ -77,7 +77,7 @@ def test_no_other_tree_tells_more(seed: int) -> None:
     # The exhibit lists the same links, parents first.
     (exhibit,) = model.exhibits()
     assert {frozenset((NAMES.index(r[0]), NAMES.index(r[1]))) for r in exhibit.rows[1:]} == links
-    assert exhibit.rows[0][:2] == ("a", "")
+    assert exhibit.rows[0][:2] == ("a", "–")
 
 
 def test_ties_go_to_the_first() -> None:

@@ -162,3 +162,14 @@ def test_rows_are_counted_beside_the_sums() -> None:
     assert weighted == repeated
     assert (weighted.rows, weighted.left_out) == (2, 1)
     assert (repeated.rows, repeated.left_out) == (3, 0)
+
+
+def test_equal_means_equal_beyond_the_first_order() -> None:
+    # The same counts of each column, but other pairs of cells.
+    one = {"a": ["u", "u", "v", "v"], "b": ["x", "x", "z", "z"], "y": ["p"] * 4}
+    two = {**one, "b": ["x", "z", "x", "z"]}
+    assert likely.summarize(one, "y") == likely.summarize(two, "y")
+    for name in ("pairs", "cells", "rows", "products"):
+        assert likely.summarize(one, "y", more=[name]) != likely.summarize(two, "y", more=[name])
+        assert likely.summarize(one, "y", more=[name]) == likely.summarize(one, "y", more=[name])
+        assert likely.summarize(one, "y", more=[name]) != likely.summarize(one, "y")

@@ -9,9 +9,10 @@ import click
 
 from likely.cli import terminal
 from likely.cli.options import json_option, reading_of, reading_options
+from likely.errors import SettingError
 
 
-@click.command()
+@click.command(short_help="All learners side by side, on the same folds.")
 @click.argument("data")
 @click.argument("target")
 @click.option("--learner", "names", multiple=True, metavar="NAME", help="Only these learners; all of them otherwise.")
@@ -33,6 +34,8 @@ def compare(
         record = compare_all(data, target, learners, folds=folds, seed=seed, progress=terminal.progress(), **reading)
     finally:
         terminal.clear_progress()
+    if all(one.scores is None for one in record.learners):
+        raise SettingError(record.learners[0].refused)
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
     else:

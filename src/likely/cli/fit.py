@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import learner_of, learning_options, out_option, reading_of, reading_options
+from likely.cli.options import (
+    check_said_once,
+    learner_of,
+    learning_options,
+    out_option,
+    reading_of,
+    reading_options,
+)
 
 
 @click.command(short_help="Learn a model and write it to a file.")
@@ -26,13 +33,17 @@ def fit(data: str, target: str | None, spec_file: str | None, out: str, **option
     from likely.fitting import fit as learn
     from likely.report.words import clean, plural
 
-    reading, learner = reading_of(options), learner_of(options)
+    said: dict[str, Any] = {}
     if spec_file is not None:
         from likely.spec import read_spec
 
         spec = read_spec(spec_file)
-        target, learner = target or spec.target, spec.learner
-        reading |= {k: v for k, v in spec.reading().items() if v is not None}
+        said = {k: v for k, v in spec.reading().items() if v is not None}
+        check_said_once(spec_file, said)
+        target = target or spec.target
+    reading, learner = reading_of(options) | said, learner_of(options)
+    if spec_file is not None:
+        learner = spec.learner
     if target is None and type(learner).__name__ != "Density":
         raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
     try:
@@ -41,9 +52,10 @@ def fit(data: str, target: str | None, spec_file: str | None, out: str, **option
         terminal.clear_progress()
     model.save(out)
     summary = model.summary
-    used = plural(len(model.schema.attributes), "attribute")
-    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')}, {plural(len(model.classes), 'class')}, {used}.")
-    if len(model.classes) == 1:
+    classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
+    used = plural(len(model.schema.attributes), "attribute" if classes else "column")
+    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')},{classes} {used}.")
+    if len(model.classes) == 1 and classes:
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
     if summary.left_out:
         terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")

@@ -17,9 +17,10 @@ def merge(models: tuple[str, ...], out: str) -> None:
     The settings of the first are kept.
     """
     from likely.fitting import merged
+    from likely.models.model import Model
     from likely.report.words import clean, plural
 
     whole = merged(models)
     whole.save(out)
-    rows = whole.rows if hasattr(whole, "rows") else whole.summary.rows
-    terminal.say(f"{clean(out)}: {plural(rows, 'row')} of {plural(len(models), 'model')}.")
+    summary = whole.summary if isinstance(whole, Model) else whole
+    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")

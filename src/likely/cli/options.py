@@ -11,6 +11,10 @@ from click.core import ParameterSource
 
 from likely.errors import InputError, SettingError, shown
 
+NAMES = ("NaiveBayes", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic", "Neighbors", "Mixture",
+         "Gibbs", "Density", "Prior")  # fmt: skip
+"""The learners, so that help need not wait for them to be imported; a test compares."""
+
 _READING = (
     click.option(
         "--type", "types", multiple=True, metavar="COLUMN=KIND", help="nominal, number, date, text or ignore."
@@ -39,7 +43,9 @@ _READING = (
 )
 
 _LEARNING = (
-    click.option("--learner", default="NaiveBayes", show_default=True, metavar="NAME", help="What learns."),
+    click.option(
+        "--learner", default="NaiveBayes", show_default=True, metavar="NAME", help=f"What learns: {', '.join(NAMES)}."
+    ),
     click.option(
         "--set",
         "settings",
@@ -233,6 +239,18 @@ def learner_of(options: dict[str, Any]) -> Any:
     return learner_named(name, settings)
 
 
+def check_said_once(spec_file: str, reading: dict[str, Any]) -> None:
+    """Refuse an option that says again, or otherwise, what a spec says: its learner, and how it reads the table."""
+    context = click.get_current_context()
+    spoken = {"learner", "settings", *_NAIVE, *reading, *(["schema_file"] if reading else [])}
+    for option in context.command.params:
+        if option.name in spoken and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
+            raise SettingError(
+                f"{shown(spec_file)} says already what {option.opts[-1]} would say. "
+                "Change the spec, or leave one of them out."
+            )
+
+
 _NAIVE = {
     "pseudo_count": "pseudo_count",
     "m_estimate": "m_estimate",
@@ -290,7 +308,7 @@ def _toml(value: str, text: str) -> Any:
     for written in (value, f"'{value}'"):  # a bare word is a string
         try:
             return tomllib.loads(f"x = {written}")["x"]
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             continue
     raise SettingError(f"--set {shown(text)}: the value is not understood. Write it as TOML does.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command()
+@click.command(short_help="Rows drawn from a model.")
 @click.argument("model")
 @click.option("-n", "--rows", type=click.IntRange(0), default=10, show_default=True, help="How many rows.")
 @click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")

@@ -17,9 +17,10 @@ from likely.cli.options import out_option
 def unlearn(model: str, data: str, out: str, encoding: str | None, delimiter: str | None) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
     from likely.fitting import load, unlearned
+    from likely.models.model import Model
     from likely.report.words import clean, plural
 
     less = unlearned(load(model), data, encoding=encoding, delimiter=delimiter)
     less.save(out)
-    rows = less.rows if hasattr(less, "rows") else less.summary.rows
-    terminal.say(f"{clean(out)}: {plural(rows, 'row')} remain.")
+    summary = less.summary if isinstance(less, Model) else less
+    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from likely.drafting import Reading, check_rows, draft, with_encoding
-from likely.errors import InputError, shown
+from likely.drafting import Reading, draft, with_encoding
+from likely.errors import InputError
 from likely.evaluate.scores import Scores
 from likely.evaluate.validate import validate
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
 from likely.models.model import Learner
 from likely.sums import state
+from likely.sums.summary import Summary
 from likely.table.source import Source
 
 
@@ -74,19 +75,26 @@ def _compared(
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    chosen = dict(field_of() if learners is None else learners)
-    found = validate(source, first, reading, chosen, folds, seed)
-    total = check_rows(found.total, source)
-    if len(total.classes) < 2:
-        raise InputError(
-            f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
-            "so there is nothing to predict. Choose another target."
-        )
+    chosen: dict[str, Learner] = dict(learners or {})
+    left: dict[str, str] = {}
+
+    def field(total: Summary) -> Mapping[str, Learner]:
+        nonlocal chosen, left
+        if learners is None:
+            chosen, left = field_of(total.rows)
+        return chosen
+
+    found = validate(source, first, reading, field, folds, seed)
+    total = found.total
+    if total.rows < 2 * folds and folds > 2:
+        # Fewer than two rows a fold: fewer folds, as `look` does.
+        return _compared(source, reading, learners, max(2, total.rows // 2), seed)
     rows = []
     for name, learner in chosen.items():
         scores = found.scorers[name].read() if name in found.scorers else None
         about = type(learner).__name__, changed_settings(learner)
         rows.append(Compared(name, *about, scores, found.refused.get(name, "")))
+    rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
     return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.drafting import Reading, check_rows, draft, remarks, type_option, with_encoding
+from likely.drafting import Reading, draft, remarks, type_option, with_encoding
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate import kernels
 from likely.evaluate.information import Piece, attributes, entropy, evidence
@@ -103,12 +103,7 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
     learners = {"learner": learner, "baseline": Prior()}
     found = validate(source, first, reading, learners, folds, seed, _Sampler)
-    total = check_rows(found.total, source)
-    if len(total.classes) < 2:
-        raise InputError(
-            f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
-            "so there is nothing to predict. Choose another target."
-        )
+    total = found.total
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
         return _look(source, reading, learner, max(2, total.rows // 2), seed)
@@ -174,7 +169,7 @@ def _warnings(record: Look, total: Summary) -> list[str]:
         out.append(f"{count} missing in at least half of the rows: {some}.")
     for pair in record.redundant[:5]:
         out.append(
-            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({100 * pair.share:.0f} %), so naive Bayes "
+            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({100 * pair.share:.0f} %): naive Bayes "
             f"counts their evidence twice. Try {type_option(pair.other, 'ignore')}."
         )
     if len(record.redundant) > 5:

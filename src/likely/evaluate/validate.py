@@ -4,7 +4,7 @@ have not seen its fold. Learners that search (logistic regression) sweep again; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.drafting import Draft, Reading
+from likely.drafting import Draft, Reading, check_rows
 from likely.engines.local import sweep
-from likely.errors import LikelyError
+from likely.errors import InputError, LikelyError, shown
 from likely.evaluate.folds import Dealer, fold_summaries, parts
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
@@ -213,19 +213,34 @@ def learned(
     return {n: [models[n, k] for k in range(len(summaries))] for n in kept}, refused
 
 
+def check_classes(total: Summary, source: Source) -> None:
+    """Refuse a table in which there is nothing to predict."""
+    check_rows(total, source)
+    target = total.schema.target
+    if len(total.classes) < 2 and target is not None:
+        raise InputError(
+            f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
+            "so there is nothing to predict. Choose another target."
+        )
+
+
 def validate(
     source: Source,
     first: Draft,
     reading: Reading,
-    learners: Mapping[str, Learner],
+    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
     folds: int,
     seed: int,
     extra: Any = None,
 ) -> Validation:
-    """Cross-validate `learners`; `extra(total)` makes something that is shown every scored batch as well."""
+    """Cross-validate `learners` (or those that a function of the total names).
+
+    `extra(total)` makes something that is shown every scored batch as well.
+    """
     total, summaries = fold_summaries(source, first, reading, folds, seed)
+    check_classes(total, source)
     rows = Folded(source, total, reading, folds, seed)
-    models, refused = learned(rows, learners, summaries)
+    models, refused = learned(rows, learners(total) if callable(learners) else learners, summaries)
     dealer = rows.dealer()
     judges = sweep(
         source.batches(rows.columns),

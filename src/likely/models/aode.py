@@ -6,7 +6,7 @@ Knows the grid of levels and its pairs. What is missing is neither parent nor ch
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -86,6 +86,7 @@ class OneDependenceModel(Model):
     """(parent's cell, cell, class)"""
     serves: NDArray[np.int32]
     """Which cells have enough rows to be parents."""
+    generative: ClassVar[bool] = True
 
     def log_joint(self, batch: Batch) -> Matrix:
         """The log of the mean over parents. A distribution over rows and classes where every cell may be a parent."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from likely.errors import InputError
 from likely.models.prior import Prior as PriorSetting
 from likely.models.prior import prior_quotients
 from likely.models.product import Product
 from likely.models.quotient import log_of
+from likely.models.ranges import checked
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -24,14 +26,24 @@ class Prior:
     prior: PriorSetting = "observed"
     pseudo_count: float = 0.0
 
+    def __post_init__(self) -> None:
+        checked(self, "pseudo_count")
+
     def needs(self, schema: Schema) -> frozenset[str]:
         """The counts of the classes are enough."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Product:
+    def learn(self, summary: Summary) -> Frequencies:
         """Derive the model: a product without factors."""
         summary = summary.canonical()
         if not summary.classes:
             raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
         prior = prior_quotients(summary, self.prior, self.pseudo_count)
-        return Product(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
+        return Frequencies(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frequencies(Product):
+    """The classes alone: of rows nothing is known, so that they have no density."""
+
+    generative: ClassVar[bool] = False

@@ -9,10 +9,20 @@ from likely.models.naive import NaiveBayes
 
 _NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes")
 """These need members, or no target, or come in several kinds."""
+MOST_FOR_NEIGHBORS = 100_000
+"""Every row is compared with every other: beyond this a comparison would wait for neighbours alone."""
 
 
-def field_of() -> dict[str, Any]:
-    """The learners of a comparison by the name that it shows."""
-    out: dict[str, Any] = {"NaiveBayes": NaiveBayes()}
+def field_of(rows: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """The learners of a comparison by the name that it shows, and why others are not among them."""
+    out: dict[str, Any] = {
+        "NaiveBayes": NaiveBayes(),
+        "NaiveBayes, kernel": NaiveBayes(numbers="kernel"),
+        "NaiveBayes, binned": NaiveBayes(numbers="binned"),
+    }
     out |= {name: maker() for name, maker in LEARNERS.items() if name not in _NOT_ALONE}
-    return out
+    left = {}
+    if rows > MOST_FOR_NEIGHBORS:
+        del out["Neighbors"]
+        left["Neighbors"] = f"it compares each of {rows:,} rows with every other. Ask for it: --learner Neighbors."
+    return out, left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
@@ -47,17 +47,32 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     0.5
     """
     if name not in LEARNERS:
-        raise SettingError(f"There is no learner {shown(name)}. {nearest(name, LEARNERS)}")
+        raise SettingError(f"There is no learner {shown(name)}. {nearest(name, LEARNERS, len(LEARNERS))}")
     maker, known = LEARNERS[name], [f.name for f in fields(LEARNERS[name])]
     for key in settings or {}:
         if key not in known:
             raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")
+    for field in fields(maker):
+        if field.default is MISSING and field.default_factory is MISSING and field.name not in (settings or {}):
+            raise SettingError(
+                f"{name} needs the setting {field.name}, e.g. "
+                f"""--set '{field.name}=["NaiveBayes", {{name="NaiveBayes", pseudo_count=0.5}}]'."""
+            )
     try:
         return replace(state.built(maker, dict(settings or {})))  # replace: the usual settings are spelled out too
     except ValueError as error:
         with suppress(TypeError, ValueError):
             maker(**(settings or {}))  # its own sentence says more, where it has one
-        raise SettingError(f"The settings of {name} do not fit: {error}.") from None
+        raise SettingError(_misfit(maker, settings or {}, str(error))) from None
+
+
+def _misfit(maker: type[Any], settings: Mapping[str, Any], error: str) -> str:
+    """Which setting cannot be what it is, as a sentence; `error` names it somewhere as $.name."""
+    for field in fields(maker):
+        if f"$.{field.name}" in error and field.name in settings:
+            usual = "" if field.default is MISSING else f" Usually it is {shown(field.default)}."
+            return f"{field.name} of {maker.__name__} cannot be {shown(settings[field.name])}.{usual}"
+    return f"The settings of {maker.__name__} do not fit: {error}."
 
 
 def settings_of(learner: Any) -> dict[str, Any]:
@@ -69,6 +84,6 @@ def changed_settings(learner: Any) -> dict[str, Any]:
     """Those settings of a learner that are not the usual ones."""
     try:
         usual = settings_of(type(learner)())
-    except TypeError:  # a learner without usual settings, such as a mixture
-        usual = {}
+    except TypeError:  # some setting has no usual value, such as the members of a mixture
+        usual = {f.name: state.plain(f.default) for f in fields(learner) if f.default is not MISSING}
     return {name: value for name, value in settings_of(learner).items() if name not in usual or usual[name] != value}

@@ -193,7 +193,7 @@ class Model(ABC):
         if not self.generative:
             raise SettingError(
                 f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
-                "Use Density, NaiveBayes, FullBayes or Pooled."
+                "Use Density, NaiveBayes, FullBayes, Pooled, Tree or OneDependence."
             )
 
     # -- the file -------------------------------------------------------------------------------------------

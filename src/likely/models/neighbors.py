@@ -15,7 +15,7 @@ from likely.models.model import Exhibit, Model
 from likely.models.nearest import QUERIES, TILE, nearest
 from likely.models.posterior import Matrix
 from likely.models.prior import Prior, prior_quotients
-from likely.models.quotient import log_of
+from likely.models.quotient import Quotient, log_of
 from likely.models.ruler import Ruler, ruler_for
 from likely.sums.rows import Rows
 from likely.sums.summary import Summary
@@ -116,6 +116,7 @@ class Neighbors:
                 f"There are only {total:.6g} rows, fewer than k = {self.k}: all of them are always neighbours."
             )
         used = np.array([k for k, name in enumerate(rows.nominal) if share[name] > 0], np.intp)
+        prior = prior_quotients(summary, self.prior, 0.0)
         return Nearby(
             learner=self,
             summary=summary,
@@ -128,7 +129,8 @@ class Neighbors:
             weight=weight,
             apart=np.array([share[rows.nominal[k]] for k in used]),
             slots=_slots(weight, self.k),
-            log_prior=log_of(prior_quotients(summary, self.prior, 0.0)),
+            prior=prior,
+            log_prior=log_of(prior),
             log_count=np.log(summary.total.floats()),
             notes=tuple(notes),
         )
@@ -158,6 +160,7 @@ class Nearby(Model):
     weight: NDArray[np.float64]
     apart: NDArray[np.float64]
     slots: int
+    prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
     log_count: NDArray[np.float64]
     """log n_i of each class."""

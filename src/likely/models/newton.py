@@ -5,6 +5,7 @@ A sweep adds up log-likelihood, gradient and curvature; a step that lowers the l
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -154,9 +155,13 @@ class Newton(Search):
         held[0, 0] = 0.0
         centred = np.eye(others) - 1.0 / (others + 1)
         full = curvature.transpose(0, 2, 1, 3).reshape(others * size, others * size)
+        along, basis = slope.T.reshape(-1), self.basis
         if self.learner.ridge:
             full = full + self.learner.ridge * np.kron(centred, held)
-        along, basis = slope.T.reshape(-1), self.basis
+            with suppress(np.linalg.LinAlgError):  # not quite definite: the pseudo-inverse below will do
+                np.linalg.cholesky(full)
+                quick = np.asarray(np.linalg.solve(full, along), np.float64)  # by many times
+                return quick.reshape(others, size).T, None, False
         if basis is None and not self.learner.ridge:
             values, vectors = np.linalg.eigh(full)
             basis = vectors[:, values > COLLINEAR * values[-1]]

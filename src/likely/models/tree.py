@@ -6,7 +6,7 @@ Knows the grid of levels and its pairs. Missing cells are summed out exactly, al
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from likely.models.grid import Grid, drawn, grid_of, log, sampled, shares
 from likely.models.model import Exhibit, Model, Terms
 from likely.models.posterior import Matrix
 from likely.models.prior import Prior, prior_quotients
-from likely.models.quotient import log_of
+from likely.models.quotient import Quotient, log_of
 from likely.models.ranges import checked
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -74,6 +74,7 @@ class Tree:
             summary=summary,
             notes=tuple(notes),
             grid=grid,
+            prior=prior,
             log_prior=log_of(prior),
             order=order,
             parents=parents,
@@ -110,6 +111,7 @@ class TreeModel(Model):
     """A tree over the attributes under the class, and a table of P(level | parent's level, class) for each."""
 
     grid: Grid
+    prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
     order: NDArray[np.int64]
     """The attributes, each after its parent."""
@@ -123,6 +125,7 @@ class TreeModel(Model):
     """The logs of all tables, one after the other."""
     at: NDArray[np.int64]
     """Where in it the table of each attribute begins."""
+    generative: ClassVar[bool] = True
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class, row), missing and unseen cells summed out: the terms, added in order."""
@@ -158,7 +161,7 @@ class TreeModel(Model):
         """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""
         names = [axis.name for axis in self.grid.axes]
         rows = [
-            (names[v], names[u] if (u := int(self.parents[v])) >= 0 else "", float(self.bits[v, u]) if u >= 0 else 0.0)
+            (names[v], names[u] if (u := int(self.parents[v])) >= 0 else "–", float(self.bits[v, u]) if u >= 0 else 0.0)
             for v in self.order.tolist()
         ]
         title = "What each attribute depends on, besides the class, in bits"

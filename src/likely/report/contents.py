@@ -14,7 +14,8 @@ from likely.evaluate.look import Look
 from likely.models.binned import Binned
 from likely.models.bins import names_of
 from likely.models.categorical import Categorical, LevelSettings, categorical
-from likely.models.gaussian import Gaussian
+from likely.models.gaussian import Gaussian, root_of
+from likely.models.hypotheses import Hypotheses
 from likely.models.kernel import KernelDensity
 from likely.models.learners import changed_settings
 from likely.models.model import Exhibit, Model
@@ -94,13 +95,30 @@ def of_look(record: Look, everything: bool = False) -> Page:
     return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
+_CALLED = {
+    "NaiveBayes": "Naive Bayes",
+    "FullBayes": "Full Bayes",
+    "Tree": "Tree-augmented Bayes",
+    "OneDependence": "One-dependence Bayes",
+    "Linear": "Least squares",
+    "Logistic": "Logistic regression",
+    "Neighbors": "Neighbour voting",
+}
+
+
+def _called(record: Look) -> str:
+    """What people call the learner."""
+    name = record.learner.partition("(")[0]
+    return _CALLED.get(name, name)
+
+
 def _verdict(record: Look) -> str:
     """How well the target is predicted, in a sentence or two that claim no more than the scores do."""
     scores, baseline = record.scores, record.baseline
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     found = (
-        f"Naive Bayes names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
+        f"{_called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
         f"always naming the most frequent class is right for {percent(baseline.accuracy)}."
     )
     named = scores.accuracy > baseline.accuracy
@@ -128,7 +146,7 @@ def _score_table(record: Look) -> Table:
         rows += (("cannot be classified", number(one.unclassified), number(two.unclassified), "counted as wrong"),)
     others = "the other one" if record.folds == 2 else f"the other {record.folds - 1}"
     title = f"Cross-validated: each of {record.folds} folds is predicted by what {others} taught"
-    return Table(title, ("score", "naive Bayes", "frequencies only", ""), rows, frozenset({1, 2}))
+    return Table(title, ("score", _called(record), "frequencies only", ""), rows, frozenset({1, 2}))
 
 
 def _attribute_table(record: Look, everything: bool) -> Table:
@@ -182,18 +200,29 @@ def of_comparison(record: Comparison) -> Page:
     rows, refused = [], []
     for one in record.learners:
         if one.scores is None:
-            refused.append(f"{one.name} is not in the table: {one.refused}")
+            refused.append(f"{clean(one.name)} is not in the table: {one.refused}")
             continue
         loss = "infinite" if one.scores.log_loss is None else f"{one.scores.log_loss:.4f}"
         unclassified = number(one.scores.unclassified) if one.scores.unclassified else ""
-        rows.append((one.name, percent(one.scores.accuracy), loss, f"{one.scores.brier:.4f}", unclassified))
-    best = next((r[0] for r in rows), "nothing")
-    headline = (
-        f"{clean(record.target)} in {clean(record.source)}: {best} gives the best probabilities, over "
-        f"{plural(record.rows, 'row')} in {record.folds} folds."
-    )
+        rows.append((clean(one.name), percent(one.scores.accuracy), loss, f"{one.scores.brier:.4f}", unclassified))
+    where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
+    headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds."
     header = ("learner", "accuracy", "log loss, bits a row", "Brier score", "no answer")
-    return Page(headline, (Table("Learners", header, tuple(rows), _numbers_from(1, 5)),), tuple(refused))
+    tables = (Table("Learners", header, tuple(rows), _numbers_from(1, 5)),) if rows else ()
+    return Page(headline, tables, tuple(refused))
+
+
+def _winner(record: Comparison) -> str:
+    """Who gives the best probabilities; nobody, where the frequencies of the classes do as well."""
+    scored = [one for one in record.learners if one.scores is not None]
+    if not scored:
+        return "no learner could learn"
+    best = scored[0].scores
+    if any(one.learner == "Prior" and one.scores == best for one in scored):
+        return "nothing gives better probabilities than the frequencies of the classes"
+    if best is not None and best.log_loss is None:
+        return f"{clean(scored[0].name)} names the right class most often (every log loss is infinite)"
+    return f"{clean(scored[0].name)} gives the best probabilities"
 
 
 # -- show ---------------------------------------------------------------------------------------------------
@@ -232,7 +261,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     return Page(
         f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
-        (classes, columns, *(_table(e) for e in model.exhibits())),
+        (*((classes,) if target else ()), columns, *(_table(e) for e in model.exhibits())),
         model.notes,
     )
 
@@ -246,6 +275,8 @@ def _table(exhibit: Exhibit) -> Table:
 def _settings(learner: Any) -> str:
     """A learner's name, with the settings that are not the usual ones."""
     name, said = type(learner).__name__, changed_settings(learner)
+    if isinstance(learner, Hypotheses):
+        said["members"] = learner.titles
     listed = ", ".join(f"{k}={clean(repr(v), 80)}" for k, v in said.items())
     return f"{name}({listed})" if said else f"{name} with the usual settings"
 
@@ -288,22 +319,25 @@ def _levels(
         chances = [str(q) if fractions else number(float(q)) for q in quotients]
         rows.append((clean(level, 40), *(number(n) for n in seen), *chances))
     classes = [clean(c, 20) for c in model.classes]
-    header = (word, *(f"n({c})" for c in classes), *(f"P({word}|{c})" for c in classes))
+    header: tuple[str, ...] = (word, *(f"n({c})" for c in classes), *(f"P({word}|{c})" for c in classes))
+    if model.schema.target is None:
+        header = (word, "n", f"P({word})")
     missing = counts.other.floats()[0]
     remarks = []
     if missing.any() and factor.quotients(MISSING_CODE) is None:
         each = ", ".join(f"{c} {number(m)}" for c, m in zip(classes, missing, strict=True) if m)
         remarks.append(f"Missing, and left out: {each}.")
-    table = Table(
-        f"Counts, and the probability of each {word} in each class", header, tuple(rows), _numbers_from(1, len(header))
-    )
+    own = isinstance(model, Product) and any(f.name == factor.name for f in model.factors)
+    title = f"Counts, and the {'probability' if own else 'share in training'} of each {word}"
+    title += " in each class" if model.schema.target is not None else ""
+    table = Table(title, header, tuple(rows), _numbers_from(1, len(header)))
     return Page(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
 
 
 def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: str) -> Page:
     at, length = (moment, duration) if dates else (number, number)
     values, table = numbers.tally()
-    per_class = table.floats()
+    per_class, moments = table.floats(), numbers.moments()
     rows = []
     for k, label in enumerate(model.classes):
         below = np.cumsum(per_class[:, k])
@@ -315,6 +349,9 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
         normal = factor.normal if isinstance(factor, KernelDensity) else factor
         if isinstance(normal, Gaussian):
             mean, sd = at(float(normal.mean[k])), length(float(normal.deviation[k]))
+        elif factor is None and moments[k][0] > 1:
+            weight, first, second = moments[k]
+            mean, sd = at(float(first / weight)), length(root_of((second - first * first / weight) / (weight - 1)))
         if isinstance(factor, KernelDensity):
             width = [length(float(factor.bandwidth[k]))]
         gone = numbers.other[:, k].sum(0).floats()
@@ -331,7 +368,7 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
         )
     kernels = ["bandwidth"] if isinstance(factor, KernelDensity) else []
     header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
-    left_out = factor is None and isinstance(model, Product)
+    left_out = factor is None and isinstance(model, Product) and model.generative
     remarks = ["The values have no spread, so the model leaves this attribute out."] if left_out else []
     if numbers.level:
         remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")

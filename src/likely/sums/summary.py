@@ -217,7 +217,8 @@ class Summary:
         if not isinstance(other, Summary):
             return NotImplemented
         a, b = self.canonical(), other.canonical()
-        return a.schema == b.schema and a.classes == b.classes and a.total == b.total and a.columns == b.columns
+        same = a.schema == b.schema and a.classes == b.classes and a.total == b.total and a.columns == b.columns
+        return same and a.more == b.more
 
     def without(self, names: Iterable[str]) -> Summary:
         """The same sums without these statistics beyond the first order."""

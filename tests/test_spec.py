@@ -1,0 +1,174 @@
+"""The spec: a model's assumptions as TOML, there and back, compared line by line; a page that is wrong is refused."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import likely
+from likely.errors import LikelyError
+from likely.models.learners import learner_named, settings_of
+from likely.spec import Spec, differences, parse_spec, read_spec, spec_of
+
+NAMES = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
+LEARNERS = st.sampled_from(
+    [
+        likely.NaiveBayes(pseudo_count=0.1, prior={"a\n": 0.25, 'b"=': 0.75}),
+        likely.NaiveBayes(numbers={"x": "kernel", "*": "binned"}, bins={"[bold]": (1.0, 2.5e300)}, bandwidth=1e-300),
+        likely.FullBayes(shrinkage="auto"),
+        likely.Tree(root="ä = 'x'"),
+        likely.Neighbors(k=7, attribute_weights={"\x7f\u2028": 0.0, "😀": 1e22}),
+        likely.Linear(mode="pairwise", ridge=5e-324),
+        likely.Logistic(max_sweeps=3),
+        likely.Mixture((likely.NaiveBayes(), likely.Tree(root="\\")), weights=(0.1, 0.9)),
+        likely.Gibbs((likely.Prior(),), weights="held-out", seed=-5),
+        likely.Density(density="naive"),
+        likely.Prior(prior="uniform"),
+        likely.Pooled(),
+        likely.OneDependence(minimum=30),
+    ]
+)
+SPECS = st.builds(
+    Spec,
+    target=st.none() | NAMES,
+    weight=st.none() | NAMES,
+    target_bins=st.none() | st.integers(2, 99) | st.lists(st.floats(-1e9, 1e300), min_size=1, max_size=3).map(tuple),
+    missing=st.none() | st.lists(NAMES, max_size=3).map(tuple),
+    columns=st.dictionaries(NAMES, st.sampled_from(["nominal", "number", "date", "text", "ignore"]), max_size=4),
+    learner=LEARNERS,
+)
+
+
+@given(SPECS)
+def test_a_page_comes_back_as_it_was(spec: Spec) -> None:
+    back = parse_spec(spec.toml(), "page")
+    assert back == spec and differences(spec, back) == []
+    assert back.toml() == spec.toml()
+
+
+@given(SPECS, SPECS)
+def test_differences_are_what_differs(one: Spec, two: Spec) -> None:
+    found = differences(one, two)
+    assert (found == []) == (one == two)
+    assert sorted(differences(two, one)) == sorted((k, b, a) for k, a, b in found)
+
+
+def test_members_are_compared_setting_by_setting() -> None:
+    one = Spec(learner=likely.Mixture((likely.NaiveBayes(), likely.Tree())))
+    two = Spec(learner=likely.Mixture((likely.NaiveBayes(), likely.Tree(pseudo_count=0.5))))
+    assert differences(one, two) == [("learner.members.2.pseudo_count", "1.0", "0.5")]
+
+
+def test_every_setting_is_on_the_page() -> None:
+    page = tomllib.loads(Spec(learner=likely.Neighbors()).toml())["learner"]
+    assert {*page, "attribute_weights"} == {"name", *(f.name for f in fields(likely.Neighbors))}
+
+
+def refit(data: Any, target: str | None, learner: Any, **reading: Any) -> tuple[Any, Any]:
+    """A model, and the one that its spec makes of the same table."""
+    model = likely.fit(data, target, learner, **reading)
+    spec = parse_spec(spec_of(model).toml(), "page")
+    return model, likely.fit(data, spec.target, spec.learner, **spec.reading())
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        {},
+        {"target_bins": 3},
+        {"target_bins": [2.0, 4.0]},
+        {"types": {"y": "nominal", "k": "ignore"}},
+        {"weight": "w", "target_bins": 2, "missing": ["none", "l1"]},
+    ],
+)
+def test_a_spec_reads_the_table_as_the_model_did(reading: dict[str, Any]) -> None:
+    rows = [{"x": k / 4, "k": f"l{k % 3}", "w": k % 2 + 0.5, "y": float(k % 6)} for k in range(30)]
+    model, again = refit(rows, "y", likely.NaiveBayes(), **reading)
+    assert again.schema == model.schema and again.summary == model.summary and again.learner == model.learner
+
+
+def test_a_target_of_many_numbers_stays_nominal(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{k / 4},{k % 40}\n" for k in range(80)))
+    model, again = refit(path, "y", likely.NaiveBayes(), types={"y": "nominal"})
+    assert again.schema == model.schema and len(again.classes) == 40
+
+
+def test_levels_that_a_file_declares_are_not_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "t.arff"
+    cells = "".join(f"{'ab'[k % 2]},{k % 2 + 1}.0,{k / 4},{'pq'[k % 3 > 0]}\n" for k in range(24))
+    path.write_text(
+        "@relation t\n@attribute k {a,b,never}\n@attribute n numeric\n@attribute x numeric\n@attribute y {p,q,none}\n"
+        f"@data\n{cells}"
+    )
+    model, again = refit(path, "y", likely.NaiveBayes())
+    assert model.schema["k"].levels == ("a", "b", "never") and model.schema["n"].kind == "nominal"
+    assert again.schema == model.schema and again.summary == model.summary
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ('targt = "play"', "Did you mean 'target'"),
+        ("target = ", "is not TOML"),
+        ('target = "a"\ntarget = "b"', "is not TOML"),
+        ("\x00", "is not TOML"),
+        ("x = " + "[" * 5000 + "]" * 5000, "too deeply"),
+        ("target = 5", 'target = "play"'),
+        ("weight = true", 'weight = "n"'),
+        ('missing = "?"', "missing = "),
+        ("missing = [1]", "missing = "),
+        ("target_bins = 2.5", "target_bins = 4"),
+        ("target_bins = [true]", "target_bins = 4"),
+        ('columns = ["a"]', "columns"),
+        ("[columns]\na = 5", "columns"),
+        ('learner = "Tree"', 'name = "Tree"'),
+        ("[learner]\nk = 3", "does not name its learner"),
+        ("[learner]\nname = 3", "does not name its learner"),
+        ('[learner]\nname = "Tre"', "Did you mean 'Tree'"),
+        ('[learner]\nname = "Tree"\npseudocount = 1', "Did you mean 'pseudo_count'"),
+        ('[learner]\nname = "Tree"\npseudo_count = 2020-01-01', "pseudo_count"),
+        ('[learner]\nname = "Linear"\nridge = inf', "ridge"),
+        ('[learner]\nname = "Mixture"', "needs the setting members"),
+        ('[learner]\nname = "Mixture"\nmembers = [{name = "Tre"}]', "Did you mean 'Tree'"),
+    ],
+)
+def test_a_page_that_is_wrong_is_refused(page: str, words: str) -> None:
+    with pytest.raises(LikelyError) as refusal:
+        parse_spec(page, "p.toml")
+    assert words in str(refusal.value)
+
+
+def test_files(tmp_path: Path, examples: Path) -> None:
+    with pytest.raises(LikelyError, match="No such file"):
+        read_spec(str(tmp_path / "none.toml"))
+    (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(LikelyError, match="not text"):
+        read_spec(str(tmp_path / "b.toml"))
+    likely.summarize(examples / "weather.csv", "play").save(tmp_path / "s.likely")
+    with pytest.raises(LikelyError, match="without a learner"):
+        read_spec(str(tmp_path / "s.likely"))
+
+
+def test_a_spec_is_not_contradicted_in_silence(tmp_path: Path, examples: Path, capsys: Any) -> None:
+    from likely.cli import run
+
+    page = tmp_path / "p.toml"
+    page.write_text('target = "play"\n[learner]\nname = "Tree"\n[columns]\nwindy = "ignore"\n')
+    told = ["fit", str(examples / "weather.csv"), "--spec", str(page), "-o", str(tmp_path / "m.likely")]
+    for more in (["--learner", "Linear"], ["--set", "root=outlook"], ["--pseudo-count", "2"], ["--type", "windy=text"]):
+        assert run([*told, *more]) == 2
+        assert f"says already what {more[0]} would say" in capsys.readouterr().err
+    assert run([*told, "--missing", "none"]) == 0  # of which the spec says nothing
+    assert likely.load(tmp_path / "m.likely").learner == likely.Tree()
+
+
+def test_the_settings_of_a_learner_make_it_again() -> None:
+    for learner in (likely.Mixture((likely.NaiveBayes(),)), likely.Tree(root="x"), likely.NaiveBayes(prior={"a": 1.0})):
+        assert learner_named(type(learner).__name__, settings_of(learner)) == learner
