@@ -202,7 +202,7 @@ def test_a_row_longer_than_the_block(written) -> None:  # type: ignore[no-untype
 
 def test_a_row_longer_than_the_limit(written, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(delimited, "ROW_LIMIT", delimited.BLOCK)
-    refused(written("a,b\n1,2\n3," + "y" * (5 * delimited.BLOCK) + "\n"), "Row 2 of t.csv is longer than 1 MB")
+    refused(written("a,b\n1,2\n3," + "y" * (5 * delimited.BLOCK) + "\n"), "Row 2 of t.csv is longer than 2 MB")
     monkeypatch.setattr(sniff, "HEADER_LIMIT", sniff.SAMPLE)
     refused(written("y" * (2 * sniff.SAMPLE)), "first line of t.csv is longer than 1 MB")
 

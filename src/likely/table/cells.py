@@ -14,10 +14,34 @@ from likely.jit import inner, kernel
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
 """Forms of a cell. CODE is a whole number with leading zeros, such as 007: a name, not a quantity."""
 
-NOT_A_NUMBER, EASY, HARD = range(3)
+NOT_A_NUMBER, EASY, LONG, HARD = range(4)
 POWERS = 10.0 ** np.arange(23)
 """Powers of ten that are exact as doubles: a number of at most 15 digits times one of them is rounded once."""
 
+LEAST_POWER, MOST_POWER = -342, 308
+"""Beyond these powers of ten every number of at most 19 digits is zero or infinite as a double."""
+
+
+def _powers_of_five() -> Any:
+    """The first 128 bits of 5**q for each q, as two words: reciprocals rounded up, the rest cut (Lemire 2021)."""
+    words = []
+    for q in range(LEAST_POWER, MOST_POWER + 1):
+        if q >= 0:
+            size = (5**q).bit_length()
+            value = 5**q << 128 - size if size <= 128 else 5**q >> size - 128
+        else:
+            divisor = 5**-q
+            size = (divisor - 1).bit_length()
+            value = (1 << (size + 127 if q >= -27 else 2 * size + 128)) // divisor + 1
+            value >>= max(value.bit_length() - 128, 0)
+        words.append((value >> 64, value & (1 << 64) - 1))
+    return np.array(words, np.uint64)
+
+
+FIVES = _powers_of_five()
+
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
 _PRIME = np.uint64(0x100000001B3)
 _BASIS = np.uint64(0xCBF29CE484222325)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -47,9 +71,64 @@ def _trimmed(data: Any, a: int, b: int) -> Any:
 
 
 @inner
+def _product(x: Any, y: Any) -> Any:
+    """The upper and lower word of x * y."""
+    xl, xh, yl, yh = x & LOW, x >> HALF, y & LOW, y >> HALF
+    low = xl * yl
+    middle = xh * yl + (low >> HALF)
+    other = xl * yh + (middle & LOW)
+    return xh * yh + (middle >> HALF) + (other >> HALF), (other << HALF) | (low & LOW)
+
+
+@inner
+def _nearest(digits: Any, power: int) -> Any:
+    """digits * 10**power as the bits of the nearest double (Eisel and Lemire); zero where it would not be normal.
+
+    tests/table/test_cells.py holds it against Python's own parser.
+    """
+    none = np.uint64(0)
+    if power < LEAST_POWER or power > MOST_POWER:
+        return none
+    zeros = 0
+    w = digits
+    while (w >> np.uint64(63)) == 0:
+        w <<= np.uint64(1)
+        zeros += 1
+    high, low = _product(w, FIVES[power - LEAST_POWER, 0])
+    if (high & np.uint64(0x1FF)) == np.uint64(0x1FF):
+        more, _ = _product(w, FIVES[power - LEAST_POWER, 1])
+        low += more
+        if more > low:
+            high += np.uint64(1)
+    top = high >> np.uint64(63)
+    shift = top + np.uint64(9)
+    mantissa = high >> shift
+    exponent = ((217706 * power) >> 16) + 63 + np.int64(top) - zeros + 1023
+    if exponent <= 0:
+        return none
+    if (
+        low <= np.uint64(1)
+        and -4 <= power <= 23
+        and (mantissa & np.uint64(3)) == np.uint64(1)
+        and (mantissa << shift) == high
+    ):
+        mantissa &= ~np.uint64(1)  # half way between two doubles: to the even one
+    mantissa = (mantissa + (mantissa & np.uint64(1))) >> np.uint64(1)
+    if mantissa >= np.uint64(1 << 53):
+        mantissa = np.uint64(1 << 52)
+        exponent += 1
+    if exponent >= 0x7FF:
+        return none
+    return (mantissa & np.uint64((1 << 52) - 1)) | (np.uint64(exponent) << np.uint64(52))
+
+
+@inner
 def _number(data: Any, a: int, b: int) -> Any:
-    """(form, ease, value): the value is right where ease is EASY; where it is HARD a correct parser must be asked."""
-    no = (np.int64(WORDS), np.int64(NOT_A_NUMBER), 0.0)
+    """(form, ease, value, digits, power, negative).
+
+    EASY: the value is right. LONG: the number is digits * 10**power. HARD: a full parser must be asked.
+    """
+    no = (np.int64(WORDS), np.int64(NOT_A_NUMBER), 0.0, np.uint64(0), np.int64(0), False)
     negative = False
     if a < b and (data[a] == 43 or data[a] == 45):
         negative = data[a] == 45
@@ -59,7 +138,14 @@ def _number(data: Any, a: int, b: int) -> Any:
         for k in range(a, b):
             word = (word << np.uint64(8)) | np.uint64(data[k] | 32)
         if word == 0x696E66 or word == 0x696E66696E697479:  # inf, infinity
-            return np.int64(DECIMAL), np.int64(EASY), -np.inf if negative else np.inf
+            return (
+                np.int64(DECIMAL),
+                np.int64(EASY),
+                -np.inf if negative else np.inf,
+                np.uint64(0),
+                np.int64(0),
+                negative,
+            )
     value = np.uint64(0)
     count = 0  # digits that matter
     whole = 0  # digits before the point, thousands marks apart
@@ -124,12 +210,12 @@ def _number(data: Any, a: int, b: int) -> Any:
         return no
     form = np.int64(DECIMAL if decimal else (CODE if leading_zero else WHOLE))
     if count == 0:
-        return form, np.int64(EASY), -0.0 if negative else 0.0
+        return form, np.int64(EASY), -0.0 if negative else 0.0, value, np.int64(scale), negative
     if count <= 15 and -22 <= scale <= 22:
         x = np.float64(np.int64(value))
         x = x / POWERS[-scale] if scale < 0 else x * POWERS[scale]
-        return form, np.int64(EASY), -x if negative else x
-    return form, np.int64(HARD), 0.0
+        return form, np.int64(EASY), -x if negative else x, value, np.int64(scale), negative
+    return form, np.int64(LONG if count <= 19 else HARD), 0.0, value, np.int64(scale), negative
 
 
 @inner
@@ -226,7 +312,7 @@ def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hash
         if gone:
             continue
         hashes[i] = h
-        form, ease, _ = _number(data, a, b)
+        form, ease, _, _, _, _ = _number(data, a, b)
         if ease == NOT_A_NUMBER and not np.isnan(_date(data, a, b)):
             form = np.int64(DATE)
         forms[i] = form
@@ -241,6 +327,7 @@ def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hash
 @kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")
 def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: Any, state: Any) -> None:
     """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
+    bits = out.view(np.uint64)
     for i in range(offsets.size - 1):
         out[i] = np.nan
         state[i] = 1
@@ -259,10 +346,15 @@ def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: A
             out[i] = _date(data, a, b)
             state[i] = 2 if np.isnan(out[i]) else 0
         else:
-            _, ease, value = _number(data, a, b)
+            _, ease, value, digits, power, negative = _number(data, a, b)
             state[i] = 2 if ease == NOT_A_NUMBER else (0 if ease == EASY else 3)
             if ease == EASY:
                 out[i] = value
+            elif ease == LONG:
+                found = _nearest(digits, power)
+                if found != 0:
+                    state[i] = 0
+                    bits[i] = found | (np.uint64(1 << 63) if negative else np.uint64(0))
 
 
 @kernel("i8[], u1[], u8[]")
