@@ -116,9 +116,10 @@ def load(path: str | os.PathLike[str]) -> Any:
                 f"{name} was made by the learner {shown(maker)}, which this version does not have. Upgrade likely."
             )
         learner: Learner = state.built(LEARNERS[maker], tree["learner"]["settings"])
+        found = dict(tree["found"])
     except (AttributeError, LookupError, SettingError, TypeError, ValueError):
         raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-    return _derived(learner, summary, tree["found"])
+    return _derived(learner, summary, found)
 
 
 def _derived(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 import likely
 from likely.drafting import Reading, draft
 from likely.errors import SettingError
-from likely.evaluate.folds import Dealer, fold_summaries
+from likely.evaluate.folds import Dealer, fold_sums
 from likely.table.source import open_source
 
 
@@ -122,12 +122,15 @@ def test_a_fold_taken_from_the_total_is_the_rest_read_alone() -> None:
     rows = [{k: v for k, v in row.items() if k != "w"} for row in some_rows(200, 3)]
     reading = Reading("y")
     source = open_source(rows)
-    total, parts = fold_summaries(source, draft(source, reading), reading, 4, 0)
+    sums = fold_sums(source, draft(source, reading), reading, 4, 0)
+    total = sums.total
     fold = dealt(rows, total.schema, 4, 0)
-    for k, part in enumerate(parts):
+    for k in range(4):
+        part = sums.part(k)
         rest = [row for row, f in zip(rows, fold, strict=True) if f != k]
         own = [row for row, f in zip(rows, fold, strict=True) if f == k]
-        assert total - part == likely.summarize(rest, schema=total.schema)
+        assert total - part == sums.rest(k) == likely.summarize(rest, schema=total.schema)
+        assert (total - part).rows == sums.rest(k).rows
         assert part == likely.summarize(own, schema=total.schema)
     assert total == likely.summarize(rows, "y")
 

@@ -27,6 +27,8 @@ class Compared:
     settings: dict[str, Any]
     scores: Scores | None
     refused: str = ""
+    proper: bool = True
+    """Whether it gives probabilities; else its log loss and Brier score are those of normalised scores."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def _compared(
     for name, learner in chosen.items():
         scores = found.scorers[name].read() if name in found.scorers else None
         about = type(learner).__name__, changed_settings(learner)
-        rows.append(Compared(name, *about, scores, found.refused.get(name, "")))
+        rows.append(Compared(name, *about, scores, found.refused.get(name, ""), name not in found.improper))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
     return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -91,24 +92,39 @@ def _paired(name: str, fold: int) -> str:
     return f"{fold} {name}"
 
 
-def _parts(whole: Summary, rows: NDArray[np.int64], schema: Schema) -> list[Summary]:
-    """The summary of each fold. Rows that are left out are counted with the first."""
-    pairs = [name.split(" ", 1) for name in whole.labels.names]
-    names = list(dict.fromkeys(name for _, name in pairs))
-    index = {name: k for k, name in enumerate(names)}
-    out = []
-    for fold, count in enumerate(rows.tolist()):
-        part = whole.regrouped([index[name] if int(k) == fold else -1 for k, name in pairs], names)
-        part.schema = schema
-        part.rows, part.left_out = count, whole.left_out if fold == 0 else 0
-        out.append(part)
-    return out
+class FoldSums:
+    """The sums of all rows, and those of any fold or of all but one: taken out of one summary of class and fold."""
+
+    def __init__(self, whole: Summary, rows: NDArray[np.int64], first: Draft) -> None:
+        self._whole, self.rows, self._first = whole, rows, first
+        self._pairs = [(int(k), name) for k, name in (pair.split(" ", 1) for pair in whole.labels.names)]
+        self._names = list(dict.fromkeys(name for _, name in self._pairs))
+        self.total, _ = settle(first, self._taken(lambda fold: True))
+
+    def part(self, fold: int) -> Summary:
+        """The rows of one fold. Rows that are left out are counted with the first."""
+        out = self._settled(self._taken(lambda k: k == fold))
+        out.rows, out.left_out = int(self.rows[fold]), self._whole.left_out if fold == 0 else 0
+        return out
+
+    def rest(self, fold: int) -> Summary:
+        """All rows but those of one fold: the total minus the part (tests/evaluate/test_folds.py)."""
+        out = self._settled(self._taken(lambda k: k != fold))
+        out.rows, out.left_out = int(self.rows.sum() - self.rows[fold]), 0 if fold == 0 else self._whole.left_out
+        return out
+
+    def _taken(self, wanted: Callable[[int], bool]) -> Summary:
+        index = {name: k for k, name in enumerate(self._names)}
+        out = self._whole.regrouped([index[name] if wanted(k) else -1 for k, name in self._pairs], self._names)
+        out.schema = self._first.schema
+        return out
+
+    def _settled(self, summary: Summary) -> Summary:
+        return summary.with_schema(self.total.schema).canonical()
 
 
-def fold_summaries(
-    source: Source, first: Draft, reading: Reading, folds: int, seed: int
-) -> tuple[Summary, list[Summary]]:
-    """One sweep: the summary of all rows and of each fold, all settled under one schema."""
+def fold_sums(source: Source, first: Draft, reading: Reading, folds: int, seed: int) -> FoldSums:
+    """One sweep: the sums of all rows and of each fold, all settled under one schema."""
     dealer = Dealer(first.schema, folds, seed)
     columns = [c.name for c in first.schema.used]
     workers = sweep(
@@ -119,6 +135,5 @@ def fold_summaries(
         reading.progress,
     )
     whole = reduce(add, (w.summary for w in workers))
-    parts = _parts(whole, sum((w.rows for w in workers), np.zeros(folds, np.int64)), first.schema)
     check_strays([w.encoder for w in workers], first, whole.rows + whole.left_out)
-    return settle(first, reduce(add, parts), parts)
+    return FoldSums(whole, sum((w.rows for w in workers), np.zeros(folds, np.int64)), first)

@@ -15,7 +15,7 @@ import numpy as np
 from likely.drafting import Draft, Reading, check_rows
 from likely.engines.local import sweep
 from likely.errors import InputError, LikelyError, shown
-from likely.evaluate.folds import Dealer, fold_summaries, parts
+from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
 from likely.models.model import Learner, Model, Search
@@ -41,6 +41,8 @@ class Validation:
     scorers: dict[str, Scorer]
     refused: dict[str, str]
     extras: list[Any]
+    improper: frozenset[str] = frozenset()
+    """Learners whose posterior is made of scores that are no probabilities."""
 
 
 class Folded:
@@ -181,19 +183,26 @@ class _Judge:
 
 
 def learned(
-    rows: Folded, learners: Mapping[str, Learner], summaries: list[Summary]
+    rows: Folded, learners: Mapping[str, Learner], sums: FoldSums
 ) -> tuple[dict[str, list[Model]], dict[str, str]]:
     """A model of each learner for each fold, or why there is none. Sweeps as often as the learners want."""
     models: dict[tuple[str, int], Model] = {}
     searches: dict[tuple[str, int], Search] = {}
     refused: dict[str, str] = {}
     wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema) for n, x in learners.items()}
-    for name in sorted({s for names in wanted.values() for s in names}):
+    further = sorted({s for names in wanted.values() for s in names})
+    parts_of = [sums.part(k) for k in range(rows.folds)] if further else []
+    for name in further:
         try:
-            rows.more(frozenset({name}), summaries)
+            rows.more(frozenset({name}), parts_of)
         except LikelyError as error:
             refused |= {n: str(error) for n, names in wanted.items() if name in names}
-    training = [rows.total - part if 0 < part.rows < rows.total.rows else rows.total for part in summaries]
+    training = []
+    for k, count in enumerate(sums.rows.tolist()):
+        if not 0 < count < rows.total.rows:
+            training.append(rows.total)
+        else:
+            training.append(rows.total - parts_of[k] if rows.total.more else sums.rest(k))
     for name, learner in learners.items():
         if name in refused:
             continue
@@ -210,7 +219,7 @@ def learned(
                 del searches[key]
     rows.search(searches, models, training, refused)
     kept = [n for n in learners if n not in refused]
-    return {n: [models[n, k] for k in range(len(summaries))] for n in kept}, refused
+    return {n: [models[n, k] for k in range(rows.folds)] for n in kept}, refused
 
 
 def check_classes(total: Summary, source: Source) -> None:
@@ -237,10 +246,11 @@ def validate(
 
     `extra(total)` makes something that is shown every scored batch as well.
     """
-    total, summaries = fold_summaries(source, first, reading, folds, seed)
+    sums = fold_sums(source, first, reading, folds, seed)
+    total = sums.total
     check_classes(total, source)
     rows = Folded(source, total, reading, folds, seed)
-    models, refused = learned(rows, learners(total) if callable(learners) else learners, summaries)
+    models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
     dealer = rows.dealer()
     judges = sweep(
         source.batches(rows.columns),
@@ -250,4 +260,5 @@ def validate(
         reading.progress,
     )
     scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
-    return Validation(total, scorers, refused, [j.extra for j in judges])
+    improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
+    return Validation(total, scorers, refused, [j.extra for j in judges], improper)

@@ -209,7 +209,9 @@ def of_comparison(record: Comparison) -> Page:
     headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds."
     header = ("learner", "accuracy", "log loss, bits a row", "Brier score", "no answer")
     tables = (Table("Learners", header, tuple(rows), _numbers_from(1, 5)),) if rows else ()
-    return Page(headline, tables, tuple(refused))
+    odd = [clean(one.name) for one in record.learners if not one.proper]
+    told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
+    return Page(headline, tables, (*told, *refused))
 
 
 def _winner(record: Comparison) -> str:
