@@ -59,7 +59,7 @@ def compare(
     """Cross-validate learners side by side; by default one of each kind. `reading` takes what `summarize` takes.
 
     >>> table = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}
-    >>> compare(table, "y", folds=5).learners[-1].name
+    >>> [one.name for one in compare(table, "y", folds=5).learners if one.scores is not None][-1]
     'Prior'
     """
     how = Reading(target, **reading)
