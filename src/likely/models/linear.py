@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from likely.errors import InputError, SettingError, shown
 from likely.models.design import NumberWeights, Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
 from likely.models.model import Exhibit, Model, Terms
 from likely.models.posterior import Matrix
+from likely.models.ranges import checked
 from likely.models.squares import Solution, Squares
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -50,11 +50,7 @@ class Linear:
     """Directions of the design whose variance is at most this share of the largest count as collinear."""
 
     def __post_init__(self) -> None:
-        for name in ("ridge", "tolerance"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < float("inf"):
-                raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
-            object.__setattr__(self, name, float(value))
+        checked(self, "ridge", "tolerance")
         if self.tolerance >= 1:
             raise SettingError(f"tolerance is {self.tolerance}. It is a share of the largest variance, so below 1.")
         for name, allowed in (("mode", ("multi", "pairwise")), ("ties", ("dont_know", "votes"))):

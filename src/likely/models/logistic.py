@@ -6,7 +6,6 @@ The search itself, sweep after sweep, is in newton.py. The weights cannot be had
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from likely.models.design import (
 )
 from likely.models.model import Exhibit, Model, Search, Terms
 from likely.models.posterior import Matrix
+from likely.models.ranges import checked
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
@@ -61,11 +61,7 @@ class Logistic:
     """The search ends when another step promises less than this, in units of log-likelihood."""
 
     def __post_init__(self) -> None:
-        for name in ("ridge", "tolerance"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < float("inf"):
-                raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
-            object.__setattr__(self, name, float(value))
+        checked(self, "ridge", "tolerance")
         if not isinstance(self.max_sweeps, int) or isinstance(self.max_sweeps, bool) or self.max_sweeps < 1:
             raise SettingError(f"max_sweeps is {shown(self.max_sweeps)}. It must be a whole number, one or more.")
 

@@ -17,6 +17,7 @@ from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
+from likely.models.ranges import checked
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.labels import label
@@ -63,13 +64,9 @@ class NaiveBayes:
     """'left': a bin holds the edge below it, [a, b); 'right': the one above it, (a, b]."""
 
     def __post_init__(self) -> None:
-        for name in ("pseudo_count", "m_estimate", "prior_pseudo_count", "variance_floor"):
-            value = getattr(self, name)
-            if value is None and name == "m_estimate":
-                continue
-            if not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
-                raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
-            self._set(name, float(value))
+        checked(self, "pseudo_count", "prior_pseudo_count", "variance_floor")
+        if self.m_estimate is not None:
+            checked(self, "m_estimate")
         for name, allowed in (
             ("variance", ("unbiased", "ml")),
             ("missing", ("skip", "level")),

@@ -12,6 +12,6 @@ def checked(settings: Any, *names: str) -> None:
     """Refuse settings that are not finite numbers, zero or more; the others are kept as floats."""
     for name in names:
         value = getattr(settings, name)
-        if not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
+        if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < float("inf"):
             raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
         object.__setattr__(settings, name, float(value))
