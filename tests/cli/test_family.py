@@ -194,7 +194,7 @@ def test_compare_refuses_in_sentences(run, examples, write) -> None:
     [
         ("Tree", "pseudocount=1", ["no setting 'pseudocount'", "Did you mean 'pseudo_count'"]),
         ("Tree", "pseudo_count=abc", ["pseudo_count", "finite number"]),
-        ("Tree", "pseudo_count=true", ["pseudo_count of Tree cannot be 'True'"]),
+        ("Tree", "pseudo_count=true", ["pseudo_count is 'True'. It must be a finite number"]),
         ("Tree", "root=outlok", ["Did you mean 'outlook'"]),
         ("Tree", "root=5", ["root of Tree cannot be '5'"]),
         ("Tree", "prior=odd", ["prior of Tree cannot be 'odd'", "'observed'"]),

@@ -161,7 +161,8 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     assert [one.scores is None for one in record.learners] == sorted(one.scores is None for one in record.learners)
     page = of_comparison(record)
     assert "gives the best probabilities, over 14 rows in 7 folds" in page.headline
-    assert [r.split(" is not")[0] for r in page.remarks] == ["FullBayes", "Pooled"]
+    assert page.remarks[0] == "Linear gives scores, not probabilities; its log loss is theirs."
+    assert [r.split(" is not")[0] for r in page.remarks[1:]] == ["FullBayes", "Pooled"]
 
 
 def test_where_nothing_helps_the_headline_says_so() -> None:

@@ -76,11 +76,14 @@ def test_every_law_of_a_model(
     cells["a"] = Codes(moved, Labels(names))
     assert model.log_joint(replace(batch, cells=cells)).tobytes() == joint.tobytes()
 
-    # What is drawn can be scored, and is possible.
+    # What is drawn can be scored, and is possible. (A mean over parents speaks of all rows only where every cell may be
+    # a parent: without smoothing, a row drawn by a rarer cell may be impossible to the others, as `sample` says.)
     drawn = model.sample(20, seed=3)
     assert set(drawn) == {"a", "b", "x", "c", "t"} and all(len(v) == 20 for v in drawn.values())
     again = model.posterior(drawn)
-    assert not again.undefined.any() and not again.unseen
+    assert not again.unseen
+    if isinstance(learner, likely.Tree) or learner.pseudo_count > 0 or model.serves.all():
+        assert not again.undefined.any()
     assert model.sample(20, seed=3) == drawn
 
 
