@@ -150,3 +150,12 @@ def test_show(shards, run) -> None:
     assert "is the target" in run("show", "all.likely", "play").done().out
     run("show", "all.likely", "Outlook").refused("Did you mean 'outlook'")
     run("show", "all.csv").refused("not a likely model file")
+
+
+def test_a_private_file_stays_private_when_it_is_replaced(run, examples, tmp_path) -> None:
+    model, out = tmp_path / "m.likely", tmp_path / "out.csv"
+    run("fit", examples / "weather.csv", "play", "-o", model)
+    out.write_text("mine")
+    out.chmod(0o600)
+    run("predict", model, examples / "weather.csv", "-o", out)
+    assert out.read_text().startswith("prediction,") and out.stat().st_mode & 0o777 == 0o600

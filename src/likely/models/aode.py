@@ -12,7 +12,7 @@ import numpy as np
 
 from likely.models import kernels
 from likely.models.grid import Grid, drawn, grid_of, log, sampled, shares
-from likely.models.model import Model
+from likely.models.model import Model, learnable
 from likely.models.posterior import Matrix
 from likely.models.ranges import checked
 from likely.sums.summary import Summary
@@ -49,7 +49,7 @@ class OneDependence:
 
     def learn(self, summary: Summary) -> OneDependenceModel:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
-        summary = summary.canonical()
+        summary = learnable(summary)
         grid = grid_of(summary, "OneDependence")
         extra = self.pseudo_count
         single = np.einsum("iik->ik", grid.counts)

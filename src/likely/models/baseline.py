@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from likely.errors import InputError
+from likely.models.model import learnable
 from likely.models.prior import Prior as PriorSetting
 from likely.models.prior import prior_quotients
 from likely.models.product import Product
@@ -35,9 +35,7 @@ class Prior:
 
     def learn(self, summary: Summary) -> Frequencies:
         """Derive the model: a product without factors."""
-        summary = summary.canonical()
-        if not summary.classes:
-            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        summary = learnable(summary)
         prior = prior_quotients(summary, self.prior, self.pseudo_count)
         return Frequencies(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
 

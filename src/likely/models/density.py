@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from likely.errors import SettingError, shown
-from likely.models.full import FullBayes, as_floats, check_choice, check_count, chosen, needs_of, refuse_others
+from likely.models.full import FullBayes, as_floats, chosen, needs_of, refuse_others
 from likely.models.gaussian import Variance
 from likely.models.model import Model
 from likely.models.naive import NaiveBayes
 from likely.models.normal import Shrinkage, check_covariance_settings
+from likely.models.ranges import check_choice, checked
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -42,8 +43,8 @@ class Density:
         check_choice("density", self.density, ("auto", "naive", "normal", "table"))
         check_choice("unseen", self.unseen, ("skip", "reserve", "error"))
         check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
-        check_count("pseudo_count", self.pseudo_count)
-        as_floats(self, "pseudo_count", "variance_floor", "shrinkage")
+        checked(self, "pseudo_count")
+        as_floats(self, "variance_floor", "shrinkage")
 
     def _kind(self, schema: Schema) -> str:
         kind = chosen(schema, self.density)

@@ -10,10 +10,12 @@ from typing import Any, Literal
 from likely.errors import SettingError, shown
 from likely.models.gaussian import Variance
 from likely.models.joint import Joint, table
+from likely.models.model import learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
-from likely.models.normals import Normals, check_classes
+from likely.models.normals import Normals
 from likely.models.prior import Prior, prior_quotients
 from likely.models.quotient import log_of
+from likely.models.ranges import check_choice, checked
 from likely.models.scatter import scatter
 from likely.sums.summary import Summary
 from likely.table.labels import label
@@ -49,10 +51,9 @@ class FullBayes:
         check_choice("density", self.density, ("auto", "normal", "table"))
         check_choice("unseen", self.unseen, ("skip", "reserve", "error"))
         check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
-        for name in ("pseudo_count", "prior_pseudo_count"):
-            check_count(name, getattr(self, name))
+        checked(self, "pseudo_count", "prior_pseudo_count")
         object.__setattr__(self, "prior", named_prior(self.prior))
-        as_floats(self, "pseudo_count", "prior_pseudo_count", "variance_floor", "shrinkage")
+        as_floats(self, "variance_floor", "shrinkage")
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products for a normal density, counts of whole rows for a table."""
@@ -60,8 +61,7 @@ class FullBayes:
 
     def learn(self, summary: Summary) -> Normals | Joint:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
-        summary = summary.canonical()
-        check_classes(summary)
+        summary = learnable(summary)
         kind = chosen(summary.schema, self.density)
         refuse_others("FullBayes", kind, summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
@@ -106,16 +106,6 @@ def refuse_others(who: str, kind: str, schema: Schema) -> None:
             "(--type COLUMN=ignore), or use a learner of mixed columns: NaiveBayes, Tree, OneDependence, Linear, "
             "Logistic or Neighbors."
         )
-
-
-def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SettingError(f"{name} is {shown(value)}. It must be one of {', '.join(allowed)}.")
-
-
-def check_count(name: str, value: object) -> None:
-    if not isinstance(value, Real) or not 0 <= float(value) < float("inf"):
-        raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
 
 
 def named_prior(prior: Any) -> Any:

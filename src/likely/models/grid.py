@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError, shown
 from likely.models.categorical import domain
 from likely.models.mdl import mdl_cuts
 from likely.sums.counts import Counts
@@ -70,8 +70,6 @@ class Grid:
 
 def grid_of(summary: Summary, learner: str) -> Grid:
     """Read the pairs of a summary: bins are joined by the classes of these very rows, levels are those of training."""
-    if not summary.classes:
-        raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
     if "pairs" not in summary.more:
         raise SettingError(
             f"{learner} learns from pairs, which this summary does not keep. Summarize with more='pairs'."

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, nearest, shown
-from likely.models.model import Exhibit, Learner, Model, Search
+from likely.errors import SettingError, nearest, shown
+from likely.models.model import Exhibit, Learner, Model, Search, learnable
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -95,9 +95,7 @@ class Hypotheses(ABC):
         """Let every member learn, and weigh them; a search, where members or weights need to see the rows again."""
         from likely.models.assembling import assembled
 
-        summary = summary.canonical()
-        if not summary.classes:
-            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        summary = learnable(summary)
         return assembled(self, summary)
 
     def restored(self, summary: Summary, found: Mapping[str, Any]) -> Model:

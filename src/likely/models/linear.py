@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError
 from likely.models.design import NumberWeights, Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
-from likely.models.model import Exhibit, Model, Terms
+from likely.models.model import Exhibit, Model, Terms, learnable
 from likely.models.posterior import Matrix
-from likely.models.ranges import checked
+from likely.models.ranges import check_choice, checked
 from likely.models.squares import Solution, Squares
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -54,8 +54,7 @@ class Linear:
         if self.tolerance >= 1:
             raise SettingError(f"tolerance is {self.tolerance}. It is a share of the largest variance, so below 1.")
         for name, allowed in (("mode", ("multi", "pairwise")), ("ties", ("dont_know", "votes"))):
-            if getattr(self, name) not in allowed:
-                raise SettingError(f"{name} is {shown(getattr(self, name))}. It must be one of {', '.join(allowed)}.")
+            check_choice(name, getattr(self, name), allowed)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products."""
@@ -63,9 +62,7 @@ class Linear:
 
     def learn(self, summary: Summary) -> Hyperplanes:
         """Derive the model from sums of products."""
-        summary = summary.canonical()
-        if not summary.classes:
-            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        summary = learnable(summary)
         if "products" not in summary.more:
             raise SettingError('Linear needs sums of products: summarize(…, more=["products"]).')
         squares = Squares(summary.more["products"], summary.schema.attributes)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError, shown
 from likely.models.design import (
     NumberWeights,
     Standard,
@@ -23,7 +23,7 @@ from likely.models.design import (
     spreadless,
     standard_of,
 )
-from likely.models.model import Exhibit, Model, Search, Terms
+from likely.models.model import Exhibit, Model, Search, Terms, learnable
 from likely.models.posterior import Matrix
 from likely.models.ranges import checked
 from likely.sums.counts import Counts
@@ -73,9 +73,7 @@ class Logistic:
         """Begin the search; with a single class there is nothing to search for."""
         from likely.models.newton import Newton
 
-        summary = summary.canonical()
-        if not summary.classes:
-            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        summary = learnable(summary)
         design = Design(summary)
         size, classes = design.size, len(summary.classes)
         if size * (classes - 1) > MOST:

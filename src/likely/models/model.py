@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.models.categorical import domain
 from likely.models.posterior import Matrix, Posterior, joined
 from likely.sums import state
@@ -213,6 +213,14 @@ class Model(ABC):
 
     def __repr__(self) -> str:
         return f"<Model by {self.learner!r} from {self.summary!r}>"
+
+
+def learnable(summary: Summary) -> Summary:
+    """The summary as learners read it: canonical, and with at least one row that has a class."""
+    summary = summary.canonical()
+    if not summary.classes:
+        raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+    return summary
 
 
 def numbered(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:

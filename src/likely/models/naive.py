@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError, shown
 from likely.models import numeric
 from likely.models.bins import Closed
 from likely.models.categorical import LevelSettings, categorical
 from likely.models.gaussian import NormalSettings, Variance
 from likely.models.kernel import Bandwidth
+from likely.models.model import learnable
 from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
-from likely.models.ranges import checked
+from likely.models.ranges import check_choice, checked
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.labels import label
@@ -73,8 +74,7 @@ class NaiveBayes:
             ("unseen", ("skip", "reserve", "error")),
             ("bins_closed", ("left", "right")),
         ):
-            if getattr(self, name) not in allowed:
-                raise SettingError(f"{name} is {shown(getattr(self, name))}. It must be one of {', '.join(allowed)}.")
+            check_choice(name, getattr(self, name), allowed)
         if self.level_weights is not None and self.m_estimate is None:
             raise SettingError("level_weights need an m_estimate: say how many rows they are worth.")
         # Copies, so that nobody changes the settings from outside; names may be given as numbers or truth values.
@@ -99,9 +99,7 @@ class NaiveBayes:
 
     def learn(self, summary: Summary) -> Product:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
-        summary = summary.canonical()
-        if not summary.classes:
-            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        summary = learnable(summary)
         for name in self.level_weights or {}:
             if summary.schema[name].kind != "nominal":
                 raise SettingError(f"There are level weights for {shown(name)}, which is not a nominal attribute.")

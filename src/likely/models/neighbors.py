@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
-from likely.models.model import Exhibit, Model
+from likely.errors import SettingError, shown
+from likely.models.model import Exhibit, Model, learnable
 from likely.models.nearest import QUERIES, TILE, nearest
 from likely.models.posterior import Matrix
 from likely.models.prior import Prior, prior_quotients
 from likely.models.quotient import Quotient, log_of
+from likely.models.ranges import check_choice
 from likely.models.ruler import Ruler, ruler_for
 from likely.sums.rows import Rows
 from likely.sums.summary import Summary
@@ -67,9 +68,7 @@ class Neighbors:
             ("scale", (True, False)),
             ("reading", ("posterior", "density")),
         ):
-            if getattr(self, name) not in allowed:
-                listed = ", ".join(str(a) for a in allowed)
-                raise SettingError(f"{name} is {shown(getattr(self, name))}. It must be one of {listed}.")
+            check_choice(name, getattr(self, name), allowed)
         if self.reading == "density" and self.weights == "distance":
             raise SettingError("A density counts neighbours, so weights='distance' does not go with reading='density'.")
         if self.attribute_weights is not None:
@@ -89,9 +88,7 @@ class Neighbors:
 
     def learn(self, summary: Summary) -> Nearby:
         """Scale and weigh the rows. Nothing else is learned: neighbours are looked for when rows are asked about."""
-        summary = summary.canonical()
-        if not summary.classes:
-            raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+        summary = learnable(summary)
         rows = summary.more.get("rows")
         if not isinstance(rows, Rows):
             raise SettingError("Neighbors needs the rows themselves: summarize(…, more=['rows']), or use fit.")

@@ -17,6 +17,7 @@ from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.gaussian import Variance, root_of
 from likely.models.patterns import patterns
+from likely.models.ranges import check_choice
 from likely.models.scatter import Covariances, Scatter
 
 if TYPE_CHECKING:
@@ -103,8 +104,7 @@ class Normal:
 
 def check_covariance_settings(variance: object, floor: object, shrinkage: object) -> None:
     """Refuse settings outside their range."""
-    if variance not in ("unbiased", "ml"):
-        raise SettingError(f"variance is {shown(variance)}. It must be one of unbiased, ml.")
+    check_choice("variance", variance, ("unbiased", "ml"))
     if not isinstance(floor, Real) or not 0 <= float(floor) <= 1:
         raise SettingError(f"variance_floor is {shown(floor)}. It must be a number between 0 and 1.")
     if shrinkage != "auto" and (not isinstance(shrinkage, Real) or not 0 <= float(shrinkage) <= 1):

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError, shown
 from likely.models.model import Exhibit, Model
 from likely.models.normal import Normal
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
-from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -98,12 +97,6 @@ def ordered(model: Model, group: NDArray[np.intp], table: Mapping[str, list[Any]
         elif column.name in table:
             out[column.name] = table[column.name]
     return out
-
-
-def check_classes(summary: Summary) -> None:
-    """Refuse a summary without any row."""
-    if not summary.classes:
-        raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
 
 
 def _rows(names: Any, table: NDArray[np.float64]) -> tuple[tuple[str | float, ...], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
@@ -15,6 +15,7 @@ from likely.models.bins import RULES, Closed, Rule, edges_of
 from likely.models.categorical import LevelSettings
 from likely.models.gaussian import Gaussian, NormalSettings, gaussian
 from likely.models.kernel import Bandwidth, KernelDensity, kernel_density
+from likely.models.ranges import check_choice
 from likely.models.tallied import tallied
 from likely.sums.numbers import Numbers
 from likely.table.schema import Schema
@@ -112,18 +113,13 @@ def _binned(name: str, numbers: Numbers, settings: NumberSettings) -> tuple[Binn
 # -- what settings may say -----------------------------------------------------------------------------------
 
 
-def _one_of(what: str, value: object, allowed: Iterable[str]) -> None:
-    if value not in tuple(allowed):
-        raise SettingError(f"{what} is {shown(value)}. It must be one of {', '.join(allowed)}.")
-
-
 def checked_kinds(value: object) -> Kinds:
     """`numbers`, copied, so that nobody changes it from outside."""
     if not isinstance(value, Mapping):
-        _one_of("numbers", value, KINDS)
+        check_choice("numbers", value, KINDS)
         return value  # type: ignore[return-value]
     for name, kind in value.items():
-        _one_of(f"numbers of {shown(name)}", kind, KINDS)
+        check_choice(f"numbers of {shown(name)}", kind, KINDS)
     return {str(name): kind for name, kind in value.items()}
 
 
@@ -143,14 +139,14 @@ def checked_bandwidth(value: object) -> Bandwidth:
 def checked_bins(value: object) -> Bins:
     """`bins`, copied: a rule, or a rule or edges for each column."""
     if not isinstance(value, Mapping):
-        _one_of("bins", value, RULES)
+        check_choice("bins", value, RULES)
         return value  # type: ignore[return-value]
     return {str(name): _checked_edges(str(name), rule) for name, rule in value.items()}
 
 
 def _checked_edges(name: str, rule: object) -> Rule | tuple[float, ...]:
     if isinstance(rule, str):
-        _one_of(f"bins of {shown(name)}", rule, RULES)
+        check_choice(f"bins of {shown(name)}", rule, RULES)
         return rule  # type: ignore[return-value]
     edges = list(rule) if isinstance(rule, Sequence) or hasattr(rule, "__len__") else []  # type: ignore[call-overload]
     if not edges or not all(isinstance(e, Real) and math.isfinite(e) for e in edges):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from likely.models.full import as_floats, check_count, named_prior, needs_of, refuse_others
+from likely.models.full import as_floats, named_prior, needs_of, refuse_others
 from likely.models.gaussian import Variance
+from likely.models.model import learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
-from likely.models.normals import Normals, check_classes
+from likely.models.normals import Normals
 from likely.models.prior import Prior, prior_quotients
 from likely.models.quotient import log_of
+from likely.models.ranges import checked
 from likely.models.scatter import scatter
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -36,9 +38,9 @@ class Pooled:
 
     def __post_init__(self) -> None:
         check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
-        check_count("prior_pseudo_count", self.prior_pseudo_count)
+        checked(self, "prior_pseudo_count")
         object.__setattr__(self, "prior", named_prior(self.prior))
-        as_floats(self, "prior_pseudo_count", "variance_floor", "shrinkage")
+        as_floats(self, "variance_floor", "shrinkage")
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products."""
@@ -46,8 +48,7 @@ class Pooled:
 
     def learn(self, summary: Summary) -> Normals:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
-        summary = summary.canonical()
-        check_classes(summary)
+        summary = learnable(summary)
         refuse_others("Pooled", "normal", summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)

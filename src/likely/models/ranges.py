@@ -1,7 +1,8 @@
-"""The range of numeric settings, checked when settings are made."""
+"""What settings may say, checked when they are made: numbers in their range, words out of a list."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -15,3 +16,10 @@ def checked(settings: Any, *names: str) -> None:
         if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < float("inf"):
             raise SettingError(f"{name} is {shown(value)}. It must be a finite number, zero or more.")
         object.__setattr__(settings, name, float(value))
+
+
+def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
+    """Refuse a setting that is none of the allowed ones."""
+    known = tuple(allowed)
+    if value not in known:
+        raise SettingError(f"{name} is {shown(value)}. It must be one of {', '.join(map(str, known))}.")

@@ -13,7 +13,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.grid import Grid, drawn, grid_of, log, sampled, shares
-from likely.models.model import Exhibit, Model, Terms
+from likely.models.model import Exhibit, Model, Terms, learnable
 from likely.models.posterior import Matrix
 from likely.models.prior import Prior, prior_quotients
 from likely.models.quotient import Quotient, log_of
@@ -60,7 +60,7 @@ class Tree:
 
     def learn(self, summary: Summary) -> TreeModel:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
-        summary = summary.canonical()
+        summary = learnable(summary)
         grid = grid_of(summary, "Tree")
         notes = list(grid.notes)
         names = [axis.name for axis in grid.axes]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +16,7 @@ import msgspec
 import numpy as np
 
 from likely.errors import FileFormatError, InputError, shown
+from likely.table.replacing import begun_beside, put_in_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,32 +143,22 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write so that a kill at any moment leaves the old file or the new one, never a part."""
-    temporary: str | None = None
+    temporary: Path | None = None
     try:
         # resolve(): a link keeps pointing at its file, which is the one replaced.
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a pipe or a device takes bytes; it is not there to be replaced
             return
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+        handle, temporary = begun_beside(target)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
+        put_in_place(temporary, target)
         temporary = None
     except OSError as error:
         raise InputError(f"Cannot write {shown(path)}: {error.strerror}.") from None
     finally:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-
-
-def _mode(target: Path) -> int:
-    """The permissions that an ordinary write would leave."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+            temporary.unlink(missing_ok=True)

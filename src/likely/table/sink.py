@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from csv import writer
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
 from likely.table.encode import as_arrow, as_text
+from likely.table.replacing import begun_beside, put_in_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,11 +59,9 @@ class Sink:
             else:
                 if self._path.is_dir():
                     raise IsADirectoryError(EISDIR, "it is a folder")
-                handle, name = tempfile.mkstemp(
-                    prefix=f".{self._path.name[:40]}.", suffix=".part", dir=self._path.parent
-                )
+                handle, self._temporary = begun_beside(self._path)
                 os.close(handle)
-                self._temporary = Path(name)
+                name = str(self._temporary)
             self._file = pa.OSFile(name, "wb")
             if self._packed:
                 self._file = pa.CompressedOutputStream(self._file, self._packed)
@@ -124,10 +122,7 @@ class Sink:
                     self._writer.close()
                 self._file.close() if self._path is not None else sys.stdout.flush()
                 if self._temporary is not None and self._path is not None:
-                    mask = os.umask(0)
-                    os.umask(mask)
-                    os.chmod(self._temporary, 0o666 & ~mask)
-                    os.replace(self._temporary, self._path)
+                    put_in_place(self._temporary, self._path)
                     self._temporary = None
         finally:
             if self._temporary is not None:
