@@ -276,7 +276,7 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
         wanted = below[-1] * np.arange(1, bins) / bins
         places = np.clip(np.searchsorted(below, wanted), 0, len(values) - 2)
         edges = tuple(shortest(float(values[p]), float(values[p + 1])) for p in np.unique(places))
-        why = f"numbers in {len(edges) + 1} bins of about equal weight"
+        why = f"numbers in {len(edges) + 1} bins of about as many rows each"
     else:
         edges = tuple(float(e) for e in bins or ())
         if not edges or sorted(set(edges)) != list(edges) or not np.isfinite(edges).all():

@@ -29,7 +29,7 @@ _READING = (
     click.option(
         "--target-bins",
         metavar="N|EDGES",
-        help="Cut a numeric target into N bins of about equal weight, or at given edges: 10,20,30.",
+        help="Cut a numeric target into N bins of about as many rows each, or at given edges: 10,20,30.",
     ),
     click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
