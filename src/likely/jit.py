@@ -171,11 +171,29 @@ def _address(wanted: Kernel) -> int:
 
 def _file_name(wanted: Kernel, llvm: Any) -> str:
     """A name that changes with the source, the signature, the compiler and the processor."""
-    source = Path(wanted.function.__code__.co_filename).read_bytes()
+    files, constants = _ingredients(wanted.function)
+    source = b"".join(Path(file).read_bytes() for file in files) + repr(constants).encode()
     about = (wanted.parts, wanted.returns, sys.version_info[:2], llvm.llvm_version_info, llvm.get_host_cpu_name())
     features = llvm.get_host_cpu_features().flatten()
     key = hashlib.sha256(source + repr(about).encode() + features.encode() + Path(__file__).read_bytes())
     return f"{wanted.function.__module__}.{wanted.__name__}-{key.hexdigest()[:20]}.kernel"
+
+
+def _ingredients(function: FunctionType) -> tuple[list[str], dict[str, str]]:
+    """The files that a kernel is made of, its inner functions' among them, and the numbers that it takes from others."""
+    files, constants, waiting = {function.__code__.co_filename}, {}, [function]
+    done = {function}
+    while waiting:
+        one = waiting.pop()
+        for name in one.__code__.co_names:
+            value = one.__globals__.get(name)
+            if isinstance(value, Inner) and value.function not in done:
+                done.add(value.function)
+                files.add(value.function.__code__.co_filename)
+                waiting.append(value.function)
+            elif isinstance(value, (int, float, np.generic)):
+                constants[name] = repr(value)
+    return sorted(files), dict(sorted(constants.items()))
 
 
 def _folders() -> list[Path]:

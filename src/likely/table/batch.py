@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -28,11 +29,41 @@ class Codes:
 
 
 @dataclass(frozen=True, slots=True)
+class Texts:
+    """A text column: cell i is the UTF-8 text data[starts[i]:ends[i]], sound and not copied; an empty one is missing."""
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def take(self, index: Any) -> Texts:
+        """The cells at `index` (a slice will do), over the same bytes."""
+        return Texts(self.data, np.ascontiguousarray(self.starts[index]), np.ascontiguousarray(self.ends[index]))
+
+    def text(self, row: int) -> str:
+        """One cell as Python's text."""
+        return self.data[self.starts[row] : self.ends[row]].tobytes().decode()
+
+
+def texts(cells: Sequence[str | None]) -> Texts:
+    """Python's own texts as cells; None is missing."""
+    parts = [(cell or "").encode() for cell in cells]
+    bounds = np.cumsum([0, *(len(part) for part in parts)]).astype(np.int64)
+    return Texts(np.frombuffer(b"".join(parts), np.uint8), bounds[:-1].copy(), bounds[1:].copy())
+
+
+Cells: TypeAlias = "Codes | Floats | Texts"
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """`cells` holds `Codes` for nominal columns and floats (NaN is missing) for numbers and dates."""
+    """`cells` holds `Codes` for nominal columns, floats (NaN is missing) for numbers and dates, `Texts` for text."""
 
     rows: int
-    cells: dict[str, Codes | Floats]
+    cells: dict[str, Cells]
     target: Codes | None = None
     weight: Floats | None = None
     start: int = 0
@@ -47,7 +78,9 @@ class Batch:
         return self._at(index, len(index))
 
     def _at(self, index: Any, rows: int) -> Batch:
-        def some(cell: Codes | Floats) -> Codes | Floats:
+        def some(cell: Cells) -> Cells:
+            if isinstance(cell, Texts):
+                return cell.take(index)
             return Codes(cell.codes[index], cell.labels) if isinstance(cell, Codes) else cell[index]
 
         target = None if self.target is None else Codes(self.target.codes[index], self.target.labels)

@@ -1,0 +1,274 @@
+"""A tally of words at rest: sorted, without gaps, never changed. Merging and regrouping give new ones, exactly.
+
+An entry says how much the documents of a group weigh in which a word occurs so many times, by the documents' size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.jit import kernel
+from likely.sums.exact import Exact
+from likely.sums.reading import GROUP_AT, SIZES, TIMES_AT
+from likely.sums.vocabulary import Vocabulary, told, written
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BELOW_GROUP = (1 << GROUP_AT) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Entries starts[w] … starts[w+1] are those of word w. The empty word, if any, stands for the documents themselves.
+
+    A key holds group, times and size, in this order of weight; keys of a word increase.
+    """
+
+    vocabulary: Vocabulary
+    starts: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    weight: Exact
+
+    @classmethod
+    def empty(cls) -> Tally:
+        return cls(Vocabulary.of([]), np.zeros(1, np.int64), np.empty(0, np.int64), Exact.zeros(0))
+
+    # -- what an entry says -----------------------------------------------------------------------------------
+
+    @cached_property
+    def word(self) -> NDArray[np.int32]:
+        """The number of each entry's word."""
+        return np.repeat(np.arange(len(self.vocabulary), dtype=np.int32), np.diff(self.starts))
+
+    @property
+    def group(self) -> NDArray[np.int64]:
+        return self.keys >> GROUP_AT
+
+    @property
+    def times(self) -> NDArray[np.int64]:
+        """How often the word occurs in these documents (the empty word: how many words they have)."""
+        return (self.keys & _BELOW_GROUP) >> TIMES_AT
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """The size of these documents: how many binary digits the number of their words has."""
+        return self.keys & SIZES
+
+    def collected(self, values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
+        """The sum of values[entry] * weight over the entries of each word and group, (words, groups)."""
+        cells = self.word * np.int64(groups) + self.group
+        some = np.bincount(cells, values * self.weight.floats(), len(self.vocabulary) * groups)
+        return some.reshape(-1, groups)
+
+    # -- new tallies ------------------------------------------------------------------------------------------
+
+    def equals(self, other: Tally) -> bool:
+        same = self.vocabulary.equals(other.vocabulary) and np.array_equal(self.starts, other.starts)
+        return same and np.array_equal(self.keys, other.keys) and self.weight == other.weight
+
+    def combined(self, other: Tally, sign: int) -> Tally:
+        """Both together, or this one without the other."""
+        if sign > 0 and not len(other.keys):
+            return self
+        if sign > 0 and not len(self.keys):
+            return other
+        vocabulary, mine, theirs = self.vocabulary.merged(other.vocabulary)
+        one, two = np.empty(len(self.keys), np.int64), np.empty(len(other.keys), np.int64)
+        starts, keys = np.zeros(len(vocabulary) + 1, np.int64), np.empty(len(one) + len(two), np.int64)
+        count = merge_entries(self.starts, self.keys, mine, other.starts, other.keys, theirs, one, two, starts, keys)
+        weights = self.weight.scattered(one, 0, count), other.weight.scattered(two, 0, count)
+        total = weights[0] + weights[1] if sign > 0 else weights[0] - weights[1]
+        return Tally(vocabulary, starts, keys[:count].copy(), total).without_zeros()
+
+    def without_zeros(self) -> Tally:
+        """Without entries that weigh nothing, and without words that have no entry left."""
+        zero = self.weight.is_zero()
+        return self.with_entries(~zero) if zero.any() else self
+
+    def with_entries(self, which: NDArray[np.bool_]) -> Tally:
+        """Some of the entries, and the words that they speak of."""
+        if which.all():
+            return self
+        counts = np.bincount(self.word[which], minlength=len(self.vocabulary))
+        some = np.flatnonzero(counts)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[some], dtype=np.int64)])
+        kept = np.flatnonzero(which)
+        return Tally(self.vocabulary.taken(some), starts, self.keys[kept], self.weight[kept].canonical())
+
+    def with_words(self, which: NDArray[np.bool_]) -> Tally:
+        """Some of the words with their entries."""
+        return self if which.all() else self.with_entries(which[self.word])
+
+    def regrouped(self, places: NDArray[np.intp]) -> Tally:
+        """With group i called places[i], or left out where that is negative."""
+        into = places[self.group] if len(self.keys) else np.empty(0, np.intp)
+        own = self.with_entries(into >= 0)
+        keys = into[into >= 0].astype(np.int64) << GROUP_AT | (own.keys & _BELOW_GROUP)
+        return sorted_tally(own.vocabulary, own.starts, keys, own.weight)
+
+    # -- the file ---------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        weight = self.weight.canonical()
+        plain = len(weight.planes) == 1 and weight.base == 0 and (not weight.planes.size or weight.planes.min() >= 0)
+        counts = weight.planes[0] if plain else np.empty(0, np.int64)
+        out = np.empty(10 * len(self.vocabulary) + 30 * len(self.keys), np.uint8)
+        size = pack_entries(self.starts, self.keys, counts, out)
+        return {
+            "words": len(self.vocabulary),
+            "letters": self.vocabulary.packed(),
+            "entries": out[:size].copy(),
+            "weight": None if plain else weight.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Tally:
+        vocabulary = Vocabulary.unpacked(np.asarray(state["letters"], np.uint8), int(state["words"]))
+        data, plain = np.asarray(state["entries"], np.uint8), state["weight"] is None
+        starts = np.zeros(len(vocabulary) + 1, np.int64)
+        keys, counts = np.empty(len(data), np.int64), np.empty(len(data) if plain else 0, np.int64)
+        count = unpack_entries(data, starts, keys, counts)
+        if count < 0:
+            raise ValueError("the counts of the file are not sound")
+        weight = Exact(counts[None, :count].copy()) if plain else Exact.from_state(state["weight"])
+        if weight.shape != (count,):
+            raise ValueError("the weights of the file are not sound")
+        return cls(vocabulary, starts, keys[:count].copy(), weight)
+
+
+def sorted_tally(
+    vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArray[np.int64], weight: Exact
+) -> Tally:
+    """A tally of entries that belong to their words but are in any order; equal ones become one."""
+    order = np.arange(len(keys))
+    sort_entries(starts, keys, order, np.empty_like(keys), np.empty_like(order))
+    place, new_starts = np.empty(len(keys), np.int64), np.zeros(len(starts), np.int64)
+    count = join_equal(starts, keys, place, new_starts)
+    moved = Exact(weight.planes[:, order], weight.base)
+    total = moved.canonical() if count == len(keys) else moved.scattered(place, 0, count)
+    return Tally(vocabulary, new_starts, keys[:count].copy(), total).without_zeros()
+
+
+@kernel("i8[], i8[], i4[], i8[], i8[], i4[], i8[], i8[], i8[], i8[]", returns=1)
+def merge_entries(
+    starts: Any, keys: Any, mine: Any, other_starts: Any, other_keys: Any, theirs: Any, one: Any, two: Any,
+    new_starts: Any, new_keys: Any,
+) -> int:  # fmt: skip
+    """The entries of two tallies in one order: where each goes, and how many there are."""
+    a = 0
+    b = 0
+    count = 0
+    for w in range(new_starts.size - 1):
+        i = upto = j = until = 0
+        if a < mine.size and mine[a] == w:
+            i, upto = starts[a], starts[a + 1]
+            a += 1
+        if b < theirs.size and theirs[b] == w:
+            j, until = other_starts[b], other_starts[b + 1]
+            b += 1
+        while i < upto or j < until:
+            first = j >= until or (i < upto and keys[i] <= other_keys[j])
+            second = i >= upto or (j < until and other_keys[j] <= keys[i])
+            new_keys[count] = keys[i] if first else other_keys[j]
+            if first:
+                one[i] = count
+                i += 1
+            if second:
+                two[j] = count
+                j += 1
+            count += 1
+        new_starts[w + 1] = count
+    return count
+
+
+@kernel("i8[], i8[], i8[], i8[], i8[]")
+def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any) -> None:
+    """Sort the keys of each word by merging, and `order` with them."""
+    for w in range(starts.size - 1):
+        lo, hi = starts[w], starts[w + 1]
+        sorted_already = True
+        for k in range(lo + 1, hi):
+            if keys[k] < keys[k - 1]:
+                sorted_already = False
+                break
+        width = hi - lo if sorted_already else 1
+        while width < hi - lo:
+            for left in range(lo, hi, 2 * width):
+                middle, right = min(left + width, hi), min(left + 2 * width, hi)
+                a, b = left, middle
+                for k in range(left, right):
+                    if b >= right or (a < middle and keys[a] <= keys[b]):
+                        room[k] = keys[a]
+                        order_room[k] = order[a]
+                        a += 1
+                    else:
+                        room[k] = keys[b]
+                        order_room[k] = order[b]
+                        b += 1
+            for k in range(lo, hi):
+                keys[k] = room[k]
+                order[k] = order_room[k]
+            width *= 2
+
+
+@kernel("i8[], i8[], i8[], i8[]", returns=1)
+def join_equal(starts: Any, keys: Any, place: Any, new_starts: Any) -> int:
+    """Each key of a word once, in place; where each entry goes, and how many there are."""
+    count = 0
+    for w in range(starts.size - 1):
+        first = count
+        for k in range(starts[w], starts[w + 1]):
+            if count == first or keys[count - 1] != keys[k]:
+                keys[count] = keys[k]
+                count += 1
+            place[k] = count - 1
+        new_starts[w + 1] = count
+    return count
+
+
+@kernel("i8[], i8[], i8[], u1[]", returns=1)
+def pack_entries(starts: Any, keys: Any, counts: Any, out: Any) -> int:
+    """For each word how many entries it has; for each entry the step to its group, the rest of its key, its weight."""
+    at = 0
+    for w in range(starts.size - 1):
+        at = written(starts[w + 1] - starts[w], out, at)
+        last = np.int64(0)
+        for k in range(starts[w], starts[w + 1]):
+            group = keys[k] >> GROUP_AT
+            at = written(group - last, out, at)
+            at = written(keys[k] & _BELOW_GROUP, out, at)
+            last = group
+            if counts.size:
+                at = written(counts[k], out, at)
+    return at
+
+
+@kernel("u1[], i8[], i8[], i8[]", returns=1)
+def unpack_entries(data: Any, starts: Any, keys: Any, counts: Any) -> int:
+    """What `pack_entries` wrote; -1 where it cannot have."""
+    at = 0
+    count = 0
+    for w in range(starts.size - 1):
+        entries, at = told(data, at)
+        if entries < 0 or entries > data.size - at:
+            return -1
+        group = np.int64(0)
+        for _ in range(entries):
+            step, at = told(data, at)
+            rest, at = told(data, at)
+            if step < 0 or rest < 0 or rest > _BELOW_GROUP or group + step >= 1 << 27:
+                return -1
+            group += step
+            keys[count] = (group << GROUP_AT) | rest
+            if counts.size:
+                counts[count], at = told(data, at)
+                if counts[count] < 0:
+                    return -1
+            count += 1
+        starts[w + 1] = count
+    return count if at == data.size else -1

@@ -1,0 +1,269 @@
+"""The words of a text: settings that say what counts as one, and the compiled step from one word to the next.
+
+Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.jit import inner, kernel
+from likely.table.letters import ASCII, BREAK, CASED, DOTTED, LONGER, PASSED, SIGMA, Alphabet, alphabet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_GRAM = 16
+_PRIME = np.uint64(0x100000001B3)
+BASIS = np.uint64(0xCBF29CE484222325)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+FULL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    r"""What counts as a word of a text column. The sums depend on it, so it belongs to the schema.
+
+    A word is what Python's `re.findall(r"\w+", text.lower())` finds.
+    """
+
+    shortest: int = 1
+    """Words of fewer characters are passed over."""
+    pairs: bool = False
+    """Whether two neighbouring words (of those not passed over) count as one more, written with a blank between."""
+    stop: tuple[str, ...] = ()
+    """Words that are passed over."""
+    grams: tuple[int, int] | None = None
+    """Instead of words: runs of so many characters (from, to) of a word with a blank at either end."""
+    vocabulary: int | None = None
+    """The most words to hold; see decision 0040 on which ones are held."""
+
+    def __post_init__(self) -> None:
+        if self.shortest < 1:
+            raise SettingError(f"The shortest word cannot have {self.shortest} characters. Say 1 or more.")
+        if self.vocabulary is not None and self.vocabulary < 1:
+            raise SettingError(f"A vocabulary of {self.vocabulary} words cannot be held. Say 1 or more.")
+        if self.grams is not None:
+            low, high = self.grams
+            if not 1 <= low <= high <= MOST_GRAM:
+                raise SettingError(
+                    f"Runs of {low} to {high} characters cannot be counted. Say two numbers from 1 to {MOST_GRAM}, "
+                    "the smaller one first."
+                )
+            if self.pairs:
+                raise SettingError("Pairs are of words, runs are of characters. Say one of the two.")
+        for word in self.stop:
+            if words_of(word) != [word]:
+                raise SettingError(
+                    f"The stop word {shown(word)} is never met: words are of small letters, digits and '_'. "
+                    f"Write it as the text has it, e.g. {shown(' '.join(words_of(word)) or 'the')}."
+                )
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The settings as compiled loops take them: shortest, pairs, and the lengths of runs (0: words)."""
+        return np.array([self.shortest, self.pairs, *(self.grams or (0, 0))], np.int64)
+
+
+def words_of(text: str, tokens: Tokens | None = None) -> list[str]:
+    """The words (pairs, runs) of one text, in order: the definition, in Python, for a single text.
+
+    >>> words_of("The CAT_1 & the dog"), words_of("a b", Tokens(pairs=True)), words_of("abc", Tokens(grams=(4, 4)))
+    (['the', 'cat_1', 'the', 'dog'], ['a', 'b', 'a b'], [' abc', 'abc '])
+    """
+    import re
+
+    words = re.findall(r"\w+", text.lower())
+    if tokens is None:
+        return words
+    stop = set(tokens.stop)
+    words = [w for w in words if len(w) >= tokens.shortest and w not in stop]
+    if tokens.grams is not None:
+        return [gram for word in words for gram in _grams(f" {word} ", *tokens.grams)]
+    out: list[str] = []
+    for k, word in enumerate(words):
+        out.append(word)
+        if tokens.pairs and k:
+            out.append(f"{words[k - 1]} {word}")
+    return out
+
+
+def _grams(word: str, low: int, high: int) -> list[str]:
+    """All runs; a word that is no longer than a run counts as one, once."""
+    out = []
+    for n in range(low, high + 1):
+        out += [word[k : k + n] for k in range(max(len(word) - n, 0) + 1)]
+        if len(word) <= n:
+            break
+    return out
+
+
+@kernel("u1[]", returns=1)
+def is_plain(data: Any) -> int:
+    """Whether no byte is beyond ASCII."""
+    any_bits = np.uint8(0)
+    for k in range(data.size):
+        any_bits |= data[k]
+    return 1 if any_bits < 128 else 0
+
+
+def alphabet_for(data: NDArray[np.uint8]) -> Alphabet:
+    """The tables that this text needs."""
+    return ASCII if is_plain(data) else alphabet()
+
+
+@kernel("u1[], i8[], i8[]", returns=1)
+def first_broken(data: Any, starts: Any, ends: Any) -> int:
+    """The first cell that is not sound UTF-8, or -1."""
+    for i in range(starts.size):
+        k, end = starts[i], ends[i]
+        while k < end:
+            b = data[k]
+            if b < 128:
+                k += 1
+                continue
+            if b < 0xC2 or b > 0xF4:
+                return i
+            more = 1 if b < 0xE0 else (2 if b < 0xF0 else 3)
+            if k + more >= end:
+                return i
+            second = data[k + 1]
+            low = 0xA0 if b == 0xE0 else (0x90 if b == 0xF0 else 0x80)
+            high = 0x9F if b == 0xED else (0x8F if b == 0xF4 else 0xBF)  # no surrogates, nothing above 10FFFF
+            if second < low or second > high:
+                return i
+            for j in range(2, more + 1):
+                if data[k + j] & 0xC0 != 0x80:
+                    return i
+            k += more + 1
+    return -1
+
+
+@inner
+def decoded(data: Any, k: int) -> Any:
+    """The character that begins at byte k of sound UTF-8, and how many bytes it has."""
+    b = np.int64(data[k])
+    if b < 0x80:
+        return b, 1
+    if b < 0xE0:
+        return ((b & 0x1F) << 6) | (np.int64(data[k + 1]) & 0x3F), 2
+    if b < 0xF0:
+        return ((b & 0x0F) << 12) | ((np.int64(data[k + 1]) & 0x3F) << 6) | (np.int64(data[k + 2]) & 0x3F), 3
+    high = ((b & 0x07) << 18) | ((np.int64(data[k + 1]) & 0x3F) << 12)
+    return high | ((np.int64(data[k + 2]) & 0x3F) << 6) | (np.int64(data[k + 3]) & 0x3F), 4
+
+
+@inner
+def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> bool:
+    """Whether the capital sigma at `at` ends a word, as Unicode says: a letter before it, none after."""
+    k = at
+    rank = np.uint8(0)
+    while k > begin:
+        k -= 1
+        while k > begin and data[k] & 0xC0 == 0x80:
+            k -= 1
+        point, _ = decoded(data, k)
+        rank = near[point]
+        if rank != PASSED:
+            break
+    if rank != CASED:
+        return False
+    k = at + 2
+    while k < end:
+        point, width = decoded(data, k)
+        rank = near[point]
+        if rank != PASSED:
+            return rank != CASED
+        k += width
+    return True
+
+
+@inner
+def encoded(point: int, out: Any, at: int) -> int:
+    """Write a character as UTF-8; returns how many bytes it has."""
+    if point < 0x80:
+        out[at] = point
+        return 1
+    if point < 0x800:
+        out[at] = 0xC0 | (point >> 6)
+        out[at + 1] = 0x80 | (point & 0x3F)
+        return 2
+    if point < 0x10000:
+        out[at] = 0xE0 | (point >> 12)
+        out[at + 1] = 0x80 | ((point >> 6) & 0x3F)
+        out[at + 2] = 0x80 | (point & 0x3F)
+        return 3
+    out[at] = 0xF0 | (point >> 18)
+    out[at + 1] = 0x80 | ((point >> 12) & 0x3F)
+    out[at + 2] = 0x80 | ((point >> 6) & 0x3F)
+    out[at + 3] = 0x80 | (point & 0x3F)
+    return 4
+
+
+@inner
+def hashed(out: Any, a: int, b: int) -> Any:
+    """The running hash of some bytes, before it is mixed."""
+    h = BASIS
+    for k in range(a, b):
+        h = (h ^ np.uint64(out[k])) * _PRIME
+    return h
+
+
+@inner
+def mixed(h: Any) -> Any:
+    """A hash whose every bit depends on every byte; never 0."""
+    h ^= h >> np.uint64(30)
+    h *= _MIX1
+    h ^= h >> np.uint64(27)
+    h *= _MIX2
+    h ^= h >> np.uint64(31)
+    return h if h != 0 else np.uint64(1)
+
+
+@inner
+def next_word(data: Any, begin: int, at: int, end: int, bytes_: Any, small: Any, near: Any, out: Any, top: int) -> Any:
+    """Write the next word of data[at:end] to out[top:]: (where reading stopped, end in out, characters, running hash).
+
+    No characters: there is no further word. FULL characters: `out` is too small.
+    """
+    room = out.size - 4
+    size = top
+    count = 0
+    h = BASIS
+    while at < end:
+        c = bytes_[data[at]]
+        if c > LONGER:
+            if size >= room:
+                return at, size, FULL, h
+            out[size] = c
+            size += 1
+            count += 1
+            h = (h ^ np.uint64(c)) * _PRIME
+            at += 1
+            continue
+        if c == LONGER:
+            point, width = decoded(data, at)
+            low = np.int64(small[point])
+            if low == SIGMA:
+                low = np.int64(0x3C2) if is_final(data, begin, at, end, near) else np.int64(0x3C3)
+            at += width
+            if low != BREAK:
+                if size >= room:
+                    return at, size, FULL, h
+                ends = low == DOTTED
+                more = encoded(np.int64(105) if ends else low, out, size)
+                for _ in range(more):
+                    h = (h ^ np.uint64(out[size])) * _PRIME
+                    size += 1
+                count += 1
+                if ends:
+                    break
+                continue
+        else:
+            at += 1
+        if size > top:
+            break
+    return at, size, count, h
