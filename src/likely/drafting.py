@@ -24,6 +24,7 @@ from likely.table.encode import Encoder, column_form, numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
 from likely.table.schema import MISSING, Column, Schema
 from likely.table.source import Source, open_source
+from likely.table.tokens import Tokens
 
 TYPES = ("nominal", "number", "text", "date", "ignore")
 AS_ASKED = "as asked"
@@ -188,7 +189,7 @@ def _as_said(name: str, said: str, form: str, role: str) -> Column:
     if said == "ignore":
         return Column(name, "ignored", "left out", why=AS_ASKED)
     if said == "text":
-        return Column(name, "text", "left out", why=AS_ASKED)
+        return Column(name, "text", role, "text", tokens=Tokens(), why=AS_ASKED)  # type: ignore[arg-type]
     reading = said
     if said == "nominal":
         reading = "text" if form in ("text", "boolean", "empty") else "number"
@@ -298,8 +299,6 @@ def remarks(schema: Schema) -> list[str]:
         name = shown(column.name)
         if column.kind == "identifier":
             out.append(f"{name} looks like an identifier and is left out: {column.why}.")
-        elif column.kind == "text" and column.role == "left out" and column.why != AS_ASKED:
-            out.append(f"{name} is free text, from which nothing is learned here; it is left out.")
         elif " other cell" in column.why:
             other = "number" if column.kind == "nominal" else "nominal"
             out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")

@@ -36,7 +36,7 @@ class Inner:
         if self._compiled is None:
             import numba
 
-            self._compiled = numba.njit(nogil=True, error_model="numpy")(_with_inner(self.function))
+            self._compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(_with_inner(self.function))
         return self._compiled
 
 

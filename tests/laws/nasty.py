@@ -23,10 +23,12 @@ from likely.sums.profile import Profile
 from likely.sums.rows import Rows
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
-from likely.table.batch import Batch, Codes
+from likely.sums.words import Words
+from likely.table.batch import Batch, Codes, Texts, texts
 from likely.table.encode import token_hashes
 from likely.table.labels import Labels
 from likely.table.schema import MISSING, Column, Schema
+from likely.table.tokens import Tokens
 
 GROUPS = 3
 LARGEST, LEAST = 1.7976931348623157e308, 5e-324
@@ -157,7 +159,7 @@ TABLE = Schema(
         Column("x", "number", "attribute", "number"),
         Column("when", "date", "attribute", "date"),
         Column("colour", "nominal", "attribute", "text"),
-        Column("note", "text", "left out", "text"),
+        Column("note", "text", "attribute", "text", tokens=Tokens()),
         Column("class", "nominal", "target", "text"),
     )
 )
@@ -168,6 +170,7 @@ def of_summary(draw: st.DrawFn) -> Case:
     rows = draw(SIZES)
     target = draw(st.lists(st.sampled_from(LEVELS), min_size=1, max_size=4, unique=True))
     cells: dict[str, Any] = {"x": draw(numbers(rows)), "when": draw(numbers(rows)), "colour": codes(draw, rows, LEVELS)}
+    cells["note"] = documents(draw, rows)
     batch = Batch(rows, cells, codes(draw, rows, target), draw(row_weights(rows)))
     return Case(lambda: Summary(TABLE), batch, rows, lambda batch, weight: replace(batch, weight=weight))
 
@@ -223,6 +226,27 @@ def of_pairs(draw: st.DrawFn) -> Case:
     return Case(lambda: Pairs(PAIRED, list(PAIRED_CELLS), edges, GROUPS), batch, rows, _weigh)
 
 
+DOCUMENTS = [
+    *("", "a", "A a a", "the cat sat on the mat, the CAT!", "ΑΣ Α.Σ Σ", "İstanbul", "ß ẞ", "!?", "\0", "x" * 300),
+    *("😀 ok 👍🏽", "e\u0301 été", "שלום عالم", "a_1 a-1 1", "one two three four five six seven eight nine"),
+]
+TOKENS_OF_TEXT = [Tokens(), Tokens(shortest=2, pairs=True, stop=("the",)), Tokens(grams=(2, 3)), Tokens(vocabulary=3)]
+
+
+def documents(draw: st.DrawFn, rows: int) -> Texts:
+    """Cells of a text column: awkward ones, some of many words, some missing."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    some = [*DOCUMENTS, None, *(" ".join(map(str, rng.integers(0, 30, 40))) for _ in range(4))]
+    return texts([some[k] for k in rng.integers(0, len(some), rows)])
+
+
+@st.composite
+def of_words(draw: st.DrawFn, tokens: Tokens = TOKENS_OF_TEXT[0]) -> Case:
+    rows = draw(SIZES)
+    batch = (documents(draw, rows), groups(draw, rows), weights(draw(row_weights(rows))))
+    return Case(lambda: Words(GROUPS, tokens), batch, rows, _weigh)
+
+
 CASES: dict[type, st.SearchStrategy[Case]] = {
     Counts: of_counts(),
     Numbers: of_numbers(),
@@ -232,4 +256,5 @@ CASES: dict[type, st.SearchStrategy[Case]] = {
     Products: of_products(),
     Cells: of_cells(),
     Pairs: of_pairs(),
+    Words: of_words(),
 }

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws.nasty import CASES, TABLE, of_numbers, of_summary
+from laws.nasty import CASES, TABLE, TOKENS_OF_TEXT, of_numbers, of_summary, of_words
 
 import likely.sums
 from likely.sums import profile
 from likely.sums.numbers import CAP
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Batch, Codes, texts
 from likely.table.labels import Labels
 from likely.testing import bits, check_rows, check_statistic, check_weights, some_rows, swept
 
@@ -70,6 +70,16 @@ def test_a_profile_of_more_cells_than_it_keeps(data: st.DataObject, seed: int) -
         check_rows(case.make, case.batch, case.rows, seed)
 
 
+@pytest.mark.parametrize("tokens", TOKENS_OF_TEXT[1:], ids=str)
+@settings(max_examples=40)
+@given(data=st.data(), seed=SEEDS)
+def test_words_under_other_settings(tokens: object, data: st.DataObject, seed: int) -> None:
+    cases = data.draw(st.lists(of_words(tokens), min_size=1, max_size=4))
+    check_rows(cases[0].make, cases[0].batch, cases[0].rows, seed)
+    check_weights(cases[0].make, cases[0].batch, cases[0].weigh, cases[0].rows)
+    check_statistic(cases[0].make, [case.batch for case in cases], seed)
+
+
 @settings(max_examples=60)
 @given(case=of_numbers(), seed=SEEDS)
 def test_more_than_was_there_can_be_taken_away_and_given_back(case: object, seed: int) -> None:
@@ -107,7 +117,7 @@ def test_a_summary_whose_tallies_lose_bits(rows: int) -> None:
     labels = Labels(["no", "yes"])
     target = Codes(rng.integers(0, 2, rows).astype(np.int32), labels)
     colour = Codes(np.full(rows, -1, np.int32), Labels())
-    batch = Batch(rows, {"x": values, "when": 1e9 + rng.random(rows), "colour": colour}, target)
+    batch = Batch(rows, {"x": values, "when": 1e9 + rng.random(rows), "colour": colour, "note": texts(["a b"] * rows)}, target)
     whole = swept(lambda: Summary(TABLE), [batch])
     assert (whole["x"].level > 0) == (rows > CAP)
     check_rows(lambda: Summary(TABLE), batch, rows, seed=rows)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from likely.jit import inner, kernel
-from likely.table.tokens import FULL, hashed, mixed, next_word
+from likely.table.letters import BREAK, DOTTED, LONGER
+from likely.table.tokens import BASIS, SHORT, encoded, finished, folded, hashed, lowered
 
 WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST = range(7)
 """Places in `state`: words known; entries of the tally; different words of this document; all its words; those that a
@@ -20,70 +21,86 @@ DONE, NO_WORDS, NO_LETTERS, NO_ENTRIES, NO_SCRATCH, BOUND = range(6)
 """Why reading stopped."""
 TIMES_AT, GROUP_AT, SIZES = 5, 36, 31
 """A key is group << 36 | times << 5 | size, where size is the number of binary digits of the document's length."""
-_LOW = np.uint64(0xFFFFFFFF)
+_ONE, _SEVEN, _EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)
 _HALF = np.uint64(32)
 _SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
 _PRIME = np.uint64(0xD6E8FEB86659FD93)
-BLANK = 32
+BLANK, PASSED = 32, -1
 
 
 @inner
 def place(out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, index: Any) -> int:
-    """The number of the word out[a:b]; where it is unknown, -1 - (its slot of the index)."""
-    mask = np.uint64(index.size - 1)
+    """The number of the word out[a:b] with hash h; where it is unknown, -1 - (its slot of the index).
+
+    A slot of the index holds a hash, and twice the word's number plus one if it is long. Short words are told apart
+    by their hashes alone (see `finished`); long ones are compared byte by byte.
+    """
+    mask = np.uint64(index.shape[0] - 1)
     slot = h & mask
-    tag = h >> _HALF
+    size = b - a
+    long = np.uint64(size > SHORT)
     while True:
-        held = index[slot]
-        if held == 0:
-            return -1 - np.int64(slot)
-        if held >> _HALF == tag:
-            k = np.int64(held & _LOW) - 1
-            start = ends[k]
-            size = b - a
-            if ends[k + 1] - start == size:
-                j = 0
-                while j < size and letters[start + j] == out[a + j]:
-                    j += 1
-                if j == size:
+        held = index[slot, 0]
+        if held == h:
+            about = index[slot, 1]
+            if about & _ONE == long:
+                k = np.int64(about >> _ONE)
+                if long == 0:
                     return k
-        slot = (slot + np.uint64(1)) & mask
+                start = ends[k]
+                if ends[k + 1] - start == size:
+                    j = 0
+                    while j < size and letters[start + j] == out[a + j]:
+                        j += 1
+                    if j == size:
+                        return k
+        elif held == 0:
+            return -1 - np.int64(slot)
+        slot = (slot + _ONE) & mask
 
 
 @inner
 def met(
-    out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, hashes: Any, index: Any, times: Any, touched: Any,
-    state: Any, ceiling: Any,
-) -> int:  # fmt: skip
-    """Count one word; says why where there is no room for it."""
-    state[COUNTED] += 1
+    out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, hashes: Any, index: Any, state: Any, ceiling: Any
+) -> int:
+    """The number of a word, which is added where it is new; PASSED where it is not held; -2 - why without room."""
     if h > ceiling:
-        return DONE
+        return PASSED
     k = place(out, a, b, h, letters, ends, index)
+    if k >= 0:
+        return k
+    if state[FROZEN]:
+        state[UNKNOWN] += 1
+        return PASSED
+    known = state[WORDS]
+    if known > state[MOST]:
+        return -2 - BOUND
+    if known == hashes.size:
+        return -2 - NO_WORDS
+    top = ends[known]
+    if top + b - a > letters.size:
+        return -2 - NO_LETTERS
+    for j in range(b - a):
+        letters[top + j] = out[a + j]
+    ends[known + 1] = top + b - a
+    hashes[known] = h
+    slot = -1 - k
+    index[slot, 0] = h
+    index[slot, 1] = np.uint64(2 * known + (b - a > SHORT))
+    state[WORDS] = known + 1
+    return known
+
+
+@inner
+def counted_once(k: int, times: Any, touched: Any, different: int) -> int:
+    """Count word k; returns how many different words have been met."""
     if k < 0:
-        if state[FROZEN]:
-            state[UNKNOWN] += 1
-            return DONE
-        known = state[WORDS]
-        if known > state[MOST]:
-            return BOUND
-        if known == hashes.size:
-            return NO_WORDS
-        top = ends[known]
-        if top + b - a > letters.size:
-            return NO_LETTERS
-        for j in range(b - a):
-            letters[top + j] = out[a + j]
-        ends[known + 1] = top + b - a
-        hashes[known] = h
-        index[-1 - k] = ((h >> _HALF) << _HALF) | np.uint64(known + 1)
-        state[WORDS] = known + 1
-        k = known
+        return different
     if times[k] == 0:
-        touched[state[TOUCHED]] = k
-        state[TOUCHED] += 1
+        touched[different] = k
+        different += 1
     times[k] += 1
-    return DONE
+    return different
 
 
 @inner
@@ -98,27 +115,31 @@ def _after(out: Any, a: int) -> int:
 @inner
 def runs_met(
     out: Any, a: int, b: int, count: int, low: int, high: int, letters: Any, ends: Any, hashes: Any, index: Any,
-    times: Any, touched: Any, state: Any, ceiling: Any,
-) -> int:  # fmt: skip
-    """Count the runs of low … high characters of out[a:b], which has `count` of them and ends with a blank."""
+    times: Any, touched: Any, state: Any, ceiling: Any, different: int,
+) -> Any:  # fmt: skip
+    """Count the runs of low … high characters of out[a:b], which has `count` of them and ends with a blank.
+
+    Returns the last word's number (or why there is none), different words so far, and how many runs there were.
+    """
+    runs = 0
+    k = np.int64(PASSED)
     for n in range(low, high + 1):
         start, end = a, a
         for _ in range(min(n, count)):
             end = _after(out, end) if end < b - 1 else b
         while True:
-            why = met(
-                out, start, end, mixed(hashed(out, start, end)), letters, ends, hashes, index, times, touched, state,
-                ceiling,
-            )  # fmt: skip
-            if why != DONE:
-                return why
+            k = met(out, start, end, hashed(out, start, end), letters, ends, hashes, index, state, ceiling)
+            if k < PASSED:
+                return k, different, runs
+            different = counted_once(k, times, touched, different)
+            runs += 1
             if end >= b:
                 break
             start = _after(out, start)
             end = _after(out, end) if end < b - 1 else b
         if count <= n:
             break
-    return DONE
+    return k, different, runs
 
 
 @inner
@@ -127,57 +148,100 @@ def read_document(
     stop_ends: Any, stop_index: Any, letters: Any, ends: Any, hashes: Any, index: Any, times: Any, touched: Any,
     state: Any, ceiling: Any,
 ) -> int:  # fmt: skip
-    """Count the words of data[begin:end] into `times`; `touched` lists the words met. On failure nothing is counted."""
-    state[TOUCHED] = 0
-    state[COUNTED] = 0
+    """Count the words of data[begin:end] into `times`; `touched` lists the words met. On failure nothing is counted.
+
+    Words are written to `out`, with a blank before and after; a pair is two of them and the blank between.
+    """
     state[UNKNOWN] = 0
-    shortest, pairs, low, high = how[0], how[1], how[2], how[3]
+    shortest, pairs, low, high = np.uint64(how[0]), how[1], how[2], how[3]
     out[0] = BLANK
-    top = 1
-    previous = np.int64(-1)
-    at = begin
+    # Unsigned, so that no index is checked for being negative: the loops run once for each byte.
+    here, stop, room = np.uint64(begin), np.uint64(end), np.uint64(out.size - 5)
+    first = size = np.uint64(1)
+    previous = more = np.uint64(0)
+    h, block = BASIS, np.uint64(0)
+    different = counted = 0
     why = DONE
     while True:
-        stopped, upto, count, h = next_word(data, begin, at, end, bytes_, small, near, out, top)
-        if count == FULL:
-            kept = previous if previous >= 0 else top
-            if kept <= 1:
+        fast = min(stop, here + (room - size)) if size < room else here
+        c = np.uint8(0)
+        while here < fast:
+            c = bytes_[data[here]]
+            if c <= LONGER:
+                break
+            if (size - first) & _SEVEN == 0 and size > first:
+                h = folded(h, block)
+                block = np.uint64(0)
+            block = (block << _EIGHT) | np.uint64(c)
+            out[size] = c
+            size += _ONE
+            here += _ONE
+        if here == fast and here < stop:  # no room for more letters
+            kept = previous if previous > 0 else first
+            if kept == _ONE:
                 why = NO_SCRATCH
                 break
-            for j in range(kept, top):
-                out[1 + j - kept] = out[j]
-            top -= kept - 1
-            previous = np.int64(1) if previous >= 0 else previous
+            for j in range(size - kept):
+                out[_ONE + j] = out[kept + j]
+            first -= kept - _ONE
+            size -= kept - _ONE
+            previous = _ONE if previous > 0 else previous
             continue
-        if count == 0:
-            break
-        at = stopped
-        if count < shortest:
-            continue
-        h = mixed(h)
-        if stop_index.size > 1 and place(out, top, upto, h, stop_letters, stop_ends, stop_index) >= 0:
-            continue
-        if low > 0:
-            out[upto] = BLANK
-            why = runs_met(
-                out, top - 1, upto + 1, count + 2, low, high, letters, ends, hashes, index, times, touched, state,
-                ceiling,
-            )  # fmt: skip
-        else:
-            why = met(out, top, upto, h, letters, ends, hashes, index, times, touched, state, ceiling)
-            if pairs and why == DONE:
-                if previous >= 0:
-                    h = mixed(hashed(out, previous, upto))
-                    why = met(out, previous, upto, h, letters, ends, hashes, index, times, touched, state, ceiling)
-                previous = top
-                out[upto] = BLANK
-                top = upto + 1
-        if why != DONE:
+        at_end = here >= stop
+        here += _ONE
+        if not at_end and c == LONGER:
+            point, width = lowered(data, begin, np.int64(here - _ONE), end, small, near)
+            here += np.uint64(width - 1)
+            if point != BREAK:
+                width = encoded(np.int64(105) if point == DOTTED else point, out, np.int64(size))
+                for _ in range(width):
+                    if (size - first) & _SEVEN == 0 and size > first:
+                        h = folded(h, block)
+                        block = np.uint64(0)
+                    block = (block << _EIGHT) | np.uint64(out[size])
+                    size += _ONE
+                more += np.uint64(width - 1)
+                if point != DOTTED:
+                    continue
+        length = size - first
+        if length > 0:
+            h = finished(h, block, length)
+            a, b = np.int64(first), np.int64(size)
+            skipped = length - more < shortest
+            if not skipped and stop_index.shape[0] > 1:
+                skipped = place(out, a, b, h, stop_letters, stop_ends, stop_index) >= 0
+            k = np.int64(PASSED)
+            if not skipped and low > 0:
+                out[size] = BLANK
+                k, different, runs = runs_met(
+                    out, a - 1, b + 1, np.int64(length - more) + 2, low, high, letters, ends, hashes, index, times,
+                    touched, state, ceiling, different,
+                )  # fmt: skip
+                counted += runs
+            elif not skipped:
+                k = met(out, a, b, h, letters, ends, hashes, index, state, ceiling)
+                different = counted_once(k, times, touched, different)
+                counted += 1
+                if pairs and k >= PASSED:
+                    if previous > 0:
+                        a = np.int64(previous)
+                        k = met(out, a, b, hashed(out, a, b), letters, ends, hashes, index, state, ceiling)
+                        different = counted_once(k, times, touched, different)
+                        counted += 1
+                    previous = first
+                    out[size] = BLANK
+                    first = size + _ONE
+            if k < PASSED:
+                why = -2 - k
+                break
+            size, more = first, np.uint64(0)
+            h, block = BASIS, np.uint64(0)
+        if at_end:
             break
     if why != DONE:
-        for j in range(state[TOUCHED]):
+        for j in range(different):
             times[touched[j]] = 0
-        state[TOUCHED] = 0
+    state[TOUCHED], state[COUNTED] = different, counted
     return why
 
 
@@ -199,7 +263,7 @@ def _slot(word: int, key: int, mask: Any) -> Any:
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, i4[], i8[][], u1[], i4[], u1[], i8[], u1[], u1[], i8[], u8[], u1[], i8[], u8[], u8[], "
+    "u1[], i8[], i8[], i8, i4[], i8[][], u1[], i4[], u1[], i8[], u1[], u1[], i8[], u8[][], u1[], i8[], u8[], u8[][], "
     "i4[], i4[], i4[], i8[], i4[], i8[][], i8, i8[], u8[]",
     returns=2,
 )
@@ -278,7 +342,7 @@ def index_entries(entry_word: Any, entry_key: Any, known: int, slots: Any) -> No
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], u1[], i8[], u8[], u1[], i8[], u8[], u8[], i4[], i4[], i8[], "
+    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], u1[], i8[], u8[][], u1[], i8[], u8[], u8[][], i4[], i4[], i8[], "
     "u8[], f8[], f8[][], f8[][], i8[], i8[]",
     returns=2,
 )

@@ -25,7 +25,7 @@ MAGIC = b"\x89likely\n"
 VERSION = 1
 _HEAD = struct.Struct("<8sIQ")
 _DIGEST = 32
-_KINDS = ("i1", "i2", "i4", "i8", "u8", "f8")
+_KINDS = ("u1", "i1", "i2", "i4", "i8", "u8", "f8")
 _MARKS = ({"array"}, {"dict"})
 T = TypeVar("T")
 

@@ -21,6 +21,7 @@ from likely.sums.pairs import Pairs
 from likely.sums.products import Products
 from likely.sums.rows import Rows
 from likely.sums.weights import weights
+from likely.sums.words import Words
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label, sorted_labels
@@ -29,7 +30,7 @@ from likely.table.schema import Column, Schema
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Statistic = Counts | Numbers
+Statistic = Counts | Numbers | Words
 
 MORE: dict[str, type[Any]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
 """Statistics beyond the first order, by the name under which a summary keeps them. Each begins with `over(summary)`."""
@@ -37,6 +38,8 @@ MORE: dict[str, type[Any]] = {"products": Products, "pairs": Pairs, "cells": Cel
 
 def statistic_for(column: Column) -> Statistic:
     """The empty statistic that a column of this kind is summed into."""
+    if column.kind == "text":
+        return Words(0, column.tokens)
     return Counts() if column.kind == "nominal" else Numbers()
 
 

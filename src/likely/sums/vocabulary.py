@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.jit import inner, kernel
-from likely.table.tokens import hashed, mixed
+from likely.table.tokens import SHORT, hashed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LOW, _HALF, _EIGHT = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(8)
+_EIGHT = np.uint64(8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class Vocabulary:
     @cached_property
     def index(self) -> NDArray[np.uint64]:
         """The hash table in which compiled loops look words up."""
-        out = np.zeros(_room(len(self)), np.uint64)
-        index_words(self.hashes, len(self), out)
+        out = np.zeros((_room(len(self)), 2), np.uint64)
+        index_words(self.hashes, self.ends, len(self), out)
         return out
 
     def find(self, word: str) -> int:
@@ -123,21 +123,22 @@ def _room(count: int) -> int:
 def hash_words(letters: Any, ends: Any, out: Any) -> None:
     """The hash of each word, as documents are read; 0 for the empty one."""
     for k in range(out.size):
-        out[k] = mixed(hashed(letters, ends[k], ends[k + 1])) if ends[k + 1] > ends[k] else np.uint64(0)
+        out[k] = hashed(letters, ends[k], ends[k + 1])
 
 
-@kernel("u8[], i8, u8[]")
-def index_words(hashes: Any, known: int, index: Any) -> None:
+@kernel("u8[], i8[], i8, u8[][]")
+def index_words(hashes: Any, ends: Any, known: int, index: Any) -> None:
     """Fill an empty index. The empty word, with hash 0, is not looked up."""
-    mask = np.uint64(index.size - 1)
+    mask = np.uint64(index.shape[0] - 1)
     for k in range(known):
         h = hashes[k]
         if h == 0:
             continue
         slot = h & mask
-        while index[slot] != 0:
+        while index[slot, 0] != 0:
             slot = (slot + np.uint64(1)) & mask
-        index[slot] = ((h >> _HALF) << _HALF) | np.uint64(k + 1)
+        index[slot, 0] = h
+        index[slot, 1] = np.uint64(2 * k + (ends[k + 1] - ends[k] > SHORT))
 
 
 @inner

@@ -147,13 +147,15 @@ class _Counting:
     def __init__(self, tokens: Tokens) -> None:
         self.how = tokens.numbers()
         self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode))
-        self._stop_index = self.stop.index if len(self.stop) else np.zeros(1, np.uint64)
+        self._stop_index = self.stop.index if len(self.stop) else np.zeros((1, 2), np.uint64)
         self.state = np.zeros(8, np.int64)
-        self.state[WORDS], self.state[MOST] = 1, tokens.vocabulary or np.iinfo(np.int64).max
+        self.state[WORDS] = 1
+        # One too many (and the empty one): only then is it known that there are too many.
+        self.state[MOST] = np.iinfo(np.int64).max if tokens.vocabulary is None else tokens.vocabulary + 1
         self._scratch = np.empty(1 << 12, np.uint8)
         self._letters, self._ends = np.empty(1 << 14, np.uint8), np.zeros((1 << 11) + 1, np.int64)
         self._hashes = np.zeros(1 << 11, np.uint64)
-        self._index = np.zeros(1 << 13, np.uint64)
+        self._index = np.zeros((1 << 12, 2), np.uint64)
         self._times, self._touched = np.zeros(1 << 11, np.int32), np.zeros(1 << 11, np.int32)
         self._entry_word, self._entry_key = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
         self._slots = np.full(1 << 14, -1, np.int32)
@@ -192,8 +194,8 @@ class _Counting:
             self._ends = np.concatenate([self._ends, np.zeros(3 * len(self._hashes), np.int64)])
             self._hashes, self._times = _longer(self._hashes, 4), _longer(self._times, 4)
             self._touched = _longer(self._touched, 4)
-            self._index = np.zeros(4 * len(self._index), np.uint64)
-            index_words(self._hashes, int(self.state[WORDS]), self._index)
+            self._index = np.zeros((4 * len(self._index), 2), np.uint64)
+            index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
         else:
             assert why == NO_ENTRIES
             self._entry_word, self._entry_key = _longer(self._entry_word, 4), _longer(self._entry_key, 4)

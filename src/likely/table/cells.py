@@ -18,6 +18,9 @@ NOT_A_NUMBER, EASY, LONG, HARD = range(4)
 POWERS = 10.0 ** np.arange(23)
 """Powers of ten that are exact as doubles: a number of at most 15 digits times one of them is rounded once."""
 
+LONGEST_TOKEN = 64
+"""Bytes of a text, with its blanks, that may still be a token for "missing"."""
+
 LEAST_POWER, MOST_POWER = -342, 308
 """Beyond these powers of ten every number of at most 19 digits is zero or infinite as a double."""
 
@@ -382,3 +385,16 @@ def keep_small(hashes: Any, ceiling: Any, kept: Any, known: int, limit: int, sta
             kept[at] = h
             known += 1
     return hashes.size, known
+
+
+@kernel("u1[], i8[], i8[], u8[]")
+def empty_missing(data: Any, starts: Any, ends: Any, missing: Any) -> None:
+    """Empty every short cell that is one of the tokens for "missing": ends[i] = starts[i]."""
+    for i in range(starts.size):
+        a, b = starts[i], ends[i]
+        if b - a <= LONGEST_TOKEN:
+            a, b = _trimmed(data, a, b)
+            h = _hash(data, a, b)
+            for k in range(missing.size):
+                if h == missing[k]:
+                    ends[i] = starts[i]

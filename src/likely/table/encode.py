@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
 from likely.table import cells, codes
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Floats
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
 from likely.table.schema import Column, Schema
+from likely.table.tokens import first_broken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,6 +66,23 @@ def text_view(array: Any) -> TextView:
     at = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     raw = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
     return TextView(at, raw, validity(array))
+
+
+def text_cells(array: Any) -> Texts:
+    """The cells of any array as texts, over Arrow's own bytes; a dictionary is not decoded. Null is empty."""
+    if pa.types.is_dictionary(array.type):
+        own, index = text_cells(array.dictionary), indices(array)
+        if not len(own):
+            return Texts(own.data, np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
+        starts, ends = own.starts[index], own.ends[index]
+        return Texts(own.data, starts, np.where(index < 0, starts, ends))
+    if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
+        # The same buffers, whatever bytes they hold: a cast would refuse all rows for the sake of one.
+        kind = pa.large_string() if pa.types.is_large_binary(array.type) else pa.string()
+        array = pa.Array.from_buffers(kind, len(array), array.buffers(), array.null_count, array.offset)
+    view = text_view(array)
+    starts, ends = view.offsets[:-1].copy(), view.offsets[1:].copy()
+    return Texts(view.data, starts, np.where(view.valid, ends, starts) if view.valid.size else ends)
 
 
 def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
@@ -308,7 +326,7 @@ class Encoder:
     def encode(self, batch: Any, start: int = 0) -> Batch:
         """One record batch, whose first row is row number `start` of the table."""
         names = {name: k for k, name in enumerate(batch.schema.names)}
-        out: dict[str, Codes | Floats] = {}
+        out: dict[str, Cells] = {}
         target: Codes | None = None
         weight: Floats | None = None
         for column in self.schema.used:
@@ -324,6 +342,8 @@ class Encoder:
                 weight = self._weight(column, array, start)
             elif column.kind == "nominal":
                 out[column.name] = self._nominal(column, array, start)
+            elif column.kind == "text":
+                out[column.name] = self._texts(column, array, start)
             else:
                 out[column.name] = self._numbers(column, array)
         return Batch(batch.num_rows, out, target, weight, start)
@@ -357,6 +377,17 @@ class Encoder:
                         "a level that training did not have. Learn with unseen='skip' (--unseen skip) to let it pass."
                     )
         return Codes(found, labels)
+
+    def _texts(self, column: Column, array: Any, start: int) -> Texts:
+        out = text_cells(array)
+        broken = first_broken(out.data, out.starts, out.ends)
+        if broken >= 0:
+            raise InputError(
+                f"Row {start + broken + 1:,} of column {shown(column.name)} is not valid UTF-8. Repair it, or have "
+                "what is broken replaced: encoding_errors='replace' (--replace-invalid)."
+            )
+        cells.empty_missing(out.data, out.starts, out.ends, self._tokens)
+        return out
 
     def _labels(self, name: str) -> Labels:
         return self._own.setdefault(name, Labels())

@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import shown
 from likely.table.schema import Column, Kind, Reading
+from likely.table.tokens import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,9 +57,10 @@ def of_text(name: str, seen: TextProfile, *, target: bool = False) -> Column:
     kind, reading, why = _of_text(seen)
     if target and kind in ("identifier", "text", "constant"):
         kind, reading = "nominal", "text"
-    left_out = kind in ("identifier", "text", "constant")
+    left_out = kind in ("identifier", "constant")
     role = "target" if target else ("left out" if left_out else "attribute")
-    return Column(name, kind, role, reading, why=why)  # type: ignore[arg-type]
+    tokens = Tokens() if kind == "text" else None
+    return Column(name, kind, role, reading, tokens=tokens, why=why)  # type: ignore[arg-type]
 
 
 def _of_text(seen: TextProfile) -> tuple[Kind, Reading, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from likely.errors import ColumnError, SchemaMismatch, nearest, shown
+from likely.table.tokens import Tokens
 
 Kind = Literal["nominal", "number", "date", "text", "identifier", "constant", "ignored"]
 Role = Literal["attribute", "target", "weight", "left out"]
@@ -28,6 +29,8 @@ class Column:
     """Levels that the file itself declares (ARFF); they belong to the domain even where no row has them."""
     edges: tuple[float, ...] = ()
     """For a binned numeric target: the inner edges; class i holds edges[i-1] <= x < edges[i]."""
+    tokens: Tokens | None = None
+    """For a text attribute: what counts as a word of it."""
     why: str = field(default="", compare=False)
 
 
@@ -91,4 +94,6 @@ def _difference(a: Column, b: Column) -> str:
             return f"{one} here, {two} there"
     if a.reading != b.reading:
         return f"cells read as {a.reading} here, as {b.reading} there"
+    if a.tokens != b.tokens:
+        return "other words of its texts count"
     return "other levels are declared" if a.levels != b.levels else "other edges"

@@ -1,4 +1,4 @@
-"""The words of a text: settings that say what counts as one, and the compiled step from one word to the next.
+"""The words of a text: settings that say what counts as one, and compiled steps over characters and hashes.
 
 Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
 """
@@ -12,16 +12,17 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.jit import inner, kernel
-from likely.table.letters import ASCII, BREAK, CASED, DOTTED, LONGER, PASSED, SIGMA, Alphabet, alphabet
+from likely.table.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_GRAM = 16
-_PRIME = np.uint64(0x100000001B3)
+SHORT = 8
+"""Bytes of a word that is told apart by its hash alone."""
+_PRIME = np.uint64(0xD6E8FEB86659FD93)
 BASIS = np.uint64(0xCBF29CE484222325)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-FULL = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,66 +205,52 @@ def encoded(point: int, out: Any, at: int) -> int:
 
 
 @inner
-def hashed(out: Any, a: int, b: int) -> Any:
-    """The running hash of some bytes, before it is mixed."""
-    h = BASIS
-    for k in range(a, b):
-        h = (h ^ np.uint64(out[k])) * _PRIME
-    return h
-
-
-@inner
 def mixed(h: Any) -> Any:
-    """A hash whose every bit depends on every byte; never 0."""
+    """A hash whose every bit depends on every bit of h. Different numbers stay different; only 0 gives 0."""
     h ^= h >> np.uint64(30)
     h *= _MIX1
     h ^= h >> np.uint64(27)
     h *= _MIX2
-    h ^= h >> np.uint64(31)
+    return h ^ (h >> np.uint64(31))
+
+
+@inner
+def folded(h: Any, block: Any) -> Any:
+    """The running hash of a long word after eight more bytes."""
+    h = (h ^ block) * _PRIME
+    return h ^ (h >> np.uint64(29))
+
+
+@inner
+def finished(h: Any, block: Any, length: Any) -> Any:
+    """The hash of a word from its last bytes and the running hash of those before; never 0.
+
+    A word of at most eight bytes has none before: two such words have different hashes.
+    """
+    if length <= np.uint64(SHORT):
+        return mixed(block)
+    h = mixed(folded(h, block) ^ length)
     return h if h != 0 else np.uint64(1)
 
 
 @inner
-def next_word(data: Any, begin: int, at: int, end: int, bytes_: Any, small: Any, near: Any, out: Any, top: int) -> Any:
-    """Write the next word of data[at:end] to out[top:]: (where reading stopped, end in out, characters, running hash).
-
-    No characters: there is no further word. FULL characters: `out` is too small.
-    """
-    room = out.size - 4
-    size = top
-    count = 0
+def hashed(out: Any, a: int, b: int) -> Any:
+    """The hash of the word out[a:b], as it is found while reading; 0 for the empty one."""
     h = BASIS
-    while at < end:
-        c = bytes_[data[at]]
-        if c > LONGER:
-            if size >= room:
-                return at, size, FULL, h
-            out[size] = c
-            size += 1
-            count += 1
-            h = (h ^ np.uint64(c)) * _PRIME
-            at += 1
-            continue
-        if c == LONGER:
-            point, width = decoded(data, at)
-            low = np.int64(small[point])
-            if low == SIGMA:
-                low = np.int64(0x3C2) if is_final(data, begin, at, end, near) else np.int64(0x3C3)
-            at += width
-            if low != BREAK:
-                if size >= room:
-                    return at, size, FULL, h
-                ends = low == DOTTED
-                more = encoded(np.int64(105) if ends else low, out, size)
-                for _ in range(more):
-                    h = (h ^ np.uint64(out[size])) * _PRIME
-                    size += 1
-                count += 1
-                if ends:
-                    break
-                continue
-        else:
-            at += 1
-        if size > top:
-            break
-    return at, size, count, h
+    block = np.uint64(0)
+    for k in range(b - a):
+        if k > 0 and k & 7 == 0:
+            h = folded(h, block)
+            block = np.uint64(0)
+        block = (block << np.uint64(8)) | np.uint64(out[a + k])
+    return finished(h, block, np.uint64(b - a))
+
+
+@inner
+def lowered(data: Any, begin: int, at: int, end: int, small: Any, near: Any) -> Any:
+    """The small form of the character at `at` of the text data[begin:end] (or BREAK, or DOTTED), and its bytes."""
+    point, width = decoded(data, at)
+    low = np.int64(small[point])
+    if low == SIGMA:
+        low = np.int64(0x3C2) if is_final(data, begin, at, end, near) else np.int64(0x3C3)
+    return low, width
