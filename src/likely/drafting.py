@@ -299,6 +299,8 @@ def remarks(schema: Schema) -> list[str]:
         name = shown(column.name)
         if column.kind == "identifier":
             out.append(f"{name} looks like an identifier and is left out: {column.why}.")
+        elif column.kind == "text":
+            out.append(f"{name} is free text, from which nothing is learned here; it is left out.")
         elif " other cell" in column.why:
             other = "number" if column.kind == "nominal" else "nominal"
             out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")

@@ -174,6 +174,7 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
 
 def _derived(summary: Summary, products: Products, target: Column, ridge: float, left_out: int) -> Regression:
     """Least squares of one number on all other columns."""
+    summary = summary.without_text()
     weight = float(products.table[0, 0].floats()[0])
     if not weight:
         raise InputError(f"No row has a number in column {shown(target.name)}. Check the target.")

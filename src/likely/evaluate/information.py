@@ -103,7 +103,8 @@ def attributes(summary: Summary) -> list[Attribute]:
     weights = summary.total.floats()
     # Weights of one and more stand for so many rows; weights that are shares would make every row a shred of one.
     scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
-    found = [_attribute(name, statistic, entropy(weights), scale) for name, statistic in summary.columns.items()]
+    plain = summary.without_text().columns
+    found = [_attribute(name, statistic, entropy(weights), scale) for name, statistic in plain.items()]
     return sorted(found, key=lambda a: -a.bits)
 
 

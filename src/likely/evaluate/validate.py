@@ -19,7 +19,7 @@ from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
 from likely.models.model import Learner, Model, Search
-from likely.sums.numbers import Numbers
+from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
@@ -56,7 +56,7 @@ class Folded:
         return Dealer(self.total.schema, self.folds, self.seed)
 
     def encoder(self) -> Encoder:
-        labels = {n: s.labels for n, s in self.total.columns.items() if not isinstance(s, Numbers)}
+        labels = {n: s.labels for n, s in self.total.columns.items() if isinstance(s, Counts)}
         return Encoder(self.total.schema, labels, Labels(self.total.classes))
 
     def read(self, encoder: Encoder, dealer: Dealer, placed: Placed, start: int) -> tuple[Batch, Ints]:

@@ -216,8 +216,8 @@ class Model(ABC):
 
 
 def learnable(summary: Summary) -> Summary:
-    """The summary as learners read it: canonical, and with at least one row that has a class."""
-    summary = summary.canonical()
+    """The summary as learners read it: canonical, without words, and with at least one row that has a class."""
+    summary = summary.canonical().without_text()
     if not summary.classes:
         raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
     return summary

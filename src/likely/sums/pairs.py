@@ -93,7 +93,7 @@ class Pairs:
     @classmethod
     def over(cls, summary: Summary, like: Pairs | None = None) -> Pairs:
         """An empty one for the table that a summary is of; with the bins of another, so that the two can be added."""
-        cells: list[Cell] = []
+        summary, cells = summary.without_text(), list[Cell]()
         edges: dict[str, tuple[float, ...]] = {}
         for column in summary.schema.attributes:
             statistic = summary.columns[column.name]

@@ -40,7 +40,7 @@ products of slices meet at one power of two, each below 2**53 in a block, and 2*
 
 def features_of(summary: Summary) -> list[Feature]:
     """All features of a table: known once its levels are."""
-    out = [ONE]
+    out, summary = [ONE], summary.without_text()
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
         if column.kind == "nominal":

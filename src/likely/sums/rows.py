@@ -45,7 +45,7 @@ class Rows:
 
     @classmethod
     def over(cls, summary: Summary) -> Rows:
-        attributes = summary.schema.attributes
+        attributes = summary.without_text().schema.attributes
         if summary.rows * len(attributes) > MOST_CELLS:
             raise SettingError(
                 f"Neighbours must keep all rows; {summary.rows:,} rows of {len(attributes)} attributes are too many. "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,6 +229,16 @@ class Summary:
         out = self._copy()
         for name in names:
             out.more.pop(name, None)
+        return out
+
+    def without_text(self) -> Summary:
+        """The same sums without text columns, for those who learn nothing from words."""
+        if not any(isinstance(s, Words) for s in self.columns.values()):
+            return self
+        out = self._copy()
+        out.columns = {name: s for name, s in out.columns.items() if not isinstance(s, Words)}
+        kept = (replace(c, role="left out") if c.kind == "text" else c for c in self.schema.columns)
+        out.schema = self.schema.with_columns(kept)
         return out
 
     def with_schema(self, schema: Schema) -> Summary:

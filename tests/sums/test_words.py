@@ -1,0 +1,108 @@
+"""Words as a sum: counts against Python's own, sizes, bounded vocabularies, files, and groups that are joined."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likely.errors import FileFormatError
+from likely.sums import state
+from likely.sums.vocabulary import Vocabulary
+from likely.sums.weights import weights
+from likely.sums.words import Words
+from likely.table.batch import texts
+from likely.table.tokens import Tokens, words_of
+from likely.testing import bits
+
+SOME = st.lists(st.text("aAbBß .", max_size=20) | st.just("the cat the dog incomprehensibilities"), max_size=12)
+
+
+def swept(some: list[str | None], group: list[int], groups: int = 3, tokens: Tokens | None = None, weight=None) -> Words:
+    out = Words(groups, tokens or Tokens())
+    out.update(texts(some), np.array(group, np.int32), weights(weight))
+    return out
+
+
+def entries(words: Words) -> dict[tuple[str, int, int, int], Fraction]:
+    held = words.held()
+    rows = zip(held.word.tolist(), held.group.tolist(), held.times.tolist(), held.size.tolist(), strict=True)
+    return {(held.vocabulary[w], g, t, s): x for (w, g, t, s), x in zip(rows, held.weight.fractions(), strict=True)}
+
+
+@settings(max_examples=100)
+@given(SOME, st.integers(0, 2**32))
+def test_entries_are_what_python_counts(some: list[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    group, weight = rng.integers(-1, 3, len(some)).tolist(), rng.choice([0.0, 1.0, 0.1, 2.5], len(some))
+    expected: dict[tuple[str, int, int, int], Fraction] = defaultdict(Fraction)
+    for text, g, w in zip(some, group, weight.tolist(), strict=True):
+        found = words_of(text)
+        if g >= 0 and w > 0:
+            size = len(found).bit_length()
+            expected["", g, len(found), size] += Fraction(w)
+            for word, t in Counter(found).items():
+                expected[word, g, t, size] += Fraction(w)
+    assert entries(swept(some, group, weight=weight)) == expected
+
+
+def test_words_are_in_the_order_of_their_bytes() -> None:
+    some = [f"incomprehensibilit{k % 97}x{k}" for k in range(3000)] + ["z", "é", "incompre", "incomprehensible", "a"]
+    vocabulary = list(swept([" ".join(some)], [0]).held().vocabulary)
+    assert vocabulary == ["", *sorted(some, key=str.encode)]
+
+
+def test_groups_can_be_joined_and_left_out() -> None:
+    some = ["a a b", "a b", "b c", "", "a a b"]
+    words = swept(some, [0, 1, 2, 1, 0])
+    joined = words.regrouped(np.array([0, 0, -1]), 1)
+    assert entries(joined) == entries(swept(["a a b", "a b", "", "a a b"], [0, 0, 0, 0], 1))
+    assert words.regrouped(np.array([2, 1, 0]), 3) == swept(some, [2, 1, 0, 1, 2])
+
+
+def test_a_bounded_vocabulary_does_not_depend_on_order_and_keeps_document_lengths() -> None:
+    rng = np.random.default_rng(0)
+    some = [" ".join(f"w{k}" for k in rng.integers(0, 500, 50)) for _ in range(60)]
+    tokens = Tokens(vocabulary=40)
+    whole = swept(some, [0] * 60, 1, tokens)
+    held = whole.held()
+    assert 10 < len(held.vocabulary) - 1 <= 40 and whole.level > 0
+    assert bits(swept(some[::-1], [0] * 60, 1, tokens)) == bits(whole)
+    assert bits(swept(some[:7], [0] * 7, 1, tokens) + swept(some[7:], [0] * 53, 1, tokens)) == bits(whole)
+    free = entries(swept(some, [0] * 60, 1))
+    kept = entries(whole)
+    assert all(free[key] == weight for key, weight in kept.items())  # what is held is exact
+    assert sum(t * w for (word, _, t, _), w in kept.items() if not word) == 60 * 50
+
+
+def test_collected_sums_are_occurrences_and_documents() -> None:
+    held = swept(["a a b", "a", "b b b", "a"], [0, 1, 1, 1], 2).held()
+    assert list(held.vocabulary) == ["", "a", "b"]
+    assert held.collected(held.times.astype(float), 2)[1:].tolist() == [[2, 2], [1, 3]]
+    assert held.collected(np.ones(len(held.keys)), 2).tolist() == [[1, 3], [1, 2], [1, 1]]
+
+
+def test_a_file_that_is_not_sound_is_refused() -> None:
+    tree = swept(["a b b", "c"], [0, 1]).state()
+    for name in ("letters", "entries"):
+        for cut in range(len(tree[name])):
+            with pytest.raises(ValueError, match="sound"):
+                Words.from_state({**tree, name: tree[name][:cut]})
+    with pytest.raises(ValueError):
+        Words.from_state({**tree, "letters": np.full(len(tree["letters"]), 255, np.uint8)})
+    assert Words.from_state(state.parse(bits(swept(["a"], [0])), "x")["statistic"]) == swept(["a"], [0])
+    with pytest.raises(FileFormatError):
+        state.parse(bits(swept(["a"], [0]))[:-1], "x")
+
+
+def test_a_vocabulary_finds_its_words() -> None:
+    some = ["", "a", "ab", "b", "incomprehensible", "é"]
+    vocabulary = Vocabulary.of(some)
+    assert [vocabulary.find(w) for w in some] == [0, 1, 2, 3, 4, 5]
+    assert [vocabulary.find(w) for w in ("aa", "c", "incomprehensibl", "zz", "ü")] == [-1] * 5
+    assert list(Vocabulary.unpacked(vocabulary.packed(), len(some))) == some
+    assert Vocabulary.of([]).find("a") == -1
