@@ -16,12 +16,14 @@ import numpy as np
 
 from likely.engines.local import sweep
 from likely.errors import ColumnError, EncodingError, InputError, SettingError, nearest, shown
+from likely.models.ranges import check_choice
 from likely.sums.numbers import Numbers
 from likely.sums.profile import Profile
 from likely.sums.summary import Summary
 from likely.table.bins import shortest
 from likely.table.encode import Encoder, column_form, numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
+from likely.table.repairing import Repaired
 from likely.table.schema import MISSING, Column, Schema
 from likely.table.source import Source, open_source
 from likely.table.tokens import Tokens
@@ -46,11 +48,16 @@ class Reading:
     delimiter: str | None = None
     threads: int | None = None
     progress: Progress | None = None
+    encoding_errors: str = "strict"
+    """What to do with text that is not sound UTF-8: 'strict' refuses it, 'replace' puts U+FFFD for what is broken."""
 
 
 def with_encoding(data: object, reading: Reading, work: Callable[[Source], Any]) -> Any:
     """Do `work`; where the text proves not to be UTF-8 after all, once more as latin-1."""
+    check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
     source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter)
+    if reading.encoding_errors == "replace":
+        source = Repaired(source)
     try:
         return work(source)
     except EncodingError:

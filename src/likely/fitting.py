@@ -46,6 +46,7 @@ def summarize(
     threads: int | None = None,
     progress: Progress | None = None,
     more: Collection[str] = (),
+    encoding_errors: str = "strict",
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
@@ -57,7 +58,9 @@ def summarize(
     >>> s.classes, s.rows
     (('no', 'yes'), 3)
     """
-    reading = Reading(target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress)
+    reading = Reading(
+        target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors
+    )
     like = more if isinstance(more, Mapping) else None
 
     def work(source: Source) -> Summary:

@@ -180,7 +180,7 @@ def _file_name(wanted: Kernel, llvm: Any) -> str:
 
 
 def _ingredients(function: FunctionType) -> tuple[list[str], dict[str, str]]:
-    """The files that a kernel is made of, its inner functions' among them, and the numbers that it takes from others."""
+    """The files that a kernel is made of, those of its inner functions too, and the numbers that it takes from any."""
     files, constants, waiting = {function.__code__.co_filename}, {}, [function]
     done = {function}
     while waiting:

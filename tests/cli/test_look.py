@@ -96,7 +96,7 @@ def test_what_is_said_about_columns_holds(run, write) -> None:
 
     assert kinds()["x"] == ("nominal", "attribute")
     assert kinds("--type", "x=number")["x"] == ("number", "attribute")
-    assert kinds("--type", "x=text")["x"] == ("text", "left out")
+    assert kinds("--type", "x=text")["x"] == ("text", "attribute")
     assert kinds("--type", "x=ignore", "--type", "k=ignore")["x"] == ("ignored", "left out")
     assert kinds("--weight", "x")["x"] == ("number", "weight")
 

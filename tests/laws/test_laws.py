@@ -117,7 +117,9 @@ def test_a_summary_whose_tallies_lose_bits(rows: int) -> None:
     labels = Labels(["no", "yes"])
     target = Codes(rng.integers(0, 2, rows).astype(np.int32), labels)
     colour = Codes(np.full(rows, -1, np.int32), Labels())
-    batch = Batch(rows, {"x": values, "when": 1e9 + rng.random(rows), "colour": colour, "note": texts(["a b"] * rows)}, target)
+    batch = Batch(
+        rows, {"x": values, "when": 1e9 + rng.random(rows), "colour": colour, "note": texts(["a b"] * rows)}, target
+    )
     whole = swept(lambda: Summary(TABLE), [batch])
     assert (whole["x"].level > 0) == (rows > CAP)
     check_rows(lambda: Summary(TABLE), batch, rows, seed=rows)

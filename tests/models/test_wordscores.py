@@ -14,13 +14,17 @@ from likely.sums.vocabulary import Vocabulary
 from likely.table.batch import texts
 from likely.table.tokens import Tokens, words_of
 
-KNOWN = sorted({"a", "b", "the", "ß", "incomprehensibilities", "incomprehensibly", "a b", " a", "a ", "é"}, key=str.encode)
+KNOWN = sorted(
+    {"a", "b", "the", "ß", "incomprehensibilities", "incomprehensibly", "a b", " a", "a ", "é"}, key=str.encode
+)
 WEIGHTS = np.random.default_rng(0).standard_normal((len(KNOWN), 3))
 
 
 @settings(max_examples=100)
 @given(
-    st.lists(st.lists(st.sampled_from([*KNOWN, "A", "x", "ẞ", "incomprehensibility"]), max_size=12).map(" ".join), max_size=5),
+    st.lists(
+        st.lists(st.sampled_from([*KNOWN, "A", "x", "ẞ", "incomprehensibility"]), max_size=12).map(" ".join), max_size=5
+    ),
     st.sampled_from([Tokens(), Tokens(pairs=True), Tokens(stop=("the",)), Tokens(grams=(2, 2))]),
 )
 def test_scores_are_sums_over_words(some: list[str], tokens: Tokens) -> None:

@@ -22,7 +22,9 @@ from likely.testing import bits
 SOME = st.lists(st.text("aAbBß .", max_size=20) | st.just("the cat the dog incomprehensibilities"), max_size=12)
 
 
-def swept(some: list[str | None], group: list[int], groups: int = 3, tokens: Tokens | None = None, weight=None) -> Words:
+def swept(
+    some: list[str | None], group: list[int], groups: int = 3, tokens: Tokens | None = None, weight=None
+) -> Words:
     out = Words(groups, tokens or Tokens())
     out.update(texts(some), np.array(group, np.int32), weights(weight))
     return out

@@ -88,7 +88,7 @@ WORDS = [f"the {k} quick brown fox jumps over {k * k} lazy dogs" for k in range(
         (over(None), "constant", "left out", "every cell is missing"),
         (over(float("nan")), "constant", "left out", "every cell is missing"),
         (over("2020-01-01"), "constant", "left out", "every cell is the same"),
-        (WORDS, "text", "left out", "free text, 10 words a cell"),
+        (WORDS, "text", "attribute", "free text, 10 words a cell"),
         (over([1, 2], [3]), "ignored", "left out", "cannot be used"),
     ],
 )
@@ -174,7 +174,7 @@ def test_inference_does_not_see_the_order_of_rows(cells: list[str], seed: int) -
         (DECIMALS, "nominal", "nominal", "attribute"),
         (over(1.5, 2.5), "nominal", "nominal", "attribute"),
         ([f"id-{k}" for k in range(ROWS)], "nominal", "nominal", "attribute"),
-        (over("red", "blue"), "text", "text", "left out"),
+        (over("red", "blue"), "text", "text", "attribute"),
         (over("red", "blue"), "ignore", "ignored", "left out"),
         (over("2020-01-01", "2021-01-01"), "nominal", "nominal", "attribute"),
         (over("007", "013"), "number", "number", "attribute"),

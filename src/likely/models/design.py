@@ -131,7 +131,7 @@ def outputs(constant: NDArray[np.float64], parts: Sequence[Weighed], batch: Batc
         rows = slice(start, start + BLOCK)
         block = batch.sliced(rows)
         for part in parts:
-            part.add(block.cells[part.name], out[rows])  # type: ignore[arg-type]
+            part.add(block.cells[part.name], out[rows])
     return out
 
 

@@ -198,7 +198,7 @@ class LogOdds(Model):
         out[0] = self.weights[0]
         total = out[0].copy()
         for term, part in zip(out[1:-1], self.parts, strict=True):
-            part.add(batch.cells[part.name], term)  # type: ignore[arg-type]
+            part.add(batch.cells[part.name], term)
             total += term
         out[-1] = _normaliser(total)
         return Terms(("(constant)", *(p.name for p in self.parts), "(normalised)"), out.transpose(1, 0, 2))

@@ -44,7 +44,7 @@ class Product(Model):
             rows = slice(start, start + BLOCK)
             block = batch.sliced(rows)
             for factor in self.factors:
-                factor.add(block.cells[factor.name], out[rows])  # type: ignore[arg-type]
+                factor.add(block.cells[factor.name], out[rows])
         return out
 
     def terms(self, batch: Batch) -> Terms:
@@ -52,7 +52,7 @@ class Product(Model):
         out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
         out[0] = self.log_prior
         for part, factor in zip(out[1:], self.factors, strict=True):
-            factor.add(batch.cells[factor.name], part)  # type: ignore[arg-type]
+            factor.add(batch.cells[factor.name], part)
         return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:

@@ -45,11 +45,11 @@ class Cells:
         matrix = np.full((batch.rows, 1 + len(columns)), -1, np.int32)  # the first place: there may be no columns
         for k, c in enumerate(columns, 1):
             # An unseen level is missing, under the same key: two keys of one name would lose counts.
-            np.maximum(c.codes, -1, out=matrix[:, k])  # type: ignore[union-attr]
+            np.maximum(c.codes, -1, out=matrix[:, k])
         found, places = np.unique(matrix, axis=0, return_inverse=True)
         keys = []
         for row in found[:, 1:].tolist():
-            keys.append(key([c.labels.names[k] if k >= 0 else None for c, k in zip(columns, row, strict=True)]))  # type: ignore[union-attr]
+            keys.append(key([c.labels.names[k] if k >= 0 else None for c, k in zip(columns, row, strict=True)]))
         self.counts.update(Codes(places.reshape(-1).astype(np.int32), Labels(keys)), group, weights)
         if len(self.counts.labels) > MOST:
             raise SettingError(

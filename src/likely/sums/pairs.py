@@ -98,9 +98,9 @@ class Pairs:
         for column in summary.schema.attributes:
             statistic = summary.columns[column.name]
             if column.kind == "nominal":
-                cells += [(column.name, name) for name in sorted(statistic.labels.names)]  # type: ignore[union-attr]
+                cells += [(column.name, name) for name in sorted(statistic.labels.names)]
             else:
-                values, table = statistic.tally()  # type: ignore[union-attr]
+                values, table = statistic.tally()
                 if like is not None:
                     cut = like.edges[column.name]
                 else:

@@ -44,7 +44,7 @@ def features_of(summary: Summary) -> list[Feature]:
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
         if column.kind == "nominal":
-            out += [("level", column.name, name) for name in statistic.labels.names]  # type: ignore[union-attr]
+            out += [("level", column.name, name) for name in statistic.labels.names]
         else:
             out += [("value", column.name, ""), ("there", column.name, "")]
     return out

@@ -29,7 +29,7 @@ BLANK, PASSED = 32, -1
 
 
 @inner
-def place(out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, index: Any) -> int:
+def place(out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, index: Any) -> Any:
     """The number of the word out[a:b] with hash h; where it is unknown, -1 - (its slot of the index).
 
     A slot of the index holds a hash, and twice the word's number plus one if it is long. Short words are told apart
@@ -62,7 +62,7 @@ def place(out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, index: Any)
 @inner
 def met(
     out: Any, a: int, b: int, h: Any, letters: Any, ends: Any, hashes: Any, index: Any, state: Any, ceiling: Any
-) -> int:
+) -> Any:
     """The number of a word, which is added where it is new; PASSED where it is not held; -2 - why without room."""
     if h > ceiling:
         return PASSED
@@ -147,7 +147,7 @@ def read_document(
     data: Any, begin: int, end: int, bytes_: Any, small: Any, near: Any, how: Any, out: Any, stop_letters: Any,
     stop_ends: Any, stop_index: Any, letters: Any, ends: Any, hashes: Any, index: Any, times: Any, touched: Any,
     state: Any, ceiling: Any,
-) -> int:  # fmt: skip
+) -> Any:  # fmt: skip
     """Count the words of data[begin:end] into `times`; `touched` lists the words met. On failure nothing is counted.
 
     Words are written to `out`, with a blank before and after; a pair is two of them and the blank between.
@@ -160,8 +160,9 @@ def read_document(
     first = size = np.uint64(1)
     previous = more = np.uint64(0)
     h, block = BASIS, np.uint64(0)
-    different = counted = 0
-    why = DONE
+    different: Any = 0
+    counted: Any = 0
+    why: Any = DONE
     while True:
         fast = min(stop, here + (room - size)) if size < room else here
         c = np.uint8(0)
@@ -342,8 +343,8 @@ def index_entries(entry_word: Any, entry_key: Any, known: int, slots: Any) -> No
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], u1[], i8[], u8[][], u1[], i8[], u8[], u8[][], i4[], i4[], i8[], "
-    "u8[], f8[], f8[][], f8[][], i8[], i8[]",
+    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], u1[], i8[], u8[][], u1[], i8[], u8[], u8[][], i4[], i4[], "
+    "i8[], u8[], f8[], f8[][], f8[][], i8[], i8[]",
     returns=2,
 )
 def score_words(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,8 @@ from likely.table.schema import Column, Schema
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Statistic = Counts | Numbers | Words
+Statistic: TypeAlias = Any
+"""`Counts`, `Numbers` or `Words`, as the kind of the column says."""
 
 MORE: dict[str, type[Any]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
 """Statistics beyond the first order, by the name under which a summary keeps them. Each begins with `over(summary)`."""
@@ -98,7 +99,7 @@ class Summary:
         self.total = self.total + rows.table[:groups].sum(1)
         for name, statistic in self.columns.items():
             statistic.make_room(groups)
-            statistic.update(batch.cells[name], group, share)  # type: ignore[arg-type]
+            statistic.update(batch.cells[name], group, share)
 
     def update_more(self, batch: Batch, more: dict[str, Any]) -> None:
         """Take the rows of a batch into statistics beyond the first order, under the classes known by now."""
@@ -177,7 +178,7 @@ class Summary:
         out.rows += two.rows
         out.left_out += two.left_out
         for name in out.columns:
-            out.columns[name] = out.columns[name] + two.columns[name]  # type: ignore[operator]
+            out.columns[name] = out.columns[name] + two.columns[name]
         for name in self._both(other):
             out.more[name] = out.more[name] + two.more[name]
         return out.canonical()
@@ -207,7 +208,7 @@ class Summary:
         if out.rows < 0 or out.left_out < 0:
             raise NotLearned(f"Some of it {never}.")
         for name in out.columns:
-            out.columns[name] = out.columns[name] - two.columns[name]  # type: ignore[operator]
+            out.columns[name] = out.columns[name] - two.columns[name]
             if out.columns[name].impossible:
                 raise NotLearned(f"Something in column {shown(name)} {never}.")
         for name in self._both(other):

@@ -14,7 +14,17 @@ from likely.errors import SettingError
 from likely.sums import state as files
 from likely.sums.exact import Exact
 from likely.sums.reading import (
-    BOUND, DONE, ENTRIES, MOST, NO_ENTRIES, NO_LETTERS, NO_SCRATCH, NO_WORDS, WORDS, count_words, index_entries,
+    BOUND,
+    DONE,
+    ENTRIES,
+    MOST,
+    NO_ENTRIES,
+    NO_LETTERS,
+    NO_SCRATCH,
+    NO_WORDS,
+    WORDS,
+    count_words,
+    index_entries,
 )  # fmt: skip
 from likely.sums.vocabulary import Vocabulary, index_words
 from likely.sums.weights import EVERY_ROW_ONE, Weights

@@ -62,7 +62,8 @@ class Tally:
     def collected(self, values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
         """The sum of values[entry] * weight over the entries of each word and group, (words, groups)."""
         cells = self.word * np.int64(groups) + self.group
-        some = np.bincount(cells, values * self.weight.floats(), len(self.vocabulary) * groups)
+        some: NDArray[np.float64] = np.zeros(len(self.vocabulary) * groups)
+        some += np.bincount(cells, values * self.weight.floats(), len(some))
         return some.reshape(-1, groups)
 
     # -- new tallies ------------------------------------------------------------------------------------------
@@ -141,9 +142,7 @@ class Tally:
         return cls(vocabulary, starts, keys[:count].copy(), weight)
 
 
-def sorted_tally(
-    vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArray[np.int64], weight: Exact
-) -> Tally:
+def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArray[np.int64], weight: Exact) -> Tally:
     """A tally of entries that belong to their words but are in any order; equal ones become one."""
     order = np.arange(len(keys))
     sort_entries(starts, keys, order, np.empty_like(keys), np.empty_like(order))

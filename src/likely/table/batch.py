@@ -30,7 +30,7 @@ class Codes:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A text column: cell i is the UTF-8 text data[starts[i]:ends[i]], sound and not copied; an empty one is missing."""
+    """A text column: cell i is data[starts[i]:ends[i]], sound UTF-8, not copied; an empty one is missing."""
 
     data: NDArray[np.uint8]
     starts: NDArray[np.int64]
@@ -55,7 +55,8 @@ def texts(cells: Sequence[str | None]) -> Texts:
     return Texts(np.frombuffer(b"".join(parts), np.uint8), bounds[:-1].copy(), bounds[1:].copy())
 
 
-Cells: TypeAlias = "Codes | Floats | Texts"
+Cells: TypeAlias = Any
+"""`Codes`, floats or `Texts`, as the kind of the column says."""
 
 
 @dataclass(frozen=True, slots=True)

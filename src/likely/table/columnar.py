@@ -15,6 +15,8 @@ from likely.table.sniff import check_unique
 from likely.table.source import Declared, Source
 from likely.table.text import text_of
 
+_BYTES = 1 << 22
+"""About so many bytes of cells are in a batch, if its rows are long."""
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""
 
@@ -62,9 +64,10 @@ class ParquetSource(_FileSource):
     def __init__(self, place: Place, schema: pa.Schema, metadata: Any) -> None:
         super().__init__(place, schema, metadata.num_rows)
         self._coded = [f.name for f in schema if _is_text(f.type)]
+        self._mean: dict[str, float] = {}
         if metadata.num_row_groups:
             group = metadata.row_group(0)
-            mean = {}
+            mean = self._mean
             for i in range(group.num_columns):
                 chunk = group.column(i)
                 mean[chunk.path_in_schema] = chunk.total_uncompressed_size / max(1, chunk.num_values)
@@ -83,7 +86,9 @@ class ParquetSource(_FileSource):
             ) as file,
         ):
             read = names or [self.schema.names[0]]
-            for batch in file.iter_batches(batch_size=ROWS, columns=read, use_threads=True):
+            # Long texts: fewer rows at a time, so that memory stays small and there is work for every thread.
+            rows = min(ROWS, 1 + int(_BYTES / max(1.0, sum(self._mean.get(n, 0.0) for n in read))))
+            for batch in file.iter_batches(batch_size=rows, columns=read, use_threads=True):
                 yield self._given(batch, names)
 
 

@@ -19,70 +19,15 @@ from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
 from likely.table.schema import Column, Schema
 from likely.table.tokens import first_broken
+from likely.table.views import TextView, indices, plain_text, text_cells, text_view, validity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class TextView:
-    """The bytes of a text array: cell i is data[offsets[i]:offsets[i+1]] unless `valid` says it is null."""
-
-    offsets: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    valid: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-
-NO_CELLS: NDArray[np.bool_] = np.empty(0, np.bool_)
 NO_TOKENS: NDArray[np.uint64] = np.empty(0, np.uint64)
 BLANKS = " \t\n\v\f\r"
 """The blanks around a cell that are no part of it."""
-
-
-def validity(array: Any) -> NDArray[np.bool_]:
-    """Which cells are not null; empty where none is."""
-    buffer = array.buffers()[0]
-    if array.null_count == 0 or buffer is None:
-        return np.zeros(len(array), np.bool_) if pa.types.is_null(array.type) else NO_CELLS
-    first, skip = divmod(array.offset, 8)
-    bits = np.frombuffer(buffer, np.uint8)[first : first + (skip + len(array) + 7) // 8]  # a slice pays for itself only
-    return np.unpackbits(bits, bitorder="little")[skip : skip + len(array)].astype(np.bool_)
-
-
-def _plain_text(array: Any) -> Any:
-    return array if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) else array.cast(pa.string())
-
-
-def text_view(array: Any) -> TextView:
-    """Any text array as bytes and offsets, without copying the bytes."""
-    array = _plain_text(array)
-    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, offsets, data = array.buffers()
-    if offsets is None or len(array) == 0:
-        return TextView(np.zeros(len(array) + 1, np.int64), np.empty(0, np.uint8), validity(array))
-    at = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    raw = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
-    return TextView(at, raw, validity(array))
-
-
-def text_cells(array: Any) -> Texts:
-    """The cells of any array as texts, over Arrow's own bytes; a dictionary is not decoded. Null is empty."""
-    if pa.types.is_dictionary(array.type):
-        own, index = text_cells(array.dictionary), indices(array)
-        if not len(own):
-            return Texts(own.data, np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
-        starts, ends = own.starts[index], own.ends[index]
-        return Texts(own.data, starts, np.where(index < 0, starts, ends))
-    if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
-        # The same buffers, whatever bytes they hold: a cast would refuse all rows for the sake of one.
-        kind = pa.large_string() if pa.types.is_large_binary(array.type) else pa.string()
-        array = pa.Array.from_buffers(kind, len(array), array.buffers(), array.null_count, array.offset)
-    view = text_view(array)
-    starts, ends = view.offsets[:-1].copy(), view.offsets[1:].copy()
-    return Texts(view.data, starts, np.where(view.valid, ends, starts) if view.valid.size else ends)
 
 
 def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
@@ -191,7 +136,7 @@ def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[
 
 
 def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
-    array = _plain_text(array)
+    array = plain_text(array)
     out, state = _states(text_view(array), missing, dates)
     hard = np.flatnonzero(state == 3)
     if len(hard):
@@ -216,7 +161,7 @@ class Described:
 
     def text(self, k: int) -> str:
         """The text of cell k."""
-        return str(self._array[k].as_py()).strip()
+        return bytes(self._array[k].as_buffer()).decode("utf-8", "replace").strip()
 
 
 def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
@@ -224,28 +169,16 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
     if pa.types.is_dictionary(array.type):
         index = indices(array)
         times = occurrences(index, len(array.dictionary))
-        array = pa.concat_arrays([array.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
+        names = plain_text(array.dictionary)
+        array = pa.concat_arrays([names, pa.nulls(1, names.type)])
     else:
-        array = array.cast(pa.string()) if not pa.types.is_string(array.type) else array
+        array = plain_text(array)
         times = np.ones(len(array), np.int64)
     view = text_view(array)
     forms, hashes = np.empty(len(view), np.uint8), np.empty(len(view), np.uint64)
     words = np.empty(len(view), np.int64)
     cells.describe(view.offsets, view.data, view.valid, missing, forms, hashes, words)
     return Described(forms, hashes, words, times, array)
-
-
-def indices(array: Any) -> NDArray[np.int32]:
-    """The indices of a dictionary array; null is -1."""
-    index = array.indices
-    bitmap, data = index.buffers()
-    raw = np.frombuffer(data, str(index.type))[index.offset : index.offset + len(index)]
-    out = np.ascontiguousarray(raw, np.int32)
-    if index.null_count and bitmap is not None:
-        marked = np.empty(len(out), np.int32)
-        codes.with_nulls(out, np.frombuffer(bitmap, np.uint8), index.offset, marked)
-        return marked
-    return out
 
 
 def occurrences(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:
@@ -298,6 +231,28 @@ def _level(value: object) -> str | None:
     return str(value)
 
 
+def _levels(
+    column: Column, array: Any, start: int, missing: frozenset[str], labels: Labels, closed: bool
+) -> NDArray[np.int32]:
+    try:
+        return levels(array, missing, labels, closed, column.reading)
+    except UnicodeDecodeError:
+        _sound(column, array, start)
+        raise
+
+
+def _sound(column: Column, array: Any, start: int) -> Texts:
+    """The texts of a column whose first row is number `start`, all of which must be sound UTF-8."""
+    out = text_cells(array)
+    broken = first_broken(out.data, out.starts, out.ends)
+    if broken >= 0:
+        raise InputError(
+            f"Row {start + broken + 1:,} of column {shown(column.name)} is not valid UTF-8. Repair it, or have "
+            "what is broken replaced: encoding_errors='replace'."
+        )
+    return out
+
+
 @dataclass
 class Encoder:
     """Turns record batches into batches. Open: levels are collected. Closed: `labels` are all there are.
@@ -337,7 +292,7 @@ class Encoder:
             if place is None:
                 self.absent.add(column.name)
             if column.role == "target":
-                target = self._target(column, array)
+                target = self._target(column, array, start)
             elif column.role == "weight":
                 weight = self._weight(column, array, start)
             elif column.kind == "nominal":
@@ -365,7 +320,7 @@ class Encoder:
     def _nominal(self, column: Column, array: Any, start: int) -> Codes:
         closed = self.labels is not None
         labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
-        found = levels(array, self._missing, labels, closed, column.reading)
+        found = _levels(column, array, start, self._missing, labels, closed)
         if closed:
             strange = np.flatnonzero(found == UNSEEN_CODE)
             if len(strange):
@@ -379,27 +334,21 @@ class Encoder:
         return Codes(found, labels)
 
     def _texts(self, column: Column, array: Any, start: int) -> Texts:
-        out = text_cells(array)
-        broken = first_broken(out.data, out.starts, out.ends)
-        if broken >= 0:
-            raise InputError(
-                f"Row {start + broken + 1:,} of column {shown(column.name)} is not valid UTF-8. Repair it, or have "
-                "what is broken replaced: encoding_errors='replace' (--replace-invalid)."
-            )
+        out = _sound(column, array, start)
         cells.empty_missing(out.data, out.starts, out.ends, self._tokens)
         return out
 
     def _labels(self, name: str) -> Labels:
         return self._own.setdefault(name, Labels())
 
-    def _target(self, column: Column, array: Any) -> Codes:
+    def _target(self, column: Column, array: Any, start: int) -> Codes:
         labels = self.classes if self.classes is not None else self._labels(column.name)
         if column.edges:
             values = self._numbers(column, array)
             places = [labels.index.get(name, UNSEEN_CODE) for name in bin_labels(column.edges)]
             found = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
             return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), found), labels)
-        return Codes(levels(array, self._missing, labels, self.classes is not None, column.reading), labels)
+        return Codes(_levels(column, array, start, self._missing, labels, self.classes is not None), labels)
 
     def _weight(self, column: Column, array: Any, start: int) -> Floats:
         values = self._numbers(column, array)

@@ -70,7 +70,7 @@ def _lowered(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def _neighbours(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Asked of Python's own rule: a sigma at the end of "A?Σ" is final if ? is cased or passed over, in "?Σ" if cased."""
+    """By Python's own rule: the sigma of "A?Σ" is final if ? is cased or passed over, that of "?Σ" if ? is cased."""
     rows = np.full((CHARACTERS, 7), _LINE, np.uint32)
     rows[:, 1], rows[:, 2] = points, _CAPITAL_SIGMA
     rows[:, 4], rows[:, 5], rows[:, 6] = ord("A"), points, _CAPITAL_SIGMA

@@ -158,7 +158,7 @@ def decoded(data: Any, k: int) -> Any:
 
 
 @inner
-def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> bool:
+def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> Any:
     """Whether the capital sigma at `at` ends a word, as Unicode says: a letter before it, none after."""
     k = at
     rank = np.uint8(0)
