@@ -312,14 +312,14 @@ def count_words(
                 times[k] = 0
             key = (g << GROUP_AT) | (t << TIMES_AT) | size
             slot = _slot(k, key, mask)
-            e = np.int64(slots[slot])
+            e = np.int64(slots[slot]) - 1
             while e >= 0 and (entry_key[e] != key or entry_word[e] != k):
                 slot = (slot + np.uint64(1)) & mask
-                e = np.int64(slots[slot])
+                e = np.int64(slots[slot]) - 1
             if e < 0:
                 e = entries
                 entries += 1
-                slots[slot] = e
+                slots[slot] = entries
                 entry_key[e] = key
                 entry_word[e] = k
             if weighted:
@@ -333,13 +333,13 @@ def count_words(
 
 @kernel("i4[], i8[], i8, i4[]")
 def index_entries(entry_word: Any, entry_key: Any, known: int, slots: Any) -> None:
-    """Fill the empty index of a tally's entries, all different."""
+    """Fill the empty index of a tally's entries, all different: a slot holds an entry's number plus one."""
     mask = np.uint64(slots.size - 1)
     for e in range(known):
         slot = _slot(np.int64(entry_word[e]), entry_key[e], mask)
-        while slots[slot] >= 0:
+        while slots[slot] > 0:
             slot = (slot + np.uint64(1)) & mask
-        slots[slot] = e
+        slots[slot] = e + 1
 
 
 @kernel(

@@ -28,7 +28,7 @@ from likely.sums.reading import (
 )  # fmt: skip
 from likely.sums.vocabulary import Vocabulary, index_words
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.sums.wordtally import Tally, sorted_tally
+from likely.sums.wordtally import Tally, deal_entries, sorted_tally
 from likely.table.batch import Ints, Texts
 from likely.table.letters import BYTES
 from likely.table.tokens import Tokens, alphabet_for
@@ -163,13 +163,14 @@ class _Counting:
         # One too many (and the empty one): only then is it known that there are too many.
         self.state[MOST] = np.iinfo(np.int64).max if tokens.vocabulary is None else tokens.vocabulary + 1
         self._scratch = np.empty(1 << 12, np.uint8)
-        self._letters, self._ends = np.empty(1 << 14, np.uint8), np.zeros((1 << 11) + 1, np.int64)
-        self._hashes = np.zeros(1 << 11, np.uint64)
-        self._index = np.zeros((1 << 12, 2), np.uint64)
-        self._times, self._touched = np.zeros(1 << 11, np.int32), np.zeros(1 << 11, np.int32)
-        self._entry_word, self._entry_key = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
-        self._slots = np.full(1 << 14, -1, np.int32)
-        self._weight = Exact.zeros(1 << 12)
+        self._letters, self._ends = np.empty(1 << 16, np.uint8), np.zeros(1, np.int64)
+        self._hashes, self._index = np.empty(0, np.uint64), np.empty((0, 2), np.uint64)
+        self._times, self._touched = np.empty(0, np.int32), np.empty(0, np.int32)
+        self._entry_word, self._entry_key = np.empty(0, np.int32), np.empty(0, np.int64)
+        self._slots = np.empty(0, np.int32)
+        self._weight = Exact.zeros(0)
+        self._make_words(1 << 12)
+        self._make_entries(1 << 13)
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
@@ -199,19 +200,27 @@ class _Counting:
         if why == NO_SCRATCH:
             self._scratch = np.empty(4 * len(self._scratch), np.uint8)
         elif why == NO_LETTERS:
-            self._letters = _longer(self._letters, 2)
+            self._letters = _longer(self._letters, 2 * len(self._letters))
         elif why == NO_WORDS:
-            self._ends = np.concatenate([self._ends, np.zeros(3 * len(self._hashes), np.int64)])
-            self._hashes, self._times = _longer(self._hashes, 4), _longer(self._times, 4)
-            self._touched = _longer(self._touched, 4)
-            self._index = np.zeros((4 * len(self._index), 2), np.uint64)
-            index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
+            self._make_words(2 * len(self._index))
         else:
             assert why == NO_ENTRIES
-            self._entry_word, self._entry_key = _longer(self._entry_word, 4), _longer(self._entry_key, 4)
-            self._weight.resize(len(self._entry_key))
-            self._slots = np.full(4 * len(self._slots), -1, np.int32)
-            index_entries(self._entry_word, self._entry_key, int(self.state[ENTRIES]), self._slots)
+            self._make_entries(2 * len(self._slots))
+
+    def _make_words(self, slots: int) -> None:
+        """A hash table of so many slots, a power of two; small, so that it stays in the cache of the processor."""
+        room = slots * 5 // 8
+        self._ends, self._hashes = _longer(self._ends, room + 1), _longer(self._hashes, room)
+        self._times, self._touched = _longer(self._times, room), _longer(self._touched, room)
+        self._index = np.zeros((slots, 2), np.uint64)
+        index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
+
+    def _make_entries(self, slots: int) -> None:
+        room = slots * 5 // 8
+        self._entry_word, self._entry_key = _longer(self._entry_word, room), _longer(self._entry_key, room)
+        self._weight.resize(room)
+        self._slots = np.zeros(slots, np.int32)
+        index_entries(self._entry_word, self._entry_key, int(self.state[ENTRIES]), self._slots)
 
     def closed(self) -> Tally:
         """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
@@ -224,12 +233,13 @@ class _Counting:
         rank = np.empty(words, np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[order], dtype=np.int64)])
-        by_word = np.argsort(rank[of], kind="stable")
+        by_word = np.empty(entries, np.int64)
+        deal_entries(rank[of], starts[:-1].copy(), by_word)
         weight = Exact(self._weight.planes[:, by_word], self._weight.base)
         return sorted_tally(met.taken(order), starts, self._entry_key[by_word], weight)
 
 
-def _longer(array: NDArray[Any], times: int) -> NDArray[Any]:
-    out = np.zeros(times * len(array), array.dtype)
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    out = np.zeros(size, array.dtype)
     out[: len(array)] = array
     return out

@@ -215,6 +215,15 @@ def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any)
             width *= 2
 
 
+@kernel("i4[], i8[], i8[]")
+def deal_entries(word: Any, place: Any, order: Any) -> None:
+    """The entries in the order of their words; place[w] is where those of word w begin."""
+    for e in range(word.size):
+        w = word[e]
+        order[place[w]] = e
+        place[w] += 1
+
+
 @kernel("i8[], i8[], i8[], i8[]", returns=1)
 def join_equal(starts: Any, keys: Any, place: Any, new_starts: Any) -> int:
     """Each key of a word once, in place; where each entry goes, and how many there are."""
