@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,7 +11,9 @@ from numbers import Rational, Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from likely.errors import InputError, SettingError, nearest, shown
+from likely.errors import SettingError, nearest, shown
+from likely.toml import key as toml_key
+from likely.toml import page_of, text_in
 
 DONT_KNOW = "don't know"
 """The action that says nothing of the class."""
@@ -52,9 +53,9 @@ class Loss:
                 raise SettingError(
                     f"The loss gives the cost of {shown(DONT_KNOW)} twice: as abstain, and in a class. Give it once."
                 )
-        # "Don't know" comes last, so that a tie goes to an action that says something.
-        last = [DONT_KNOW] if DONT_KNOW in named or self.abstain is not None else []
-        actions = (*(a for a in named if a != DONT_KNOW), *last)
+        # "Don't know" comes last, so that a tie goes to an action that says something; a class of that name says it.
+        last = [DONT_KNOW] if self.abstain is not None or (DONT_KNOW in named and DONT_KNOW not in costs) else []
+        actions = (*(a for a in named if a not in last), *last)
         if len(actions) < 2:
             only = f"only the action {shown(actions[0])}" if actions else "no action"
             raise SettingError(f"The loss names {only}, so there is nothing to decide. Name at least two actions.")
@@ -105,12 +106,12 @@ class Loss:
         if self.abstain is not None:
             spelled = [word for word in ("abstain", DONT_KNOW) if word not in costs]
             if spelled:
-                lines.append(f"{_key(spelled[0])} = {_written(self.abstain)}")
+                lines.append(f"{toml_key(spelled[0])} = {_written(self.abstain)}")
             else:  # both words are classes here, so it is said in each class
                 costs = {name: {**of_class, DONT_KNOW: self.abstain} for name, of_class in costs.items()}
         for name, of_class in costs.items():
-            lines += [*([""] if lines else []), f"[{inside}{_key(name)}]"]
-            lines += [f"{_key(action)} = {_written(cost)}" for action, cost in of_class.items()]
+            lines += [*([""] if lines else []), f"[{inside}{toml_key(name)}]"]
+            lines += [f"{toml_key(action)} = {_written(cost)}" for action, cost in of_class.items()]
         return "\n".join(lines) + "\n"
 
 
@@ -120,13 +121,7 @@ def parse_loss(text: str, name: str = "The loss") -> Loss:
     >>> parse_loss('abstain = 0.3\\n[cancer]\\n"send home" = 10\\n[healthy]\\noperate = 1').actions
     ('send home', 'operate', "don't know")
     """
-    try:
-        page = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{shown(name)} is not TOML: {error}. Mend that line.") from None
-    except RecursionError:
-        raise InputError(f"{shown(name)} nests brackets too deeply for a loss. Mend it.") from None
-    return loss_of(page, name)
+    return loss_of(page_of(text, name, "a loss"), name)
 
 
 def loss_of(page: Mapping[str, Any], name: str) -> Loss:
@@ -137,7 +132,7 @@ def loss_of(page: Mapping[str, Any], name: str) -> Loss:
         if key not in ("abstain", DONT_KNOW):
             raise SettingError(
                 f"{shown(name)}: {shown(key)} is neither a class with the costs of actions nor abstain. "
-                f"Write a class like this: [{_key(key)}], and below it: operate = 1."
+                f"Write a class like this: [{toml_key(key)}], and below it: operate = 1."
             )
     if len(single) > 1:
         raise SettingError(f"{shown(name)} gives the cost of {shown(DONT_KNOW)} twice. Give it once.")
@@ -146,11 +141,7 @@ def loss_of(page: Mapping[str, Any], name: str) -> Loss:
 
 def read_loss(path: str | Path) -> Loss:
     """The loss in a TOML file."""
-    try:
-        return parse_loss(Path(path).read_text("utf-8-sig"), Path(path).name)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a page of TOML.") from None
+    return parse_loss(text_in(path), Path(path).name)
 
 
 def _named(costs: object) -> dict[str, dict[str, Number]]:
@@ -171,6 +162,11 @@ def _named(costs: object) -> dict[str, dict[str, Number]]:
         out[name] = {}
         for action, cost in of_class.items():
             where = f"the action {shown(action)} in the class {shown(name)}"
+            if not _name(action):
+                raise SettingError(
+                    f"The loss names an action without a name in the class {shown(name)}. Give it a name, since none "
+                    "stands for rows that cannot be decided."
+                )
             if _name(action) in out[name]:
                 raise SettingError(f"The loss names {where} twice.")
             out[name][_name(action)] = _number(cost, where)
@@ -206,13 +202,6 @@ def _number(value: object, where: str) -> Number:
     except (ArithmeticError, ValueError):
         raise wrong from None
     return int(exact) if isinstance(exact, Fraction) and exact.denominator == 1 else exact
-
-
-def _key(name: str) -> str:
-    """A name as TOML writes keys."""
-    if name.isascii() and name.replace("_", "").replace("-", "").isalnum():
-        return name
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _written(cost: Number) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, pair
+from likely.cli.options import json_option, pair, pairs
 from likely.errors import SettingError, nearest, shown
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def bayes(
     from likely.probability.board import record, working
     from likely.probability.rule import bayes as ruled
 
-    before = _numbers(prior, "--prior")
+    before = pairs(prior, "--prior", "HYPOTHESIS=P")
     if not before:
         raise SettingError("There is no prior. Give --prior HYPOTHESIS=P, for all hypotheses or all but one.")
     if tests and (likelihood or evidence):
@@ -84,17 +84,6 @@ def bayes(
         terminal.write(json.dumps(record(belief, costs), ensure_ascii=False, indent=2))
     else:
         terminal.write(working(belief, costs))
-
-
-def _numbers(entries: tuple[str, ...], option: str) -> dict[str, str]:
-    """HYPOTHESIS=P, each once; the numbers stay text, which is exact."""
-    out: dict[str, str] = {}
-    for entry in entries:
-        name, value = pair(entry, option, "HYPOTHESIS=P")
-        if name in out:
-            raise SettingError(f"{option} names {shown(name)} twice. Name it once.")
-        out[name] = value
-    return out
 
 
 def _pieces(likelihood: tuple[str, ...], evidence: tuple[str, ...]) -> list[tuple[str | None, dict[str, str]]]:

@@ -16,6 +16,7 @@ from likely.errors import ColumnError, InputError, nearest, shown
 from likely.models.model import Model, numbered
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
 from likely.table.labels import label
+from likely.table.schema import Column
 from likely.table.source import Source, open_source
 
 State = Literal["known", "missing", "unseen", "infinite", "stray"]
@@ -62,9 +63,9 @@ def _by_hand(model: Model, row: Mapping[str, object], table: object) -> Asked:
     (arrow,) = open_source(table).batches()
     found, strays = _read(model, arrow, 0, row)
     for name in strays:
-        kind = model.schema[name].kind
+        of = model.schema[name].reading  # a nominal column may have numbers for levels
         raise ColumnError(
-            f"{shown(name)} is a {kind}, and {shown(row[name])} is none. Give a {kind}, or leave {shown(name)} out."
+            f"{shown(name)} is a {of}, and {shown(row[name])} is none. Give a {of}, or leave {shown(name)} out."
         )
     return found
 
@@ -91,11 +92,25 @@ def _of_table(model: Model, source: Source, number: int | None) -> Asked:
 def _read(model: Model, arrow: Any, start: int, row: Mapping[str, object]) -> tuple[Asked, list[str]]:
     encoder = model.encoder()
     batch = encoder.encode(arrow, start)
+    cells = {name: label(value) for name, value in row.items()}
     states: dict[str, State] = {}
     for column in model.schema.attributes:
-        states[column.name] = "stray" if column.name in encoder.strays else _state(batch, column.name)
-    cells = {name: label(value) for name, value in row.items()}
-    return Asked(batch, cells, states), list(encoder.strays)
+        state = _state(batch, column.name)
+        if column.name in encoder.strays or (state == "missing" and _is_word(cells.get(column.name), column, model)):
+            state = "stray"
+        states[column.name] = state
+    return Asked(batch, cells, states), [name for name, state in states.items() if state == "stray"]
+
+
+def _is_word(cell: str | None, column: Column, model: Model) -> bool:
+    """Whether a cell of a nominal column of numbers is none, and is missing for that reason alone."""
+    if column.kind != "nominal" or column.reading != "number" or cell is None:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return bool(cell.strip()) and cell.strip() not in model.schema.missing
+    return False
 
 
 def _state(batch: Batch, name: str) -> State:

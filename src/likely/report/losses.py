@@ -12,6 +12,9 @@ from likely.report.contents import Page, Table
 from likely.report.words import clean, number
 from likely.sums import state
 
+ACTIONS = 8
+"""The most actions and classes that a sentence names."""
+
 
 def priors_told(how: Decider) -> list[str]:
     """Old and new prior, where they differ."""
@@ -19,15 +22,18 @@ def priors_told(how: Decider) -> list[str]:
         return []
     pairs = zip(how.model.classes, how.old, how.new, strict=True)
     listed = [f"{clean(c, 30)} {float(o):.4g} → {float(n):.4g}" for c, o, n in pairs]
-    more = f" and {len(listed) - 8} more" if len(listed) > 8 else ""
+    more = f" and {len(listed) - ACTIONS} more" if len(listed) > ACTIONS else ""
     why = "divided out" if how.rule == "ml" else "as given"
-    return [f"Prior {why}: {', '.join(listed[:8])}{more}."]
+    return [f"Prior {why}: {', '.join(listed[:ACTIONS])}{more}."]
 
 
 def of_questions(found: Questions, unseen: Sequence[str] = ()) -> Page:
     """What `likely ask` says."""
     now = found.now
-    costs = ", ".join(f"{clean(a, 30)} {number(float(e))}" for a, e in zip(now.actions, now.expected[0], strict=True))
+    expected = now.expected[0].tolist()
+    cheapest = sorted(sorted(range(len(expected)), key=expected.__getitem__)[:ACTIONS])
+    costs = ", ".join(f"{clean(now.actions[k], 30)} {number(expected[k])}" for k in cheapest)
+    costs += f"; {len(expected) - ACTIONS} more cost at least as much" if len(expected) > ACTIONS else ""
     headline = f"As things stand: {clean(now.action)}. Expected loss: {costs}."
     rows = tuple(
         (
