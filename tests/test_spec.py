@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import tomllib
 from dataclasses import fields
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,12 +19,14 @@ import likely
 from likely.errors import LikelyError
 from likely.models.learners import learner_named, settings_of
 from likely.spec import Spec, differences, parse_spec, read_spec, spec_of
+from likely.table.kinds import USUAL
 
 NAMES = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
 LEARNERS = st.sampled_from(
     [
         likely.NaiveBayes(pseudo_count=0.1, prior={"a\n": 0.25, 'b"=': 0.75}),
         likely.NaiveBayes(numbers={"x": "kernel", "*": "binned"}, bins={"[bold]": (1.0, 2.5e300)}, bandwidth=1e-300),
+        likely.NaiveBayes(blocks=(("a", "b,"), ('"', "[c]")), shrinkage="auto"),
         likely.FullBayes(shrinkage="auto"),
         likely.Tree(root="ä = 'x'"),
         likely.Neighbors(k=7, attribute_weights={"\x7f\u2028": 0.0, "😀": 1e22}),
@@ -40,7 +46,7 @@ SPECS = st.builds(
     weight=st.none() | NAMES,
     target_bins=st.none() | st.integers(2, 99) | st.lists(st.floats(-1e9, 1e300), min_size=1, max_size=3).map(tuple),
     missing=st.none() | st.lists(NAMES, max_size=3).map(tuple),
-    columns=st.dictionaries(NAMES, st.sampled_from(["nominal", "number", "date", "text", "ignore"]), max_size=4),
+    columns=st.dictionaries(NAMES, st.sampled_from([*USUAL, "constant of dates"]), max_size=4),
     learner=LEARNERS,
 )
 
@@ -91,6 +97,80 @@ def test_a_spec_reads_the_table_as_the_model_did(reading: dict[str, Any]) -> Non
     rows = [{"x": k / 4, "k": f"l{k % 3}", "w": k % 2 + 0.5, "y": float(k % 6)} for k in range(30)]
     model, again = refit(rows, "y", likely.NaiveBayes(), **reading)
     assert again.schema == model.schema and again.summary == model.summary and again.learner == model.learner
+
+
+def every_kind(path: Path) -> Path:
+    """A table with a column of each kind that inference knows; cells of one number are spelled in several ways."""
+    spelled = ["1", "2.0", "3", "1.0", "2", "3.00"]
+    table: dict[str, list[Any]] = {
+        "words": ["red", "green", "[blue]"] * 20,
+        "codes": ["007", "010", "011"] * 20,
+        "few numbers": [spelled[k % 6] for k in range(60)],
+        "=two": ["0", "1", "+1.0"] * 20,
+        "truth": ["True", "false", "TRUE"] * 20,
+        "number": [f"{k * 0.37:.3f}" for k in range(60)],
+        "mixed": ["none" if k % 10 == 0 else str(k * k + 0.5) for k in range(60)],
+        "day": [f"2024-{k % 12 + 1:02}-{k % 28 + 1:02}" for k in range(60)],
+        "id": [f"x{k * k}" for k in range(60)],
+        "serial": [str(k + 1) for k in range(60)],
+        "same": ["always"] * 60,
+        "same number": ["7"] * 60,
+        "same day": ["2024-02-29"] * 60,
+        "empty": [""] * 60,
+        "text": [f"the {k} quick brown fox jumps over dog number {k * k}" for k in range(60)],
+        "y": ["1", "2.0", "1.0", "2"] * 15,
+    }
+    if path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(table)
+            rows.writerows(zip(*table.values(), strict=True))
+        return path
+    kept: dict[str, Any] = {n: pa.array(table[n]) for n in ("words", "codes", "id", "text", "same")}
+    kept |= {n: pa.array([float(v) for v in table[n]]) for n in ("few numbers", "=two", "number", "same number")}
+    kept |= {n: pa.array([int(float(v)) for v in table[n]]) for n in ("serial", "y")}
+    kept["truth"] = pa.array([v.lower() == "true" for v in table["truth"]])
+    kept |= {n: pa.array([date.fromisoformat(v) for v in table[n]]) for n in ("day", "same day")}
+    kept["empty"], kept["nested"] = pa.nulls(60), pa.array([[k] for k in range(60)])
+    pq.write_table(pa.table(kept), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_every_kind_of_column_comes_back(name: str, tmp_path: Path) -> None:
+    path = every_kind(tmp_path / name)
+    model, again = refit(path, "y", likely.NaiveBayes())
+    found = {(c.kind, c.reading) for c in model.schema.columns}
+    more = {("ignored", "text"), ("nominal", "boolean")} if name == "t.parquet" else set()
+    assert found == {
+        *(("nominal", r) for r in ("text", "number")),
+        *(("constant", r) for r in ("text", "number", "date")),
+        *(("identifier", r) for r in ("text", "number")),
+        ("number", "number"),
+        ("date", "date"),
+        ("text", "text"),
+        *more,
+    }
+    assert again.schema == model.schema and again.summary == model.summary and again.learner == model.learner
+    (batch,) = model.batches(path)
+    assert (again.log_joint(batch) == model.log_joint(batch)).all()
+    assert spec_of(again) == spec_of(model)
+    assert spec_of(model).columns["few numbers"] == "nominal of numbers"
+    assert len(model.summary.columns["few numbers"].labels) == 3  # 1 and 1.0 are one level
+
+
+def test_numbers_as_levels_by_hand() -> None:
+    rows = [{"n": cell, "y": "ab"[k % 2]} for k, cell in enumerate(["1", "1.0", "2", "2.00", "x"] * 2)]
+    levels = {
+        said: likely.fit(rows, "y", types={"n": said}).summary.columns["n"].labels.names
+        for said in ("nominal", "nominal of numbers")
+    }
+    assert sorted(levels["nominal"]) == ["1", "1.0", "2", "2.00", "x"] and levels["nominal of numbers"] == ["1", "2"]
+    numbers = [{"n": k % 2, "y": str(float(k % 3))} for k in range(12)]
+    model, again = refit(numbers, "y", likely.NaiveBayes(), types={"y": "nominal of numbers", "n": "nominal"})
+    assert model.classes == ("0", "1", "2") and again.schema == model.schema
+    with pytest.raises(LikelyError, match="Say one of nominal, nominal of numbers, number, date, text, ignore"):
+        likely.fit(rows, "y", types={"n": "nominal of number"})
 
 
 def test_a_target_of_many_numbers_stays_nominal(tmp_path: Path) -> None:

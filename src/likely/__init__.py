@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import LikelyError
 
 if TYPE_CHECKING:
+    from likely.deciding.asking import ask
+    from likely.deciding.decider import decide
+    from likely.deciding.decision import Decision
     from likely.evaluate.compare import compare
     from likely.evaluate.look import look
-    from likely.fitting import fit, load, summarize
+    from likely.evaluate.repeats import repeats
+    from likely.explaining.counterfactual import Counterfactual, counterfactual
+    from likely.explaining.ledger import Ledger, explain
+    from likely.explaining.sureness import Sureness, sureness
+    from likely.fitting import fit, learn, load, summarize
+    from likely.loss import Loss
     from likely.models.aode import OneDependence
     from likely.models.baseline import Prior
     from likely.models.density import Density
     from likely.models.full import FullBayes
+    from likely.models.knowledge import Knowledge
     from likely.models.linear import Linear
     from likely.models.logistic import Logistic
     from likely.models.mixture import Gibbs, Mixture
@@ -32,14 +41,20 @@ if TYPE_CHECKING:
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
     from likely.table.schema import Schema
+    from likely.tabulating import joint
 
 __all__ = [
+    "Counterfactual",
+    "Decision",
     "Density",
     "FullBayes",
     "Gibbs",
+    "Knowledge",
+    "Ledger",
     "LikelyError",
     "Linear",
     "Logistic",
+    "Loss",
     "Mixture",
     "Model",
     "NaiveBayes",
@@ -51,17 +66,35 @@ __all__ = [
     "Regression",
     "Schema",
     "Summary",
+    "Sureness",
     "Tree",
+    "ask",
     "compare",
+    "counterfactual",
+    "decide",
+    "explain",
     "fit",
+    "joint",
+    "learn",
     "load",
     "look",
     "regress",
+    "repeats",
     "summarize",
+    "sureness",
 ]
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "Decision": "likely.deciding.decision",
+    "Loss": "likely.loss",
+    "ask": "likely.deciding.asking",
+    "decide": "likely.deciding.decider",
+    "Counterfactual": "likely.explaining.counterfactual",
+    "Ledger": "likely.explaining.ledger",
+    "counterfactual": "likely.explaining.counterfactual",
+    "explain": "likely.explaining.ledger",
+    "Knowledge": "likely.models.knowledge",
     "Linear": "likely.models.linear",
     "Logistic": "likely.models.logistic",
     "Regression": "likely.regression",
@@ -82,18 +115,25 @@ _ROOMS = {
     "Tree": "likely.models.tree",
     "compare": "likely.evaluate.compare",
     "fit": "likely.fitting",
+    "learn": "likely.fitting",
+    "joint": "likely.tabulating",
     "load": "likely.fitting",
     "look": "likely.evaluate.look",
     "summarize": "likely.fitting",
+    "repeats": "likely.evaluate.repeats",
+    "Sureness": "likely.explaining.sureness",
+    "sureness": "likely.explaining.sureness",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Names are imported when first used: `import likely` stays quick."""
-    if name not in _ROOMS:
-        raise AttributeError(f"module 'likely' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "probability":  # a room that is public as it is
+        return import_module("likely.probability")
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'likely' has no attribute {name!r}")
     return getattr(import_module(_ROOMS[name]), name)
 
 

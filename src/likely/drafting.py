@@ -23,12 +23,12 @@ from likely.sums.summary import Summary
 from likely.table.bins import shortest
 from likely.table.encode import Encoder, column_form, numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
+from likely.table.kinds import kind_of
 from likely.table.repairing import Repaired
 from likely.table.schema import MISSING, Column, Schema
 from likely.table.source import Source, open_source
 from likely.table.tokens import Tokens
 
-TYPES = ("nominal", "number", "text", "date", "ignore")
 AS_ASKED = "as asked"
 """Why a column is read as it is, where the user said so."""
 Progress = Callable[[int], None]
@@ -87,8 +87,7 @@ def draft(source: Source, reading: Reading, profiles: Mapping[str, Profile] | No
         if name not in names:
             raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, names)}")
     for name, kind in (reading.types or {}).items():
-        if kind not in TYPES:
-            raise SettingError(f"Column {shown(name)} cannot be read as {shown(kind)}. Say one of {', '.join(TYPES)}.")
+        kind_of(kind, name, "text")  # what nobody can say is refused before any work is done
     if reading.target is not None and reading.target == reading.weight:
         raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
     tokens = MISSING if reading.missing is None else tuple(dict.fromkeys(["", *(t.strip() for t in reading.missing)]))
@@ -193,14 +192,10 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
 
 
 def _as_said(name: str, said: str, form: str, role: str) -> Column:
-    if said == "ignore":
-        return Column(name, "ignored", "left out", why=AS_ASKED)
-    if said == "text":
-        return Column(name, "text", role, "text", tokens=Tokens(), why=AS_ASKED)  # type: ignore[arg-type]
-    reading = said
-    if said == "nominal":
-        reading = "text" if form in ("text", "boolean", "empty") else "number"
-    return Column(name, said, role, reading, why=AS_ASKED)  # type: ignore[arg-type]
+    kind, reading = kind_of(said, name, form)
+    used = kind in ("nominal", "number", "date", "text")
+    tokens = Tokens() if kind == "text" else None
+    return Column(name, kind, role if used else "left out", reading, why=AS_ASKED, tokens=tokens)  # type: ignore[arg-type]
 
 
 def _target(source: Source, reading: Reading, profile: Profile | None, tokens: tuple[str, ...]) -> Column:
@@ -208,7 +203,8 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
     assert name is not None
     form = column_form(source.schema.field(name).type)
     said = (reading.types or {}).get(name)
-    if said is not None and said not in ("nominal", "number"):
+    kind = None if said is None else kind_of(said, name, form)[0]
+    if kind not in (None, "nominal", "number"):
         raise ColumnError(
             f"The target {shown(name)} cannot be read as {said}. It must be nominal, or a number in bins."
         )
@@ -223,8 +219,8 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
         return Column(name, "nominal", "target", "boolean", why="true or false")
     if declared is not None and declared.kind == "nominal":
         return Column(name, "nominal", "target", "text", declared.levels, why="the file says so")
-    if said == "nominal" or form == "empty":
-        return _as_said(name, "nominal", form, "target")
+    if kind == "nominal" or form == "empty":
+        return _as_said(name, said if said and kind == "nominal" else "nominal", form, "target")
     if form == "text" and profile is None:
         return Column(name, "nominal", "target", "text")
     column = (
@@ -304,7 +300,7 @@ def remarks(schema: Schema) -> list[str]:
     out = []
     for column in schema.columns:
         name = shown(column.name)
-        if column.kind == "identifier":
+        if column.kind == "identifier" and column.why != AS_ASKED:
             out.append(f"{name} looks like an identifier and is left out: {column.why}.")
         elif column.kind == "text":
             out.append(f"{name} is free text, from which nothing is learned here; it is left out.")

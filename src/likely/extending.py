@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,11 @@ import numpy as np
 
 from likely.drafting import Reading
 from likely.engines.local import sweep
+from likely.holding import Held, Piece
 from likely.models.model import Model, Search, numbered
 from likely.sums.counts import Counts
 from likely.sums.pairs import Pairs
-from likely.sums.summary import MORE, Summary
+from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
@@ -29,7 +30,7 @@ class Extender:
     """Takes rows into statistics beyond the first order, begun from a summary of the first."""
 
     def __init__(self, summary: Summary, names: frozenset[str], like: Mapping[str, Any] | None = None) -> None:
-        self.more = {name: MORE[name].over(summary) for name in sorted(names)}
+        self.more = {name: summary.begun(name) for name in sorted(names)}
         held = (like or {}).get("pairs")
         if held is not None and "pairs" in names:
             self.more["pairs"] = Pairs.over(summary, held)
@@ -83,15 +84,20 @@ def searched(source: Source, held: Model | Search, summary: Summary, reading: Re
     # Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
     labels = {n: s.labels for n, s in summary.columns.items() if isinstance(s, Counts)}
     encoder = Encoder(summary.schema, labels, Labels(summary.classes))
+
+    def read() -> Iterator[Piece]:
+        batches = numbered(source.batches(columns))
+        yield from in_order(batches, lambda item: Piece(encoder.encode(item[1], item[0])), reading.threads)
+
+    rows = Held(summary, read)
     while isinstance(held, Search):
         search = held
 
-        def partial(item: tuple[int, Any]) -> Any:
-            batch = encoder.encode(item[1], item[0])
-            return search.look_at(batch, *grouped(summary, batch))  # noqa: B023 - used up within the loop
+        def partial(piece: Piece) -> Any:
+            return search.look_at(piece.batch, *grouped(summary, piece.batch))  # noqa: B023 - used up within the loop
 
         sums: Any = None
-        for part in in_order(numbered(source.batches(columns)), partial, reading.threads):
+        for part in in_order(iter(rows), partial, reading.threads):
             sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
         held = search.step(sums)
     return held

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -13,9 +14,11 @@ from likely.engines.local import sweep
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.extending import extended, searched
 from likely.guessing import guessed
+from likely.loss import Loss, parse_loss
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
+from likely.outset import no_rows
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.encode import Encoder
@@ -88,19 +91,37 @@ def _summarized(
     return extended(source, summary, wanted(summary.schema), reading, like)
 
 
-def fit(data: object, target: str | None = None, learner: Learner | None = None, **reading: Any) -> Model:
+def fit(
+    data: object,
+    target: str | None = None,
+    learner: Learner | None = None,
+    *,
+    loss: Loss | Mapping[str, Any] | None = None,
+    **reading: Any,
+) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
+
+    The model keeps `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's
+    knowledge alone, and can learn on from rows: `learn`.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
     'yes'
     """
     chosen, how = learner or NaiveBayes(), Reading(target, **reading)
+    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+
+    def priced(model: Model) -> Model:
+        if costs is not None:
+            costs.rows(model.classes)  # a class that the loss does not name is refused now, not at the first decision
+        return _with_loss(model, costs)
 
     def work(source: Source) -> Model:
         summary = _summarized(source, how, chosen.needs)
-        return searched(source, chosen.learn(summary), summary, how)
+        return priced(searched(source, chosen.learn(summary), summary, how))
 
+    if data is None:
+        return priced(_derived(chosen, no_rows(chosen, how), {}))
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
@@ -120,9 +141,15 @@ def load(path: str | os.PathLike[str]) -> Any:
             )
         learner: Learner = state.built(LEARNERS[maker], tree["learner"]["settings"])
         found = dict(tree["found"])
+        loss = parse_loss(tree["loss"]) if "loss" in tree else None
     except (AttributeError, LookupError, SettingError, TypeError, ValueError):
         raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-    return _derived(learner, summary, found)
+    return _with_loss(_derived(learner, summary, found), loss)
+
+
+def _with_loss(model: Model, loss: Loss | None) -> Model:
+    """The model with what its decisions cost; learners know nothing of that."""
+    return model if loss is None else replace(model, loss=loss)
 
 
 def _derived(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
@@ -147,17 +174,44 @@ def merged(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     held = [load(path) for path in paths]
     whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return _derived(held[0].learner, whole, {}) if isinstance(held[0], Model) else whole
+    return _with_loss(_derived(held[0].learner, whole, {}), held[0].loss) if isinstance(held[0], Model) else whole
+
+
+def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
+    """A model (or summary) that has learned the rows of a table as well, or those of another model's file.
+
+    The result is the same, to the last bit, as fitting all rows at once, under the schema and settings of the model.
+
+    >>> model = fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, target="play", types={"sky": "nominal"})
+    >>> learn(model, {"sky": ["sun", "sun"], "play": ["no", "no"]}).summary.rows
+    4
+    """
+    summary = held.summary if isinstance(held, Model) else held
+    return _continued(held, summary + _summary_like(summary, data, reading))
+
+
+def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) -> Summary:
+    """The sums of a table, read as the rows of a summary were, or those of a model's file."""
+    if isinstance(data, (str, os.PathLike)) and os.fspath(data).endswith(".likely"):
+        other = load(data)
+        return other.summary if isinstance(other, Model) else other
+    return summarize(data, schema=summary.schema, more=summary.more, **reading)
+
+
+def _continued(held: Model | Summary, summary: Summary) -> Any:
+    """What was held, from other sums."""
+    return _with_loss(_derived(held.learner, summary, {}), held.loss) if isinstance(held, Model) else summary
 
 
 def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
     """A model (or summary) without the rows of a table, or without those of another model's file."""
     summary = held.summary if isinstance(held, Model) else held
-    if isinstance(data, (str, os.PathLike)) and os.fspath(data).endswith(".likely"):
-        other = load(data)
-        less = summary - (other.summary if isinstance(other, Model) else other)
-    else:
-        less = summary - summarize(data, schema=summary.schema, more=summary.more, **reading)
-    if not less.rows and summary.rows:
+    less = summary - _summary_like(summary, data, reading)
+    if not less.rows and summary.rows and not _is_outset(held):
         raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
-    return _derived(held.learner, less, {}) if isinstance(held, Model) else less
+    return _continued(held, less)
+
+
+def _is_outset(held: Model | Summary) -> bool:
+    """Whether there is something to believe without any row."""
+    return isinstance(held, Model) and bool(getattr(held.learner, "knowledge", ()))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from likely.drafting import AS_ASKED
-from likely.errors import InputError, SettingError, nearest, shown
+from likely.errors import SettingError, nearest, shown
 from likely.fitting import load
+from likely.loss import DONT_KNOW, Loss, loss_of
+from likely.models.knowledge import Knowledge
 from likely.models.learners import learner_named, settings_of
 from likely.models.model import Model
 from likely.models.naive import NaiveBayes
+from likely.table.kinds import spoken
 from likely.table.schema import MISSING, Schema
+from likely.toml import key, page_of, quoted, text_in
 
-_PARTS = ("target", "weight", "target_bins", "missing", "columns", "learner")
+_PARTS = ("target", "weight", "target_bins", "missing", "columns", "learner", "knowledge", "loss")
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,10 @@ class Spec:
     target_bins: int | tuple[float, ...] | None = None
     missing: tuple[str, ...] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Kind of each column that is not left to inference: nominal, number, date, text, ignore."""
+    """Kind of each column that is not left to inference: nominal, nominal of numbers, number, date, text, ignore."""
     learner: Any = field(default_factory=NaiveBayes)
+    loss: Loss | None = None
+    """What decisions cost."""
 
     def reading(self) -> dict[str, Any]:
         """What `summarize` and `fit` take."""
@@ -44,11 +49,17 @@ class Spec:
     def flat(self) -> dict[str, str]:
         """Every assumption as one line: a name and a value."""
         out = {"learner": type(self.learner).__name__}
-        out |= _flat("learner", settings_of(self.learner))
+        settings, knowledge = self._parted()
+        out |= _flat("learner", settings)
+        out |= {f"knowledge.{name}": json.dumps(said, ensure_ascii=False) for name, said in _by_subject(knowledge)}
         for name in ("target", "weight", "target_bins", "missing"):
             value = getattr(self, name)
             if value is not None:
                 out[name] = json.dumps(value, ensure_ascii=False)
+        if self.loss is not None:
+            costs = {name: {a: str(c) for a, c in of_class.items()} for name, of_class in self.loss.costs.items()}
+            out |= _flat("loss", costs)
+            out |= {} if self.loss.abstain is None else {f"loss.{DONT_KNOW}": str(self.loss.abstain)}
         return out | {f"columns.{name}": kind for name, kind in self.columns.items()}
 
     def toml(self) -> str:
@@ -58,11 +69,36 @@ class Spec:
             value = getattr(self, name)
             if value is not None:
                 lines.append(f"{name} = {_value(value)}")
+        settings, knowledge = self._parted()
         lines += ["", "[learner]", f"name = {_value(type(self.learner).__name__)}"]
-        lines += [f"{_key(k)} = {_value(v)}" for k, v in settings_of(self.learner).items() if v is not None]
+        lines += [f"{key(k)} = {_value(v)}" for k, v in settings.items() if v is not None]
         if self.columns:
-            lines += ["", "[columns]", *(f"{_key(name)} = {_value(kind)}" for name, kind in self.columns.items())]
+            lines += ["", "[columns]", *(f"{key(name)} = {_value(kind)}" for name, kind in self.columns.items())]
+        if self.loss is not None:
+            lines += ["", self.loss.toml(under="loss").rstrip("\n")]
+        for one in knowledge:
+            lines += ["", "[[knowledge]]", *(f"{key(k)} = {_value(v)}" for k, v in one.written().items())]
         return "\n".join(lines) + "\n"
+
+    def _parted(self) -> tuple[dict[str, Any], tuple[Knowledge, ...]]:
+        """The settings of the learner, and what it knows before data: a part of its own, one table for each."""
+        settings = settings_of(self.learner)
+        if "knowledge" not in settings:
+            return settings, ()
+        del settings["knowledge"]
+        return settings, self.learner.knowledge
+
+
+def _by_subject(knowledge: tuple[Knowledge, ...]) -> list[tuple[str, dict[str, Any]]]:
+    """Knowledge by what it is about, however it is ordered and dealt out, so that `diff` compares like with like."""
+    out: dict[str, dict[str, Any]] = {}
+    for one in knowledge:
+        said = one.written()
+        for chance in one.chances.items() if not one.is_normal else [(None, None)]:
+            name = one.subject if chance[0] is None else f"{one.subject}: {chance[0]}"
+            what = {"mean": one.mean, "deviation": one.deviation} if one.is_normal else {"probability": chance[1]}
+            out[name] = {**what, "worth": said["worth"]}
+    return list(out.items())
 
 
 def _flat(name: str, value: Any) -> dict[str, str]:
@@ -77,35 +113,24 @@ def _flat(name: str, value: Any) -> dict[str, str]:
     return {line: text for key, part in inside for line, text in _flat(f"{name}.{key}", part).items()}
 
 
-def _key(name: str) -> str:
-    if name.isascii() and name.replace("_", "").replace("-", "").isalnum():
-        return name
-    return _text(name)
-
-
-def _text(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def _value(value: Any) -> str:
     """A plain value as TOML: strings are JSON's, and floats Python's (inf and nan too)."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(str(k))} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
+        return "{" + ", ".join(f"{key(str(k))} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_value(v) for v in value) + "]"
     if isinstance(value, float):
         return repr(value)
-    return _text(value) if isinstance(value, str) else json.dumps(value)
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
 def spec_of(model: Model) -> Spec:
     """The assumptions of a model: its schema and its learner's settings, without a trace of the data's counts."""
     schema: Schema = model.schema
     target, weight = schema.target, schema.weight
-    names = {"identifier": "ignore", "constant": "ignore", "ignored": "ignore"}
-    columns = {c.name: names.get(c.kind, c.kind) for c in schema.columns if c.role not in ("target", "weight")}
+    columns = {c.name: spoken(c) for c in schema.columns if c.role not in ("target", "weight")}
     if target is not None and target.why == AS_ASKED:
-        columns[target.name] = target.kind  # a number of many values, say, of which each is a class
+        columns[target.name] = spoken(target)  # a number of many values, say, of which each is a class
     return Spec(
         target.name if target else None,
         weight.name if weight else None,
@@ -113,17 +138,13 @@ def spec_of(model: Model) -> Spec:
         None if schema.missing == MISSING else schema.missing,
         columns,
         model.learner,
+        model.loss,
     )
 
 
 def parse_spec(text: str, name: str) -> Spec:
     """The spec on a page of TOML; `name` is what to call it in a sentence."""
-    try:
-        page = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{shown(name)} is not TOML: {error}. Mend that line.") from None
-    except RecursionError:
-        raise InputError(f"{shown(name)} nests brackets too deeply for a spec. Mend it.") from None
+    page = page_of(text, name, "a spec")
     for part in page:
         if part not in _PARTS:
             raise SettingError(f"{shown(name)} has a part {shown(part)}, which no spec has. {nearest(part, _PARTS)}")
@@ -132,6 +153,8 @@ def parse_spec(text: str, name: str) -> Spec:
     learner = dict(page.get("learner", {"name": "NaiveBayes"}))
     if not isinstance(learner.get("name"), str):
         raise SettingError(f'{shown(name)} does not name its learner. Write name = "NaiveBayes" under [learner].')
+    if "knowledge" in page:
+        learner["knowledge"] = _knowledge(page, learner, name)
     bins = page.get("target_bins")
     return Spec(
         page.get("target"),
@@ -140,7 +163,18 @@ def parse_spec(text: str, name: str) -> Spec:
         tuple(page["missing"]) if "missing" in page else None,
         page.get("columns", {}),
         learner_named(learner.pop("name"), learner),
+        loss_of(page["loss"], f"{name}, [loss]") if "loss" in page else None,
     )
+
+
+def _knowledge(page: Mapping[str, Any], learner: Mapping[str, Any], name: str) -> Any:
+    if learner["name"] != "NaiveBayes":
+        raise SettingError(
+            f"{shown(name)} has knowledge, but {shown(learner['name'])} takes none. Only NaiveBayes does."
+        )
+    if "knowledge" in learner:
+        raise SettingError(f"{shown(name)} has knowledge twice, under [learner] and as [[knowledge]]. Say it once.")
+    return page["knowledge"]
 
 
 def _is_text(value: object) -> bool:
@@ -168,6 +202,8 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "missing": _are_texts,
     "columns": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
     "learner": lambda value: isinstance(value, dict),
+    "loss": lambda value: isinstance(value, dict),
+    "knowledge": lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value),
 }
 _LIKE = {
     "target": 'target = "play"',
@@ -176,6 +212,8 @@ _LIKE = {
     "missing": 'missing = ["?", "none"]',
     "columns": '[columns], and below it: age = "number"',
     "learner": '[learner], and below it: name = "Tree"',
+    "loss": '[loss.cancer], and below it: "send home" = 10',
+    "knowledge": '[[knowledge]], and below it: attribute = "fever", given = "flu", probability = 0.9, worth = 40',
 }
 
 
@@ -186,12 +224,7 @@ def read_spec(path: str) -> Spec:
         if not isinstance(held, Model):
             raise SettingError(f"{shown(path)} holds a summary without a learner, so it has no spec.")
         return spec_of(held)
-    try:
-        return parse_spec(Path(path).read_text("utf-8"), Path(path).name)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"Cannot read {shown(path)}: {getattr(error, 'strerror', None) or 'it is not text'}."
-        ) from None
+    return parse_spec(text_in(path), Path(path).name)
 
 
 def differences(one: Spec, two: Spec) -> list[tuple[str, str, str]]:

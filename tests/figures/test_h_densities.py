@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import likely
+from likely.probability import Joint
 from likely.scoring import score_table
 
 ADULT = {
@@ -61,3 +63,48 @@ def read(path: Path, names: list[str]) -> list[list[str]]:
     with open(path, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [[r[name] for r in rows] for name in names]
+
+
+def test_adult_as_a_joint_of_the_file(shared: Path) -> None:
+    # The same table straight from the file, hours cut at 40: exact fractions, and any question of them.
+    j = likely.joint(
+        shared / "data" / "adult.csv",
+        ["sex", "hours-per-week", "income"],
+        edges={"hours-per-week": [40]},
+        closed="right",
+    )
+    assert (j.rows, j.left_out) == (48842, 0)
+    for (sex, hours), expected in ADULT.items():
+        bin_name = "up to 40" if hours == "<=40" else "above 40"
+        for income, chance in zip(("<=50K", ">50K"), expected, strict=True):
+            found = j.p({"sex": sex, "hours-per-week": bin_name, "income": income})
+            assert float(f"{float(found):.6g}") == chance
+            assert found.limit_denominator(48842) == found  # a count over 48,842
+    rich = j.p({"income": ">50K"}, given={"sex": "Male", "hours-per-week": "above 40"})
+    assert rich == j.p({"income": ">50K", "sex": "Male", "hours-per-week": "above 40"}) / j.p(
+        {"sex": "Male", "hours-per-week": "above 40"}
+    )
+    assert not j.independent("sex", "income", given="hours-per-week")
+
+
+def test_miles_per_gallon_as_a_joint(shared: Path) -> None:
+    with open(shared / "data" / "mpg_196_reconstruction.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    others = {"mpg_num", "cylinders", "displacement", "horsepower", "weight", "acceleration", "year", "name"}
+    names = [name for name in rows[0] if name not in others]
+    j = Joint.learn(rows, names)
+    assert j.rows == 196
+    assert j.log_likelihood(rows) == pytest.approx(-466.19, abs=5e-3)
+
+
+def test_a_joint_table_is_a_density() -> None:
+    train = {"sky": ["sun", "sun", "rain", "sun"], "play": ["yes", "no", "no", "yes"]}
+    j = Joint.learn(train)
+    assert j.p(sky="sun", play="yes") == Fraction(1, 2)
+    assert j.log_likelihood(train) == pytest.approx(2 * math.log(1 / 2) + 2 * math.log(1 / 4))
+    test = {"sky": ["rain"], "play": ["yes"]}
+    assert j.log_likelihood(test) == -math.inf  # never seen: impossible without a pseudo-count
+    assert Joint.learn(train, pseudo_count=1).log_likelihood(test) == pytest.approx(math.log(1 / 8))
+    assert j.log_likelihood({"sky": [None], "play": ["no"]}) == pytest.approx(math.log(1 / 2))  # summed over
+    # Products underflow; logs do not, and neither do fractions.
+    assert j.log_likelihood({"sky": ["rain"] * 2000, "play": ["no"] * 2000}) == pytest.approx(2000 * math.log(1 / 4))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import likely
 from likely import Density, FullBayes, Pooled
 from likely.errors import SettingError
-from likely.models.joint import Joint
+from likely.models.joints import Joint
 from likely.models.normals import Normals
 from likely.sums import state
 

@@ -91,3 +91,11 @@ def test_edges_of_sampling() -> None:
     for rows, seed in ((-1, 0), (2.5, 0), (1, -1), (1, "x")):
         with pytest.raises(SettingError):
             model.sample(rows, seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("learner", [likely.NaiveBayes(), likely.Tree(), likely.OneDependence(), likely.Prior()])
+@pytest.mark.parametrize(("rows", "seed"), [(-1, 0), (2, -1), (2.5, 0), (2, 0.5)])
+def test_a_draw_that_makes_no_sense_is_refused_with_a_sentence(learner: likely.Model, rows: int, seed: int) -> None:
+    model = likely.fit({"a": ["x", "y", "x", "y"], "b": ["u", "v", "v", "u"], "y": ["p", "p", "q", "q"]}, "y", learner)
+    with pytest.raises(likely.LikelyError, match="whole number"):
+        model.sample(rows, seed)

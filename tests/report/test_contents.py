@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 import likely
-from likely.report.contents import of_attribute, of_look, of_model, page_json
+from likely.report.contents import of_attribute, of_model, page_json
+from likely.report.looking import of_look
 from likely.report.words import clean, number, percent, plural
 
 

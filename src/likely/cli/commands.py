@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-COMMANDS = ("look", "fit", "predict", "score", "show", "compare", "regress", "sample", "diff", "merge", "unlearn")
+COMMANDS = ("look", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "repeats", "regress",
+            "sample",
+            "bayes", "diff", "merge", "learn", "unlearn")  # fmt: skip
 
 
 class Lazy(click.Group):

@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, reading_of, reading_options
+from likely.cli.options import folds_options, json_option, reading_options
+from likely.cli.settings import assumed, needed, spec_option
 from likely.errors import SettingError
 
 
 @click.command(short_help="All learners side by side, on the same folds.")
 @click.argument("data")
-@click.argument("target")
-@click.option("--learner", "names", multiple=True, metavar="NAME", help="Only these learners; all of them otherwise.")
-@click.option("--folds", type=click.IntRange(2, 1000), default=10, show_default=True, help="Folds of the validation.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Deals the rows to the folds.")
+@click.argument("target", required=False)
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Only this learner, with settings if need be: \"Neighbors(k=3, distance='city-block')\". "
+    "Give it once for each; otherwise one of each kind is compared.",
+)
+@spec_option
+@folds_options
 @json_option
 @reading_options
 def compare(
-    data: str, target: str, names: tuple[str, ...], folds: int, seed: int, as_json: bool, **options: Any
+    data: str, target: str | None, names: tuple[str, ...], folds: int, seed: int, as_json: bool, **options: Any
 ) -> None:
-    """Compare learners on TARGET of DATA, cross-validated on the same folds."""
+    """Compare learners on TARGET of DATA, cross-validated on the same folds.
+
+    With --spec all of them read the table as the spec says, and its own learner joins the others under the name of
+    the file.
+    """
     from likely.evaluate.compare import compare as compare_all
-    from likely.models.learners import learner_named
+    from likely.models.field import field_of
+    from likely.models.learners import learner_written
     from likely.report.contents import of_comparison
 
-    learners = {name: learner_named(name) for name in names} or None
-    reading = reading_of(options)
+    usual, _ = field_of(0)  # their names may be used as the table prints them: "NaiveBayes, kernel"
+    learners = {name: usual.get(name) or learner_written(name) for name in names} or None
+    how = assumed(options, target)
+    also = {} if how.spec is None else {os.path.basename(how.spec): how.learner}
     try:
-        record = compare_all(data, target, learners, folds=folds, seed=seed, progress=terminal.progress(), **reading)
+        record = compare_all(
+            data,
+            needed(how.target),
+            learners,
+            also=also,
+            folds=folds,
+            seed=seed,
+            progress=terminal.progress(),
+            **how.reading,
+        )
     finally:
         terminal.clear_progress()
     if all(one.scores is None for one in record.learners):

@@ -1,4 +1,4 @@
-"""Options that several commands share: how a table is read, and the settings of naive Bayes."""
+"""Options that several commands share: how a table is read, which row is meant, what actions cost, where to write."""
 
 from __future__ import annotations
 
@@ -7,17 +7,32 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from likely.errors import InputError, SettingError, shown
 
-NAMES = ("NaiveBayes", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic", "Neighbors", "Mixture",
-         "Gibbs", "Density", "Prior")  # fmt: skip
-"""The learners, so that help need not wait for them to be imported; a test compares."""
+
+def _delimiter(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
+    named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+    return None if text is None else named.get(text, text)
+
+
+_TEXT = (
+    click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        callback=_delimiter,
+        help="What separates cells, also by name: tab, space; found by itself otherwise.",
+    ),
+)
 
 _READING = (
     click.option(
-        "--type", "types", multiple=True, metavar="COLUMN=KIND", help="nominal, number, date, text or ignore."
+        "--type",
+        "types",
+        multiple=True,
+        metavar="COLUMN=KIND",
+        help="nominal, 'nominal of numbers', number, date, text or ignore.",
     ),
     click.option(
         "--missing",
@@ -32,8 +47,7 @@ _READING = (
         help="Cut a numeric target into N bins of about as many rows each, or at given edges: 10,20,30.",
     ),
     click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
-    click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
-    click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise."),
+    *_TEXT,
     click.option(
         "--threads",
         type=click.IntRange(1),
@@ -42,107 +56,12 @@ _READING = (
     ),
 )
 
-_LEARNING = (
-    click.option(
-        "--learner", default="NaiveBayes", show_default=True, metavar="NAME", help=f"What learns: {', '.join(NAMES)}."
-    ),
-    click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="A setting of the learner, as TOML writes values: k=10, distance='city-block'.",
-    ),
-    click.option(
-        "--pseudo-count",
-        type=float,
-        default=1.0,
-        show_default=True,
-        help="Added to each level's count: 0 is maximum likelihood.",
-    ),
-    click.option(
-        "--m-estimate",
-        type=float,
-        metavar="ROWS",
-        help="Smooth as if each level had been seen in its share of so many rows.",
-    ),
-    click.option(
-        "--prior",
-        multiple=True,
-        default=("observed",),
-        metavar="observed|uniform|CLASS=P",
-        help="Class prior; give CLASS=P once for every class.",
-    ),
-    click.option(
-        "--prior-pseudo-count", type=float, default=0.0, show_default=True, help="Added to each class's count."
-    ),
-    click.option(
-        "--variance",
-        type=click.Choice(["unbiased", "ml"]),
-        default="unbiased",
-        show_default=True,
-        help="Divide by n-1 or by n.",
-    ),
-    click.option(
-        "--variance-floor",
-        type=float,
-        default=1e-3,
-        show_default=True,
-        help="Least variance of a class, as a share of the attribute's own.",
-    ),
-    click.option(
-        "--missing-as",
-        type=click.Choice(["skip", "level"]),
-        default="skip",
-        show_default=True,
-        help="Leave missing cells out, or take being missing as evidence.",
-    ),
-    click.option(
-        "--unseen",
-        type=click.Choice(["skip", "reserve", "error"]),
-        default="skip",
-        show_default=True,
-        help="A level that training did not have: left out, given the mass of one more level, or refused.",
-    ),
-    click.option(
-        "--numbers",
-        multiple=True,
-        default=("gaussian",),
-        show_default=True,
-        metavar="KIND|COLUMN=KIND",
-        help="What the density of a number is: gaussian, kernel or binned; for all columns, or for one.",
-    ),
-    click.option(
-        "--bandwidth",
-        default="silverman",
-        show_default=True,
-        metavar="RULE|NUMBER",
-        help="Width of kernels: silverman, scott, likelihood, or so many standard deviations.",
-    ),
-    click.option(
-        "--bins",
-        multiple=True,
-        default=("mdl",),
-        show_default=True,
-        metavar="RULE|COLUMN=RULE|COLUMN=EDGES",
-        help="Where binned numbers are cut: mdl, width, frequency, or at edges: age=20,40,60.",
-    ),
-    click.option(
-        "--bin-count", type=int, default=10, show_default=True, help="Bins of equal width or frequency, at most."
-    ),
-    click.option(
-        "--bins-closed",
-        type=click.Choice(["left", "right"]),
-        default="left",
-        show_default=True,
-        help="Whether a bin holds the edge below it or the one above it.",
-    ),
-)
-
 Command = Callable[..., Any]
 
 
-def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
+def with_options(*options: Any) -> Callable[[Command], Command]:
+    """One decorator for several options, which help lists in this order."""
+
     def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
@@ -151,8 +70,31 @@ def _with(options: tuple[Any, ...]) -> Callable[[Command], Command]:
     return decorate
 
 
-reading_options = _with(_READING)
-learning_options = _with(_LEARNING)
+reading_options = with_options(*_READING)
+text_options = with_options(*_TEXT)
+
+folds_options = with_options(
+    click.option(
+        "--folds", type=click.IntRange(2, 1000), default=10, show_default=True, help="Folds of the cross-validation."
+    ),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Deals the rows to the folds."),
+)
+
+row_options = with_options(
+    click.argument("given", nargs=-1, metavar="[NAME=VALUE]... | DATA"),
+    click.option("--row", type=click.IntRange(1), metavar="N", help="Take row N of DATA; the first is 1."),
+)
+
+
+def row_of(model: Any, given: tuple[str, ...], row: int | None, encoding: str | None, delimiter: str | None) -> Any:
+    """The row that is asked about: values by hand, or row N of a table."""
+    from likely.explaining.asked import asked, by_name
+
+    if row is None:
+        return asked(model, by_name(given, model.schema.names))
+    if len(given) == 1:
+        return asked(model, given[0], row, encoding=encoding, delimiter=delimiter)
+    raise SettingError("--row N needs one table, and no values by hand: --row N DATA.")
 
 
 def _writable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
@@ -175,6 +117,36 @@ def out_option(metavar: str, words: str, required: bool = True) -> Callable[[Com
     return click.option("-o", "--out", required=required, metavar=metavar, callback=_writable, help=words)
 
 
+loss_option = click.option(
+    "--loss", "loss_file", metavar="FILE.toml", help="What each action costs in each class, and not to know (abstain)."
+)
+
+
+def loss_of(loss_file: str | None) -> Any:
+    """The loss that --loss names; None without it."""
+    if loss_file is None:
+        return None
+    from likely.loss import read_loss
+
+    return read_loss(loss_file)
+
+
+prior_option = click.option(
+    "--prior",
+    "priors",
+    multiple=True,
+    metavar="CLASS=P|uniform",
+    help="A class is more or less frequent than in training; classes that are not named share the rest.",
+)
+
+
+def prior_given(entries: tuple[str, ...]) -> Any:
+    """The prior to decide by; None where it is the model's own."""
+    if entries == ("uniform",):
+        return "uniform"
+    return pairs(entries, "--prior", "CLASS=PROBABILITY") or None
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 
 
@@ -186,9 +158,20 @@ def pair(text: str, option: str, form: str, first: bool = False) -> tuple[str, s
     return name, value
 
 
+def pairs(entries: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """Several NAME=VALUE, each name once; values stay text, which is exact."""
+    out: dict[str, str] = {}
+    for entry in entries:
+        name, value = pair(entry, option, form)
+        if name in out:
+            raise SettingError(f"{option} names {shown(name)} twice. Name it once.")
+        out[name] = value
+    return out
+
+
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     """What `summarize` takes, from the shared options (which are taken out of `options`)."""
-    types = dict(pair(t, "--type", "COLUMN=KIND") for t in options.pop("types"))
+    types = pairs(options.pop("types"), "--type", "COLUMN=KIND")
     missing = options.pop("missing")
     schema_file = options.pop("schema_file")
     schema = None
@@ -203,14 +186,9 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         "target_bins": _bins(options.pop("target_bins")),
         "schema": schema,
         "encoding": options.pop("encoding"),
-        "delimiter": _delimiter(options.pop("delimiter")),
+        "delimiter": options.pop("delimiter"),
         "threads": options.pop("threads"),
     }
-
-
-def _delimiter(text: str | None) -> str | None:
-    named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-    return None if text is None else named.get(text, text)
 
 
 def _bins(text: str | None) -> int | list[float] | None:
@@ -223,104 +201,3 @@ def _bins(text: str | None) -> int | list[float] | None:
             f"--target-bins {shown(text)} is neither a number of bins nor edges such as 10,20,30."
         ) from None
     return int(edges[0]) if len(edges) == 1 and edges[0].is_integer() else edges
-
-
-def learner_of(options: dict[str, Any]) -> Any:
-    """The learner that the shared options describe (they are taken out of `options`)."""
-    from likely.models.learners import learner_named
-
-    name, context = options.pop("learner"), click.get_current_context()
-    taken = {k: options.pop(k) for k in _NAIVE if k in options}
-    said = {k: v for k, v in taken.items() if context.get_parameter_source(k) != ParameterSource.DEFAULT}
-    settings = {_NAIVE[k]: _setting(k, v) for k, v in said.items()}
-    for text in options.pop("settings"):
-        key, value = pair(text, "--set", "NAME=VALUE", first=True)
-        settings[key.replace("-", "_")] = _toml(value, text)
-    return learner_named(name, settings)
-
-
-def check_said_once(spec_file: str, reading: dict[str, Any]) -> None:
-    """Refuse an option that says again, or otherwise, what a spec says: its learner, and how it reads the table."""
-    context = click.get_current_context()
-    spoken = {"learner", "settings", *_NAIVE, *reading, *(["schema_file"] if reading else [])}
-    for option in context.command.params:
-        if option.name in spoken and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
-            raise SettingError(
-                f"{shown(spec_file)} says already what {option.opts[-1]} would say. "
-                "Change the spec, or leave one of them out."
-            )
-
-
-_NAIVE = {
-    "pseudo_count": "pseudo_count",
-    "m_estimate": "m_estimate",
-    "prior": "prior",
-    "prior_pseudo_count": "prior_pseudo_count",
-    "variance": "variance",
-    "variance_floor": "variance_floor",
-    "missing_as": "missing",
-    "unseen": "unseen",
-    "numbers": "numbers",
-    "bandwidth": "bandwidth",
-    "bins": "bins",
-    "bin_count": "bin_count",
-    "bins_closed": "bins_closed",
-}
-"""Options that are settings of naive Bayes (and of others that have a setting of that name)."""
-
-
-def _setting(option: str, value: Any) -> Any:
-    if option == "prior":
-        return value[0] if len(value) == 1 and value[0] in ("observed", "uniform") else _given(value)
-    if option == "numbers":
-        return _by_column(value, "--numbers", "COLUMN=KIND")
-    if option == "bins":
-        found = _by_column(value, "--bins", "COLUMN=EDGES")
-        return found if isinstance(found, str) else {name: _edges(rule) for name, rule in found.items()}
-    if option == "bandwidth":
-        return _number_or_word(value)
-    return value
-
-
-def _by_column(entries: tuple[str, ...], option: str, form: str) -> str | dict[str, str]:
-    """One word for every column, or a word for each; '*' stands for the columns that are not named."""
-    if len(entries) == 1 and "=" not in entries[0]:
-        return entries[0]
-    return dict(pair(e, option, form) if "=" in e else ("*", e) for e in entries)
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _edges(text: str) -> Any:
-    """Edges such as 10,20,30; anything else is left to the learner, which says what it knows."""
-    found = [_number_or_word(e) for e in text.split(",")]
-    return text if any(isinstance(e, str) for e in found) else found
-
-
-def _toml(value: str, text: str) -> Any:
-    import tomllib
-
-    for written in (value, f"'{value}'"):  # a bare word is a string
-        try:
-            return tomllib.loads(f"x = {written}")["x"]
-        except (tomllib.TOMLDecodeError, RecursionError):
-            continue
-    raise SettingError(f"--set {shown(text)}: the value is not understood. Write it as TOML does.")
-
-
-def _given(entries: tuple[str, ...]) -> dict[str, float]:
-    out = {}
-    for entry in entries:
-        name, value = pair(entry, "--prior", "CLASS=PROBABILITY")
-        try:
-            out[name] = float(value)
-        except ValueError:
-            raise SettingError(
-                f"--prior {shown(entry)}: {shown(value)} is no probability. Write a number such as 0.25."
-            ) from None
-    return out

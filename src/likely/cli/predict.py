@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option
+from likely.cli.options import out_option, text_options
 
 
 @click.command(short_help="The class of each row, with probabilities.")
@@ -13,8 +13,7 @@ from likely.cli.options import out_option
 @click.argument("data")
 @out_option("FILE", "CSV (also .gz, .zst), TSV or Parquet by its name; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
-@click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1.")
-@click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise.")
+@text_options
 def predict(model: str, data: str, out: str | None, keep: bool, encoding: str | None, delimiter: str | None) -> None:
     """Predict each row of DATA by MODEL.
 

@@ -7,7 +7,7 @@ import sys
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, out_option
+from likely.cli.options import json_option, out_option, text_options
 
 
 @click.command(short_help="log P(row) of each row; the unlikely ones.")
@@ -16,8 +16,7 @@ from likely.cli.options import json_option, out_option
 @out_option("FILE", "Write log_density of each row: CSV (also .gz, .zst), TSV or Parquet by its name.", required=False)
 @click.option("--lowest", type=click.IntRange(0), default=10, show_default=True, help="Rows of lowest density to name.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
-@click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1.")
-@click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise.")
+@text_options
 @json_option
 def score(
     data: str,

@@ -6,9 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from likely.report.contents import Page, Table
+if TYPE_CHECKING:
+    from likely.report.contents import Page, Table
 
 PATIENCE = 1.0
 """Seconds before a progress line appears."""
@@ -16,7 +18,7 @@ _shown = False
 """Whether a progress line is on the terminal."""
 
 
-_PLAINER = str.maketrans({"▇": "#", "→": ">", "×": "x", "÷": "/", "–": "-", "…": "~", "±": "~"})
+_PLAINER = str.maketrans({"▇": "#", "→": ">", "×": "x", "÷": "/", "–": "-", "…": "~", "±": "~", "≈": "~", "Σ": "sum"})
 """For a terminal or file that can take only ASCII."""
 
 
@@ -40,8 +42,12 @@ def _plain(page: Page) -> None:
         lines += ["", table.title, *_aligned(table)]
     if page.remarks:
         lines += ["", *page.remarks]
-    text = "\n".join(lines) + "\n"
-    encoding = sys.stdout.encoding or "utf-8"
+    write("\n".join(lines))
+
+
+def write(words: str) -> None:
+    """Lines as they are, on a terminal too; in ASCII where standard output can take no more."""
+    text, encoding = words + "\n", sys.stdout.encoding or "utf-8"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

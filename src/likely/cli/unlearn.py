@@ -5,15 +5,14 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option
+from likely.cli.options import out_option, text_options
 
 
 @click.command(short_help="Take rows out of a model, exactly.")
 @click.argument("model")
 @click.argument("data")
 @out_option("FILE.likely", "Where to write the model without these rows.")
-@click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1.")
-@click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself otherwise.")
+@text_options
 def unlearn(model: str, data: str, out: str, encoding: str | None, delimiter: str | None) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
     from likely.fitting import load, unlearned

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from likely.drafting import Reading, draft, with_encoding
-from likely.errors import InputError
+from likely.errors import InputError, SettingError, shown
 from likely.evaluate.scores import Scores
 from likely.evaluate.validate import validate
 from likely.models.field import field_of
@@ -29,6 +29,8 @@ class Compared:
     refused: str = ""
     proper: bool = True
     """Whether it gives probabilities; else its log loss and Brier score are those of normalised scores."""
+    notes: tuple[str, ...] = ()
+    """What searches say of how they ended: not converged, classes that are separable."""
 
 
 @dataclass(frozen=True)
@@ -52,50 +54,75 @@ def compare(
     target: str,
     learners: Mapping[str, Learner] | None = None,
     *,
+    also: Mapping[str, Learner] | None = None,
     folds: int = 10,
     seed: int = 0,
     **reading: Any,
 ) -> Comparison:
     """Cross-validate learners side by side; by default one of each kind. `reading` takes what `summarize` takes.
 
+    `learners` gives each a name of its own: {"3 nearest": Neighbors(k=3), "10 nearest": Neighbors(k=10)}; those of
+    `also` are compared with them, or with one of each kind.
+
     >>> table = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}
     >>> [one.name for one in compare(table, "y", folds=5).learners if one.scores is not None][-1]
     'Prior'
     """
     how = Reading(target, **reading)
+    if learners is not None:
+        _check(learners)
+    if also:
+        _check(also)
 
     def work(source: Source) -> Comparison:
-        return _compared(source, how, learners, folds, seed)
+        return _compared(source, how, learners, also or {}, folds, seed)
 
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
+def _check(learners: object) -> None:
+    """Refuse what is no dict of learners."""
+    like = """such as {"3 nearest": likely.Neighbors(k=3)}"""
+    if not isinstance(learners, Mapping) or not learners:
+        raise SettingError(f"learners is {shown(learners)}. Give a dict with a name for each learner, {like}.")
+    for name, learner in learners.items():
+        if not isinstance(name, str) or isinstance(learner, type) or not isinstance(learner, Learner):
+            raise SettingError(f"learners has {shown(learner)} under {shown(name)}. Give names and learners, {like}.")
+
+
 def _compared(
-    source: Source, reading: Reading, learners: Mapping[str, Learner] | None, folds: int, seed: int
+    source: Source,
+    reading: Reading,
+    learners: Mapping[str, Learner] | None,
+    also: Mapping[str, Learner],
+    folds: int,
+    seed: int,
 ) -> Comparison:
     first = draft(source, reading)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    chosen: dict[str, Learner] = dict(learners or {})
+    chosen: dict[str, Learner] = {**(learners or {}), **also}
     left: dict[str, str] = {}
 
     def field(total: Summary) -> Mapping[str, Learner]:
         nonlocal chosen, left
         if learners is None:
             chosen, left = field_of(total.rows)
+            chosen = {**chosen, **also}
         return chosen
 
     found = validate(source, first, reading, field, folds, seed)
     total = found.total
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, as `look` does.
-        return _compared(source, reading, learners, max(2, total.rows // 2), seed)
+        return _compared(source, reading, learners, also, max(2, total.rows // 2), seed)
     rows = []
     for name, learner in chosen.items():
         scores = found.scorers[name].read() if name in found.scorers else None
         about = type(learner).__name__, changed_settings(learner)
-        rows.append(Compared(name, *about, scores, found.refused.get(name, ""), name not in found.improper))
+        told = found.notes.get(name, ())
+        rows.append(Compared(name, *about, scores, found.refused.get(name, ""), name not in found.improper, told))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
     return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows))

@@ -96,6 +96,7 @@ class FoldSums:
     """The sums of all rows, and those of any fold or of all but one: taken out of one summary of class and fold."""
 
     def __init__(self, whole: Summary, rows: NDArray[np.int64], first: Draft) -> None:
+        whole = whole.canonical()  # once, not for every fold that is taken out of it
         self._whole, self.rows, self._first = whole, rows, first
         self._pairs = [(int(k), name) for k, name in (pair.split(" ", 1) for pair in whole.labels.names)]
         self._names = list(dict.fromkeys(name for _, name in self._pairs))

@@ -5,6 +5,7 @@ Two sweeps: one for the sums of ten folds, one to score each row by a model that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -12,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.drafting import Reading, draft, remarks, type_option, with_encoding
+from likely.drafting import Reading, draft, remarks, with_encoding
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate import kernels
-from likely.evaluate.information import Piece, attributes, entropy, evidence
-from likely.evaluate.redundancy import SAMPLE, Pair, Sample
+from likely.evaluate.information import Piece, entropy, evidence
+from likely.evaluate.losses import LossScores, loss_scores
+from likely.evaluate.redundancy import Pair, Sampler, chance, outside
 from likely.evaluate.scores import Scores
 from likely.evaluate.validate import validate
+from likely.loss import Loss
 from likely.models.baseline import Prior
 from likely.models.model import Learner, Model
 from likely.models.naive import NaiveBayes
+from likely.models.product import Product
 from likely.sums import state
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 from likely.table.schema import Column
 from likely.table.source import Source
 
@@ -60,32 +62,30 @@ class Look:
     attributes: tuple[dict[str, Any], ...]
     evidence: tuple[Piece, ...]
     redundant: tuple[Pair, ...]
+    """Every pair of attributes that was looked at, those that push the odds farthest first."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    decisions: LossScores | None = None
+    """What deciding costs, where a loss was given."""
 
     def json(self) -> bytes:
         """The whole record as JSON."""
         return state.as_json(state.plain(self))
 
 
-class _Sampler:
-    """Keeps some of the rows that are scored, to compare attributes with each other."""
-
-    def __init__(self, total: Summary) -> None:
-        self.attributes = attributes(total)
-        self.sample = Sample(self.attributes)
-        self._share = min(1.0, SAMPLE / (total.rows + total.left_out))
-
-    def take(self, batch: Batch, start: int) -> None:
-        picked = np.empty(batch.rows, np.bool_)
-        kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 0, picked)
-        self.sample.take(batch, np.flatnonzero(picked))
-
-
 def look(
-    data: object, target: str, learner: Learner | None = None, *, folds: int = 10, seed: int = 0, **reading: Any
+    data: object,
+    target: str,
+    learner: Learner | None = None,
+    *,
+    loss: Loss | Mapping[str, Any] | None = None,
+    folds: int = 10,
+    seed: int = 0,
+    **reading: Any,
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
+
+    With a loss, also what deciding by it costs.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
@@ -93,33 +93,37 @@ def look(
     """
     chosen = learner or NaiveBayes()
     how = Reading(target, **reading)
-    return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed))  # type: ignore[no-any-return]
+    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+    return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs))  # type: ignore[no-any-return]
 
 
-def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: int) -> Look:
+def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: int, loss: Loss | None) -> Look:
     first = draft(source, reading)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
     learners = {"learner": learner, "baseline": Prior()}
-    found = validate(source, first, reading, learners, folds, seed, _Sampler)
+    found = validate(source, first, reading, learners, folds, seed, Sampler, loss)
     total = found.total
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
-        return _look(source, reading, learner, max(2, total.rows // 2), seed)
+        return _look(source, reading, learner, max(2, total.rows // 2), seed, loss)
     if "learner" in found.refused:
         raise SettingError(found.refused["learner"])
     scorer, baseline = found.scorers["learner"], found.scorers["baseline"]
     told = found.extras[0].attributes
-    redundant = tuple(reduce(add, (e.sample for e in found.extras)).pairs())
+    redundant = outside(reduce(add, (e.sample for e in found.extras)).pairs(), getattr(learner, "blocks", ()))
     whole = learner.learn(total)
-    notes = whole.notes if isinstance(whole, Model) else ()
+    if isinstance(whole, Product):  # a block takes its attributes together, so nothing is counted twice
+        redundant = tuple(p for p in redundant if not whole.share_block(p.one, p.other))
+    notes = whole.notes if isinstance(whole, Model) else found.notes.get("learner", ())
     record = Look(
         source.name,
         target.name,
         total.rows,
         total.left_out,
-        dict(zip(total.classes, total.total.floats().tolist(), strict=True)),
+        # Those that only knowledge names come last and weigh nothing.
+        {c: 0.0 for c in found.classes} | dict(zip(total.classes, total.total.floats().tolist(), strict=True)),
         entropy(total.total.floats()),
         total.schema.columns,
         repr(learner),
@@ -133,16 +137,17 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         redundant,
         (),
         (*source.notes, *notes),
+        None if scorer.deeds is None or baseline.deeds is None else loss_scores(scorer.deeds, baseline.deeds),
     )
-    return replace(record, warnings=tuple(_warnings(record, total)))
+    return replace(record, warnings=tuple(_warnings(record, total, learner)))
 
 
-def _warnings(record: Look, total: Summary) -> list[str]:
+def _warnings(record: Look, total: Summary, learner: Learner) -> list[str]:
     out = []
     if record.left_out:
         rows = "1 row has" if record.left_out == 1 else f"{record.left_out:,} rows have"
         out.append(f"{rows} no class, or no weight, and cannot be used.")
-    if record.rows < FEW_ROWS:
+    if record.rows < FEW_ROWS and record.decisions is None:
         p = record.scores.accuracy
         margin = 2 * float(np.sqrt(max(p * (1 - p), 1 / record.rows) / record.rows))
         low, high = max(p - margin, 0), min(p + margin, 1)
@@ -167,17 +172,26 @@ def _warnings(record: Look, total: Summary) -> list[str]:
         some = ", ".join(shown(name, 30) for name in gaps[:5]) + (" …" if len(gaps) > 5 else "")
         count = "1 attribute is" if len(gaps) == 1 else f"{len(gaps)} attributes are"
         out.append(f"{count} missing in at least half of the rows: {some}.")
-    for pair in record.redundant[:5]:
-        out.append(
-            f"{shown(pair.one)} and {shown(pair.other)} repeat each other ({100 * pair.share:.0f} %): naive Bayes "
-            f"counts their evidence twice. Try {type_option(pair.other, 'ignore')}."
-        )
-    if len(record.redundant) > 5:
-        out.append(f"{len(record.redundant) - 5} more pairs of attributes repeat each other.")
+    if isinstance(learner, NaiveBayes):
+        out += _repeated(record)
     out += remarks(total.schema)
     for name, statistic in total.columns.items():
         if isinstance(statistic, Numbers):
             infinite = float(statistic.other[1:].sum(0).floats().sum())
             if infinite:
                 out.append(f"{shown(name)} has {infinite:g} infinite numbers, which count as missing.")
+    return out
+
+
+def _repeated(record: Look) -> list[str]:
+    """What naive Bayes counts twice: one line for each of the worst pairs."""
+    worst = [p for p in record.redundant if p.matters]
+    out = [
+        f"{shown(pair.one)} and {shown(pair.other)} repeat each other given {shown(record.target)} "
+        f"({pair.bits:.2f} bits, {chance(pair.p_of_all)}): counted as two, they push the odds {pair.push:.1f} bits "
+        f"too far.{' What joining them or leaving one out would change: see likely repeats.' if not k else ''}"
+        for k, pair in enumerate(worst[:3])
+    ]
+    if len(worst) > 3:
+        out.append(f"{len(worst) - 3} more pairs of attributes repeat each other.")
     return out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.evaluate import kernels
+from likely.evaluate.losses import Deeds
 from likely.models.posterior import Posterior
 from likely.sums.counts import add_counts
 from likely.sums.exact import Exact
@@ -35,7 +36,8 @@ class Scores:
 class Scorer:
     """Adds up scores over rows; like every sum here it is exact, so threads cannot change a bit of it."""
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, classes: int, deeds: Deeds | None = None) -> None:
+        self.deeds = deeds
         self.surprise = Numbers(1, cap=64)
         self.brier = Numbers(1, cap=64)
         self.confusion = Exact.zeros(classes, classes)
@@ -52,6 +54,8 @@ class Scorer:
         self.surprise.update(surprise, group, share)
         self.brier.update(brier, group, share)
         add_counts(found.codes.astype(np.int32), truth, share, self.confusion, self.unclassified)
+        if self.deeds is not None:
+            self.deeds.update(found, truth, share)
 
     def __add__(self, other: Scorer) -> Scorer:
         out = Scorer(0)
@@ -59,6 +63,8 @@ class Scorer:
         out.brier = self.brier + other.brier
         out.confusion = self.confusion + other.confusion
         out.unclassified = self.unclassified + other.unclassified
+        if self.deeds is not None and other.deeds is not None:
+            out.deeds = self.deeds + other.deeds
         return out
 
     def read(self) -> Scores:

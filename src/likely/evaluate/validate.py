@@ -4,33 +4,35 @@ have not seen its fold. Learners that search (logistic regression) sweep again; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from likely.drafting import Draft, Reading, check_rows
-from likely.engines.local import sweep
+from likely.engines.local import Worker, sweep
 from likely.errors import InputError, LikelyError, shown
 from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
+from likely.evaluate.losses import Deeds
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
+from likely.holding import Held, Piece, small
+from likely.loss import Loss
+from likely.models.chords import Together
 from likely.models.model import Learner, Model, Search
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source
 from likely.threads import in_order
 
-if TYPE_CHECKING:
-    pass
-
 Placed = tuple[Any, Any, Any]
+W = TypeVar("W", bound=Worker)
 
 
 @dataclass
@@ -41,54 +43,63 @@ class Validation:
     scorers: dict[str, Scorer]
     refused: dict[str, str]
     extras: list[Any]
+    classes: tuple[str, ...] = ()
+    """Of the confusion: those of the rows, then those that only a learner's knowledge names."""
     improper: frozenset[str] = frozenset()
     """Learners whose posterior is made of scores that are no probabilities."""
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What the models that a search found say of how it ended, and in how many folds if not in all."""
 
 
 class Folded:
-    """The rows of a source with their folds, sweep after sweep the same."""
+    """The rows of a source with their folds, sweep after sweep the same: kept in memory where they are few enough."""
 
     def __init__(self, source: Source, total: Summary, reading: Reading, folds: int, seed: int) -> None:
         self.source, self.total, self.reading, self.folds, self.seed = source, total, reading, folds, seed
         self.columns = [c.name for c in total.schema.used]
+        self.held = Held(total, self._read)
 
-    def dealer(self) -> Dealer:
-        return Dealer(self.total.schema, self.folds, self.seed)
-
-    def encoder(self) -> Encoder:
+    def _read(self) -> Iterator[Piece]:
+        """The rows and the fold of each; rows that do not count have the fold after the last."""
         labels = {n: s.labels for n, s in self.total.columns.items() if isinstance(s, Counts)}
-        return Encoder(self.total.schema, labels, Labels(self.total.classes))
+        # Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
+        encoder = Encoder(self.total.schema, labels, Labels(self.total.classes))
+        dealer = Dealer(self.total.schema, self.folds, self.seed)
 
-    def read(self, encoder: Encoder, dealer: Dealer, placed: Placed, start: int) -> tuple[Batch, Ints]:
-        """A batch and the fold of each row; rows that do not count have the fold after the last."""
-        arrow, codes, ordinal = placed
-        batch = encoder.encode(arrow, start)
-        assert batch.target is not None
-        counts = batch.target.codes >= 0
-        if batch.weight is not None:
-            counts &= batch.weight > 0
-        return batch, np.where(counts, dealer.folds(codes, ordinal), np.int32(self.folds))
+        def piece(item: tuple[Placed, int]) -> Piece:
+            (arrow, codes, ordinal), start = item
+            batch = encoder.encode(arrow, start)
+            assert batch.target is not None
+            counts = batch.target.codes >= 0
+            if batch.weight is not None:
+                counts &= batch.weight > 0
+            return Piece(batch, np.where(counts, dealer.folds(codes, ordinal), np.int32(self.folds)))
 
-    def more(self, names: frozenset[str], summaries: list[Summary]) -> None:
-        """One sweep: the statistics beyond the first order, for each fold and (as their sum) for the total."""
-        if not names:
-            return
-        dealer = self.dealer()
-        workers = sweep(
-            self.source.batches(self.columns),
-            lambda: _FoldExtender(self, dealer, names),
-            self.reading.threads,
-            dealer.place,
-            self.reading.progress,
-        )
-        for name in sorted(names):
-            dealt = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
-            self.total.more[name] = reduce(add, dealt)
-            for summary, part in zip(summaries, dealt, strict=True):
-                # A fold without any row of a class does not know that class (tests/models/test_tree.py).
+        yield from in_order(_placed(self.source.batches(self.columns), dealer), piece, self.reading.threads)
+
+    def swept(self, worker: Callable[[], W]) -> Sequence[W]:
+        """Workers that have taken all pieces between them."""
+        return sweep(iter(self.held), worker, self.reading.threads, progress=self.reading.progress)
+
+    def summed(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
+        """What the pieces add under each key, summed in the order of the table: threads change nothing."""
+        sums: dict[Any, tuple[Any, ...]] = {}
+        for part in in_order(iter(self.held), partial, self.reading.threads):
+            for key, value in part.items():
+                sums[key] = value if key not in sums else tuple(a + b for a, b in zip(sums[key], value, strict=True))
+        return sums
+
+    def more(self, name: str, training: Sequence[Summary]) -> None:
+        """One sweep: a statistic beyond the first order, for the total and for all rows but those of each fold."""
+        workers = self.swept(lambda: _FoldExtender(self, frozenset({name})))
+        dealt = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
+        total = self.total.more[name] = reduce(add, dealt)
+        for summary, part in zip(training, dealt, strict=True):
+            if summary is not self.total:
+                # All rows but a fold's may not know a class that the fold does (tests/evaluate/test_compare.py).
                 index = {c: k for k, c in enumerate(summary.classes)}
                 places = np.array([index.get(c, -1) for c in self.total.classes], np.intp)
-                summary.more[name] = part.regrouped(places, len(summary.classes))
+                summary.more[name] = (total - part).regrouped(places, len(summary.classes)).canonical()
 
     def search(
         self,
@@ -101,26 +112,17 @@ class Folded:
 
         A class that only one fold has is not among those of its training rows, so that classes are numbered by fold.
         """
-        encoder = self.encoder()
         while searches:
-            dealer = self.dealer()
             running = dict(searches)
 
-            def partial(item: tuple[Placed, int]) -> dict[tuple[str, int], Any]:
-                batch, fold = self.read(encoder, dealer, *item)  # noqa: B023 - used up within the loop
+            def partial(piece: Piece) -> dict[tuple[str, int], Any]:
                 out = {}
-                for key, search in running.items():  # noqa: B023
-                    rows = batch.take(np.flatnonzero((fold != key[1]) & (fold < self.folds)))
+                for key, search in running.items():  # noqa: B023 - used up within the loop
+                    rows = piece.batch.take(np.flatnonzero((piece.fold != key[1]) & (piece.fold < self.folds)))
                     out[key] = search.look_at(rows, *grouped(training[key[1]], rows))
                 return out
 
-            sums: dict[tuple[str, int], Any] = {}
-            for part in in_order(_placed(self.source.batches(self.columns), dealer), partial, self.reading.threads):
-                for key, value in part.items():
-                    sums[key] = (
-                        value if key not in sums else tuple(a + b for a, b in zip(sums[key], value, strict=True))
-                    )
-            for key, value in sums.items():
+            for key, value in self.summed(partial).items():
                 try:
                     step = running[key].step(value)
                 except LikelyError as error:
@@ -134,6 +136,24 @@ class Folded:
             for key in [k for k in searches if k[0] in refused]:
                 del searches[key]
 
+    def search_together(self, begun: Together) -> Mapping[int, Model]:
+        """Let a search for all folds have its sweeps; the models of those folds for which it found one."""
+
+        def first(piece: Piece) -> Any:
+            return begun.sheets(piece.batch, *grouped(self.total, piece.batch), piece.fold)
+
+        held: list[Any] | None = None
+        if small(self.total):
+            held = list(in_order(iter(self.held), first, self.reading.threads))
+        while not begun.done:
+            sums: Any = None
+            sheets: Any = iter(self.held) if held is None else held
+            work: Any = begun.look_at if held is not None else lambda piece, s=begun: s.look_at(first(piece))
+            for part in in_order(sheets, work, self.reading.threads):
+                sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
+            begun = begun.step(sums)
+        return begun.found
+
 
 def _placed(batches: Any, dealer: Dealer) -> Any:
     start = 0
@@ -143,38 +163,40 @@ def _placed(batches: Any, dealer: Dealer) -> Any:
 
 
 class _FoldExtender:
-    def __init__(self, rows: Folded, dealer: Dealer, names: frozenset[str]) -> None:
+    def __init__(self, rows: Folded, names: frozenset[str]) -> None:
         self.extenders = [Extender(rows.total, names) for _ in range(rows.folds)]
-        self._rows, self._dealer, self._encoder = rows, dealer, rows.encoder()
 
-    def take(self, placed: Placed, start: int) -> None:
-        batch, fold = self._rows.read(self._encoder, self._dealer, placed, start)
-        for extender, index in zip(self.extenders, parts(fold, len(self.extenders) + 1), strict=False):
+    def take(self, piece: Piece, start: int) -> None:
+        for extender, index in zip(self.extenders, parts(piece.fold, len(self.extenders) + 1), strict=False):
             if len(index):
-                extender.update(batch.take(index))
+                extender.update(piece.batch.take(index))
+
+
+def all_classes(total: Summary, models: Mapping[str, list[Model]]) -> tuple[str, ...]:
+    """The classes of the rows, then those that only knowledge names: they take their share of the probability."""
+    more = {c for per_fold in models.values() for model in per_fold for c in model.classes}
+    return (*total.classes, *sorted(more - set(total.classes)))
 
 
 class _Judge:
     """Scores rows by the models that have not seen their fold."""
 
-    def __init__(self, rows: Folded, dealer: Dealer, models: Mapping[str, list[Model]], extra: Any) -> None:
-        classes = rows.total.classes
-        self.scorers = {name: Scorer(len(classes)) for name in models}
+    def __init__(self, rows: Folded, models: Mapping[str, list[Model]], extra: Any, loss: Loss | None) -> None:
+        classes = all_classes(rows.total, models)
+        self.scorers = {name: Scorer(len(classes), None if loss is None else Deeds(loss, classes)) for name in models}
         self.extra = extra
-        self._rows, self._dealer, self._models, self._classes = rows, dealer, models, classes
-        self._encoder = rows.encoder()
+        self._folds, self._models, self._classes = rows.folds, models, classes
         self._places = {
             name: [[classes.index(c) for c in m.classes] for m in per_fold] for name, per_fold in models.items()
         }
 
-    def take(self, placed: Placed, start: int) -> None:
-        batch, fold = self._rows.read(self._encoder, self._dealer, placed, start)
+    def take(self, piece: Piece, start: int) -> None:
         if self.extra is not None:
-            self.extra.take(batch, start)
-        for k, index in enumerate(parts(fold, self._rows.folds + 1)[:-1]):
+            self.extra.take(piece.batch, start)
+        for k, index in enumerate(parts(piece.fold, self._folds + 1)[:-1]):
             if not len(index):
                 continue
-            part = batch.take(index)
+            part = piece.batch.take(index)
             assert part.target is not None
             for name, scorer in self.scorers.items():
                 joint = np.full((part.rows, len(self._classes)), -np.inf)
@@ -191,18 +213,13 @@ def learned(
     refused: dict[str, str] = {}
     wanted: dict[str, frozenset[str]] = {n: x.needs(rows.total.schema) for n, x in learners.items()}
     further = sorted({s for names in wanted.values() for s in names})
-    parts_of = [sums.part(k) for k in range(rows.folds)] if further else []
+    sizes = sums.rows.tolist()
+    training = [sums.rest(k) if 0 < count < rows.total.rows else rows.total for k, count in enumerate(sizes)]
     for name in further:
         try:
-            rows.more(frozenset({name}), parts_of)
+            rows.more(name, training)
         except LikelyError as error:
             refused |= {n: str(error) for n, names in wanted.items() if name in names}
-    training = []
-    for k, count in enumerate(sums.rows.tolist()):
-        if not 0 < count < rows.total.rows:
-            training.append(rows.total)
-        else:
-            training.append(rows.total - parts_of[k] if rows.total.more else sums.rest(k))
     for name, learner in learners.items():
         if name in refused:
             continue
@@ -217,6 +234,13 @@ def learned(
             refused[name] = str(error)
             for key in [k for k in searches if k[0] == name]:
                 del searches[key]
+    for name, learner in learners.items():
+        together = getattr(learner, "learn_together", None)
+        if together is not None and (name, 0) in searches:
+            begun = together(rows.total, training)
+            for k, model in (rows.search_together(begun) if begun is not None else {}).items():
+                models[name, k] = model
+                del searches[name, k]
     rows.search(searches, models, training, refused)
     kept = [n for n in learners if n not in refused]
     return {n: [models[n, k] for k in range(rows.folds)] for n in kept}, refused
@@ -241,24 +265,29 @@ def validate(
     folds: int,
     seed: int,
     extra: Any = None,
+    loss: Loss | None = None,
 ) -> Validation:
     """Cross-validate `learners` (or those that a function of the total names).
 
-    `extra(total)` makes something that is shown every scored batch as well.
+    `extra(total)` makes something that is shown every scored batch as well. With a loss, scorers also add up what is
+    decided.
     """
     sums = fold_sums(source, first, reading, folds, seed)
     total = sums.total
     check_classes(total, source)
+    if loss is not None:
+        loss.rows(total.classes)  # a class that the loss does not name is refused before anything is learned
     rows = Folded(source, total, reading, folds, seed)
     models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
-    dealer = rows.dealer()
-    judges = sweep(
-        source.batches(rows.columns),
-        lambda: _Judge(rows, dealer, models, None if extra is None else extra(total)),
-        reading.threads,
-        dealer.place,
-        reading.progress,
-    )
+    judges = rows.swept(lambda: _Judge(rows, models, None if extra is None else extra(total), loss))
     scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
     improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
-    return Validation(total, scorers, refused, [j.extra for j in judges], improper)
+    notes = {name: _noted([m.notes for m in held]) for name, held in models.items() if any(m.found() for m in held)}
+    return Validation(total, scorers, refused, [j.extra for j in judges], all_classes(total, models), improper, notes)
+
+
+def _noted(notes: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The notes of the models of all folds, each once, those of most folds first."""
+    count = Counter(note for each in notes for note in dict.fromkeys(each))
+    folds = len(notes)
+    return tuple(n if c == folds else f"{n} (In {c} of {folds} folds.)" for n, c in count.most_common())

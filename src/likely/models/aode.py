@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.models import kernels
+from likely.models.drawing import chance
 from likely.models.grid import Grid, drawn, grid_of, log, sampled, shares
 from likely.models.model import Model, learnable
 from likely.models.posterior import Matrix
@@ -105,7 +106,7 @@ class OneDependenceModel(Model):
 
         This draws from `log_joint` where every cell may be a parent; a rarer cell is drawn all the same.
         """
-        rng = np.random.default_rng(seed)
+        rng, rows = chance(rows, seed), int(rows)
         grid, classes = self.grid, len(self.classes)
         codes = np.full((rows, len(grid.axes)), -1, np.intp)
         if not len(grid.axes):

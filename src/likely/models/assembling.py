@@ -21,7 +21,7 @@ from likely.models.mixing import mixed
 from likely.models.model import Model, Search
 from likely.models.posterior import Matrix
 from likely.models.stacking import stacked
-from likely.sums.summary import MORE, Summary
+from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels
 
@@ -112,7 +112,7 @@ class Assembly(Search):
         out = Summary(self.summary.schema)
         out.labels = Labels(self.summary.classes)
         out.update(batch)
-        more = {name: MORE[name].over(self.summary) for name in self.summary.more}
+        more = {name: self.summary.begun(name) for name in self.summary.more}
         out.update_more(batch, more)
         out.more = more
         return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.models import kernels
+from likely.models.known import Shares
 from likely.models.quotient import Quotient, as_written
 from likely.sums.counts import Counts
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Codes
@@ -31,6 +32,8 @@ class LevelSettings:
     level_weights: Mapping[str, float] | None
     missing_is_level: bool
     reserve: bool
+    known: tuple[Shares | None, ...] = ()
+    """Knowledge of the levels in each class, which takes the place of smoothing there; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,13 @@ class Categorical:
         # The last two places serve the codes -1 and -2 themselves.
         return np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)[cells.codes]
 
-    def shares(self) -> list[float]:
-        """What smoothing adds to the count of each level."""
-        return [float(s) for s in _exact_shares(self.labels.names, self.settings)]
+    def shares(self, group: int) -> list[float]:
+        """What smoothing or knowledge adds to the count of each level in class number `group`."""
+        return [float(s) for s in _exact_shares(self.labels.names, self.settings, group)]
+
+    def held(self, group: int) -> float:
+        """What knowledge keeps for levels yet to come."""
+        return float(_held(self.labels.names, self.settings, group))
 
     def seen(self) -> NDArray[np.float64]:
         """What each level weighs in each class, (levels, classes)."""
@@ -71,32 +78,37 @@ class Categorical:
         settings, counts, names = self.settings, self.counts, self.labels.names
         if (code == MISSING_CODE and not settings.missing_is_level) or (code == UNSEEN_CODE and not settings.reserve):
             return None
-        shares = _exact_shares(names, settings)
-        one = sum(shares, Fraction(0)) / len(shares) if shares else _equal_share(0, settings)
-        gone = counts.other[0].fractions()
-        extra = sum(shares, Fraction(0)) + one * (settings.missing_is_level + settings.reserve)
-        bottoms = [n + extra for n in counts.table[: len(counts.labels)].sum(0).fractions()]
-        if settings.missing_is_level:
-            bottoms = [b + g for b, g in zip(bottoms, gone, strict=True)]
-        if code == MISSING_CODE:
-            tops = [g + one for g in gone]
-        elif code == UNSEEN_CODE:
-            tops = [one] * counts.groups
-        else:
-            place = counts.labels.index.get(names[code])
-            seen = [Fraction(0)] * counts.groups if place is None else counts.table[place].fractions()
-            tops = [n + shares[code] for n in seen]
-        return tuple(Quotient(top, bottom) for top, bottom in zip(tops, bottoms, strict=True))
+        gone, sums = counts.other[0].fractions(), counts.table[: len(counts.labels)].sum(0).fractions()
+        place = counts.labels.index.get(names[code]) if code >= 0 else None
+        seen = [Fraction(0)] * counts.groups if place is None else counts.table[place].fractions()
+        out = []
+        every = None if settings.known else _exact_shares(names, settings, 0)
+        for group in range(counts.groups):
+            shares = _exact_shares(names, settings, group) if every is None else every
+            one = sum(shares, Fraction(0)) / len(shares) if shares else _equal_share(0, settings)
+            held = _held(names, settings, group)
+            bottom = sums[group] + sum(shares, Fraction(0)) + held
+            bottom += one * (settings.missing_is_level + settings.reserve)
+            bottom += gone[group] if settings.missing_is_level else 0
+            if code == MISSING_CODE:
+                top = gone[group] + one
+            elif code == UNSEEN_CODE:
+                top = one + held
+            else:
+                top = seen[group] + shares[code]
+            out.append(Quotient(top, bottom))
+        return tuple(out)
 
 
-def domain(column: Column, counts: Counts) -> list[str]:
-    """All levels: those that rows have, and those that the file declared."""
-    return sorted({*counts.labels.names, *column.levels})
+def domain(column: Column, counts: Counts, known: Sequence[Shares | None] = ()) -> list[str]:
+    """All levels: those that rows have, those that the file declared, and those that knowledge names."""
+    named = (name for shares in known if shares is not None for name in shares.shares)
+    return sorted({*counts.labels.names, *column.levels, *named})
 
 
 def categorical(column: Column, counts: Counts, settings: LevelSettings) -> Categorical:
     """Derive the factor. Rounding happens here, once for each probability, before its log."""
-    return categorical_over(column.name, domain(column, counts), counts, settings)
+    return categorical_over(column.name, domain(column, counts, settings.known), counts, settings)
 
 
 def categorical_over(name: str, names: list[str], counts: Counts, settings: LevelSettings) -> Categorical:
@@ -125,17 +137,20 @@ def table(
 ) -> tuple[Ratio, Ratio | None, Ratio | None]:
     """P(level | class) as ratios: the levels, the mass reserved for others, the missing cells."""
     observed, gone = _over(names, counts), counts.other.floats()[:1]
-    shares = _shares(names, settings, column)
+    # One column for each class where knowledge tells them apart, else one for all of them.
+    groups = range(counts.groups if settings.known else 1)
+    columns = [_shares(names, settings, column, group) for group in groups]
+    held = np.array([float(_held(names, settings, group)) for group in groups])
     # What smoothing adds to one more level.
-    one = float(shares.mean()) if len(shares) else float(_equal_share(0, settings))
-    total = counts.table[: len(counts.labels)].sum(0).floats() + shares.sum()
+    one = np.array([float(s.mean()) if len(s) else float(_equal_share(0, settings)) for s in columns])
+    total = counts.table[: len(counts.labels)].sum(0).floats() + np.array([s.sum() for s in columns]) + held
     if settings.missing_is_level:
         total = total + gone[0] + one
     if settings.reserve:
         total = total + one
     row = np.broadcast_to(total, gone.shape)
-    levels = (observed + shares[:, None], np.broadcast_to(total, observed.shape))
-    unseen = (np.full_like(gone, one), row) if settings.reserve else None
+    levels = (observed + np.stack(columns, axis=1), np.broadcast_to(total, observed.shape))
+    unseen = (np.broadcast_to(one + held, gone.shape), row) if settings.reserve else None
     missing = (gone + one, row) if settings.missing_is_level else None
     return levels, unseen, missing
 
@@ -148,9 +163,12 @@ def _over(names: list[str], counts: Counts) -> NDArray[np.float64]:
     return observed
 
 
-def _shares(names: list[str], settings: LevelSettings, column: str) -> NDArray[np.float64]:
-    """What smoothing adds to the count of each level: the pseudo-count, or the m-estimate's weight times p(level)."""
+def _shares(names: list[str], settings: LevelSettings, column: str, group: int) -> NDArray[np.float64]:
+    """What is added to the count of each level: the pseudo-count, or p(level) times m (of the m-estimate) or the worth
+    of knowledge."""
     given = settings.level_weights
+    if settings.known and settings.known[group] is not None:
+        return np.array([float(s) for s in _exact_shares(names, settings, group)], np.float64)
     if settings.m_estimate is None or given is None:
         return np.full(len(names), float(_equal_share(len(names), settings)))
     for name in given:
@@ -161,14 +179,22 @@ def _shares(names: list[str], settings: LevelSettings, column: str) -> NDArray[n
         raise SettingError(
             f"The level weights of {shown(column)} must not be negative and must sum to 1, not {total:.10g}."
         )
-    return np.array([float(s) for s in _exact_shares(names, settings)])
+    return np.array([float(s) for s in _exact_shares(names, settings, group)])
 
 
-def _exact_shares(names: list[str], settings: LevelSettings) -> list[Fraction]:
-    given = settings.level_weights
+def _exact_shares(names: list[str], settings: LevelSettings, group: int) -> list[Fraction]:
+    given, known = settings.level_weights, settings.known[group] if settings.known else None
+    if known is not None:
+        return known.spread(names)
     if settings.m_estimate is None or given is None:
         return [_equal_share(len(names), settings)] * len(names)
     return [as_written(settings.m_estimate) * as_written(given.get(name, 0.0)) for name in names]
+
+
+def _held(names: list[str], settings: LevelSettings, group: int) -> Fraction:
+    """What knowledge keeps for levels yet to come, where it names all of `names` and they do not sum to 1."""
+    known = settings.known[group] if settings.known else None
+    return Fraction(0) if known is None else known.held(names)
 
 
 def _equal_share(levels: int, settings: LevelSettings) -> Fraction:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from likely.errors import SettingError, shown
+from likely.models.blocks import Blocks, checked_blocks, wishes
 from likely.models.full import FullBayes, as_floats, chosen, needs_of, refuse_others
 from likely.models.gaussian import Variance
 from likely.models.model import Model
@@ -38,22 +39,29 @@ class Density:
     """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
     unseen: Literal["skip", "reserve", "error"] = "skip"
     """A level that training did not have: as if missing, given the mass of one more level, or refused."""
+    blocks: Blocks = ()
+    """Columns that are modelled together in the naive product: (("outlook", "windy"), …). The others stand alone."""
 
     def __post_init__(self) -> None:
         check_choice("density", self.density, ("auto", "naive", "normal", "table"))
         check_choice("unseen", self.unseen, ("skip", "reserve", "error"))
         check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
         checked(self, "pseudo_count")
+        object.__setattr__(self, "blocks", checked_blocks(self.blocks))
+        if self.blocks and self.density not in ("auto", "naive"):
+            raise SettingError(
+                f"Blocks are factors of the naive product, but density is {self.density}. Leave one of them out."
+            )
         as_floats(self, "variance_floor", "shrinkage")
 
     def _kind(self, schema: Schema) -> str:
-        kind = chosen(schema, self.density)
+        kind = "naive" if self.blocks else chosen(schema, self.density)
         return "naive" if kind == "mixed" else kind
 
     def needs(self, schema: Schema) -> frozenset[str]:
-        """Sums of products for a normal density, counts of whole rows for a table."""
+        """Sums of products for a normal density, counts of whole rows for a table, what blocks are made of."""
         kind = self._kind(schema)
-        return frozenset() if kind == "naive" else needs_of(kind, schema)
+        return wishes(self.blocks, schema) if kind == "naive" else needs_of(kind, schema)
 
     def learn(self, summary: Summary) -> Model:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
@@ -71,6 +79,8 @@ class Density:
                 variance=self.variance,
                 variance_floor=self.variance_floor,
                 unseen=self.unseen,
+                blocks=self.blocks,
+                shrinkage=self.shrinkage,
             )
         else:
             refuse_others("Density", kind, summary.schema)

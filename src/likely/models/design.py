@@ -60,6 +60,13 @@ class Standard:
         except OverflowError:
             return math.copysign(math.inf, weight)
 
+    def distance(self, other: Standard) -> float:
+        """How far the mean of the same column in other rows is from this one's, in standard units of this one."""
+        try:
+            return float((other.mean - self.mean) / Fraction(2) ** self.shift) / self.spread
+        except OverflowError:
+            return math.inf
+
     def at_zero(self, weight: float) -> Fraction:
         """What a weight on z adds where x is 0."""
         return -Fraction(weight) / Fraction(self.spread) * self.mean / Fraction(2) ** self.shift

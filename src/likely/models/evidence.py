@@ -13,9 +13,11 @@ import numpy as np
 
 from likely.models.binned import Binned, binned
 from likely.models.bins import edges_of
-from likely.models.categorical import Categorical, categorical, domain
+from likely.models.categorical import Categorical, categorical
 from likely.models.full import FullBayes, chosen
 from likely.models.gaussian import Moments, Variance, mean_of, root_of, variance_of
+from likely.models.joint import CellSettings, Table, table
+from likely.models.known import Normal, check_known, known_classes, known_normals, known_prior
 from likely.models.model import Learner
 from likely.models.naive import NaiveBayes
 from likely.models.prior import prior_quotients
@@ -34,6 +36,9 @@ SPREAD_SHAPE = 1.0
 """Its variance is believed to be about the attribute's own: inverse gamma of this shape, and of this shape times the
 attribute's variance as scale (two rows' worth)."""
 
+MOST_CELLS = 10**300
+"""More cells than this and their number is beyond a double."""
+
 
 def log_evidence(learner: Learner, summary: Summary) -> float | None:
     """log P(classes and cells of the table | learner), or None where there is no closed form.
@@ -47,8 +52,13 @@ def log_evidence(learner: Learner, summary: Summary) -> float | None:
     Full Bayes: Dirichlet over all cells of the joint table; normal densities with a normal-inverse-Wishart prior that
     says of each number alone what naive Bayes says, so that the two can be compared.
 
-    None: another learner, full Bayes where cells are missing, a pseudo-count of 0, kernel densities, and bins by MDL,
-    which have looked at the classes.
+    Knowledge takes the place of all this where it speaks: Dirichlet with its worth times its shares, and a
+    normal-inverse-gamma prior around its mean and variance, of which each is worth as many rows as the knowledge.
+
+    Blocks of naive Bayes: the same as full Bayes, of their columns.
+
+    None: another learner, full Bayes (or a block) where cells are missing, a pseudo-count of 0, kernel densities, and
+    bins by MDL, which have looked at the classes.
 
     >>> import likely
     >>> data = likely.summarize({"a": ["u", "v", "u"], "t": ["p", "p", "q"]}, "t")
@@ -59,18 +69,27 @@ def log_evidence(learner: Learner, summary: Summary) -> float | None:
         return _full(learner, summary.canonical())
     if not isinstance(learner, NaiveBayes):
         return None
-    summary = summary.canonical()
+    summary = summary.canonical().with_classes(known_classes(learner.knowledge, summary.schema))
     if not summary.classes:
         return 0.0  # of no rows at all
     settings = learner.number_settings()
     settings.check(summary.schema)
+    check_known(learner.knowledge, summary.schema, settings.kind)
     parts = [_classes(learner, summary)]
+    blocks = learner.arranged_blocks(summary.schema)
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
-        if isinstance(statistic, Counts):
-            part = _levels(categorical(column, statistic, learner.level_settings(column.name)))
+        block = blocks.get(column.name, (column.name,))
+        part: float | None
+        if block[0] != column.name:
+            continue  # with the first column of its block
+        if len(block) > 1:
+            part = _block(learner, summary, block)
+        elif isinstance(statistic, Counts):
+            part = _levels(categorical(column, statistic, learner.level_settings(column.name, summary)))
         elif settings.kind(column.name) == "gaussian":
-            part = _normals(learner, statistic)
+            known = known_normals(learner.knowledge, column.name, summary.classes, summary.schema)
+            part = _normals(learner, statistic, known)
         elif settings.kind(column.name) == "binned" and settings.rule(column.name) != "mdl":
             tally = tallied(statistic)
             edges = edges_of(tally, settings.rule(column.name), settings.bin_count, settings.closed)
@@ -88,6 +107,9 @@ def _classes(learner: NaiveBayes | FullBayes, summary: Summary) -> float:
     if learner.prior == "uniform" or isinstance(learner.prior, Mapping):
         chances = [float(q) for q in prior_quotients(summary, learner.prior, 0.0)]
         return _sum(n * math.log(p) if p > 0 else -math.inf for n, p in zip(counts, chances, strict=True))
+    known = known_prior(learner.knowledge, summary.schema) if isinstance(learner, NaiveBayes) else None
+    if known is not None:
+        return _dirichlet(counts, [float(s) for s in known.spread(summary.classes)])
     return _dirichlet(counts, [learner.prior_pseudo_count or CLASS_COUNT] * len(counts))
 
 
@@ -111,15 +133,15 @@ def _dirichlet(counts: Sequence[float], extra: Sequence[float], spare: float = 0
 def _levels(factor: Categorical) -> float | None:
     """Of one nominal attribute; the shares are what its table adds to the counts."""
     settings, counts = factor.settings, factor.counts
-    shares = factor.shares()
-    one = math.fsum(shares) / len(shares) if shares else 0.0
     seen = factor.seen()
     gone = counts.other.floats()[0].tolist()
-    if not math.fsum(shares) > 0 and (seen.any() or (settings.missing_is_level and any(gone))):
-        return None
-    spare = one if settings.reserve else 0.0
     parts = []
     for k in range(counts.groups):
+        shares = factor.shares(k)
+        one = math.fsum(shares) / len(shares) if shares else 0.0
+        if not math.fsum(shares) > 0 and (seen[:, k].any() or (settings.missing_is_level and gone[k])):
+            return None
+        spare = (one if settings.reserve else 0.0) + factor.held(k)
         column, extra = seen[:, k].tolist(), [*shares]
         if settings.missing_is_level:
             column, extra = [*column, gone[k]], [*extra, one]
@@ -142,8 +164,11 @@ def _bins(factor: Binned) -> float | None:
     return _sum(parts)
 
 
-def _normals(learner: NaiveBayes, numbers: Numbers) -> float | None:
-    """Of one numeric attribute, in units of its own spread; 0 where it has none, since it is then left out."""
+def _normals(learner: NaiveBayes, numbers: Numbers, known: Sequence[Normal | None]) -> float | None:
+    """Of one numeric attribute, in units of its own spread; 0 where it has none, since it is then left out.
+
+    A class of which something is known: around that mean and variance, as many rows' worth as the knowledge is.
+    """
     settings = learner.normal_settings()
     parts = []
     if settings.missing_is_level:
@@ -155,30 +180,43 @@ def _normals(learner: NaiveBayes, numbers: Numbers) -> float | None:
     per_class = numbers.moments()
     whole: Moments = tuple(sum(part, Fraction(0)) for part in zip(*per_class, strict=True))  # type: ignore[assignment]
     variance = variance_of(whole, settings.variance) if whole[0] else None
-    if not variance:
+    if not variance and not known:
         return 0.0
-    log_root = math.log(root_of(variance))
-    centre = mean_of(whole)
-    for weight, first, second in per_class:
+    for (weight, first, second), belief in zip(per_class, known or [None] * len(per_class), strict=True):
         if weight > 0:
-            mean = first / weight
-            apart, within = (mean - centre) ** 2 / variance, (second - first * mean) / variance
-            parts.append(_normal(float(weight), float(apart), float(within)) - float(weight) * log_root)
+            if belief is not None:
+                centre, unit, prior = belief.mean, belief.variance, (float(belief.worth), float(belief.worth) / 2)
+            elif variance:
+                centre, unit, prior = mean_of(whole), variance, (MEAN_ROWS, SPREAD_SHAPE)
+            else:
+                return None  # nothing says how far the values of this class may lie apart
+            mean, n = first / weight, float(weight)
+            apart, within = (mean - centre) ** 2 / unit, (second - first * mean) / unit
+            parts.append(_normal(n, float(apart), float(within), *prior) - n * math.log(root_of(unit)))
     return _sum(parts)
 
 
-def _normal(n: float, apart: float, within: float) -> float:
+def _normal(n: float, apart: float, within: float, mean_rows: float, spread_shape: float) -> float:
     """log density of n numbers of squared distance `apart` from the prior mean and squares `within` about their own."""
-    rows, shape = MEAN_ROWS + n, SPREAD_SHAPE + n / 2
-    scale = SPREAD_SHAPE + within / 2 + MEAN_ROWS * n * apart / (2 * rows)
+    rows, shape = mean_rows + n, spread_shape + n / 2
+    scale = spread_shape + within / 2 + mean_rows * n * apart / (2 * rows)
     return (
         math.lgamma(shape)
-        - math.lgamma(SPREAD_SHAPE)
-        + SPREAD_SHAPE * math.log(SPREAD_SHAPE)
+        - math.lgamma(spread_shape)
+        + spread_shape * math.log(spread_shape)
         - shape * math.log(scale)
-        + 0.5 * (math.log(MEAN_ROWS) - math.log(rows))
+        + 0.5 * (math.log(mean_rows) - math.log(rows))
         - 0.5 * n * math.log(2 * math.pi)
     )
+
+
+def _block(learner: NaiveBayes, summary: Summary, block: tuple[str, ...]) -> float | None:
+    """Of attributes in a block, as full Bayes says it of theirs."""
+    if learner.missing == "level":
+        return None
+    if summary.schema[block[0]].kind != "nominal":
+        return _multinormals(scatter(summary, block), summary, learner.variance)
+    return _cells(table(summary, learner.block_settings().cells, block)[0], summary)
 
 
 def _full(learner: FullBayes, summary: Summary) -> float | None:
@@ -186,7 +224,7 @@ def _full(learner: FullBayes, summary: Summary) -> float | None:
     kind = chosen(summary.schema, learner.density)
     held = summary.more.get("cells")
     if kind == "table" and isinstance(held, Cells):
-        part = _cells(learner, summary, held)
+        part = _cells(table(summary, CellSettings(learner.pseudo_count, learner.unseen == "reserve"))[0], summary)
     elif kind == "normal" and "products" in summary.more:
         part = _multinormals(scatter(summary), summary, learner.variance)
     else:
@@ -194,13 +232,14 @@ def _full(learner: FullBayes, summary: Summary) -> float | None:
     return None if part is None else _classes(learner, summary) + part
 
 
-def _cells(learner: FullBayes, summary: Summary, held: Cells) -> float | None:
-    """Dirichlet over all cells of the joint table, of each class."""
-    if learner.pseudo_count <= 0 or learner.unseen == "reserve" or any(None in row for row in held.rows()):
+def _cells(held: Table, summary: Summary) -> float | None:
+    """Dirichlet over all cells of a joint table, of each class, where no row lacks a cell."""
+    if not held.names:
+        return 0.0
+    extra, counts = float(held.extra), held.counts.floats()
+    if extra <= 0 or held.reserve or held.totals() != summary.total.fractions() or held.cells > MOST_CELLS:
         return None
-    sizes = [len(domain(c, s)) for c in summary.schema.attributes if isinstance(s := summary.columns[c.name], Counts)]
-    extra, counts = learner.pseudo_count, held.counts.canonical().table.floats()
-    spare = extra * (math.prod(sizes) - len(counts))
+    spare = extra * (held.cells - len(counts))
     return _sum(_dirichlet(column, [extra] * len(column), spare) for column in counts.T.tolist())
 
 
@@ -208,8 +247,8 @@ def _multinormals(sums: Scatter, summary: Summary, variance: Variance) -> float 
     """Normal-inverse-Wishart: the prior scale is diagonal, 2 * SPREAD_SHAPE times each attribute's own variance, with
     the degrees of freedom that leave each variance the inverse gamma of `_normals`. In units of the spreads."""
     total = summary.total.floats()
-    there = np.array(sums.weight, np.float64) / sums.one
-    if not sums.names or not np.array_equal(there, np.broadcast_to(total, there.shape)):
+    whole_weight = np.array([n * sums.one for n in summary.total.fractions()], object)  # exact: may be beyond a double
+    if not sums.names or not np.all(sums.weight == whole_weight):
         return None
     whole = sums.whole()
     about = whole.covariances(0, variance)

@@ -10,7 +10,7 @@ from likely.models.naive import NaiveBayes
 _NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes")
 """These need members, or no target, or come in several kinds."""
 MOST_FOR_NEIGHBORS = 100_000
-"""Every row is compared with every other: beyond this a comparison would wait for neighbours alone."""
+"""Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
 
 
 def field_of(rows: int) -> tuple[dict[str, Any], dict[str, str]]:
@@ -24,5 +24,5 @@ def field_of(rows: int) -> tuple[dict[str, Any], dict[str, str]]:
     left = {}
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]
-        left["Neighbors"] = f"it compares each of {rows:,} rows with every other. Ask for it: --learner Neighbors."
+        left["Neighbors"] = f"it looks for the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."
     return out, left

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
 from likely.errors import SettingError, shown
 from likely.models.gaussian import Variance
-from likely.models.joint import Joint, table
+from likely.models.joint import CellSettings, table
+from likely.models.joints import Joint
 from likely.models.model import learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
 from likely.models.normals import Normals
-from likely.models.prior import Prior, prior_quotients
+from likely.models.prior import Prior, named_prior, prior_quotients
 from likely.models.quotient import log_of
 from likely.models.ranges import check_choice, checked
 from likely.models.scatter import scatter
 from likely.sums.summary import Summary
-from likely.table.labels import label
 from likely.table.schema import Column, Schema
 
 
@@ -70,7 +68,7 @@ class FullBayes:
             settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
             found = normal(scatter(summary), summary.classes, settings, pooled=False)
             return Normals(**about, normal=found, notes=found.notes)
-        cells, notes = table(summary, self.pseudo_count, self.unseen == "reserve")
+        cells, notes = table(summary, CellSettings(self.pseudo_count, self.unseen == "reserve"))
         return Joint(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
 
 
@@ -106,16 +104,6 @@ def refuse_others(who: str, kind: str, schema: Schema) -> None:
             "(--type COLUMN=ignore), or use a learner of mixed columns: NaiveBayes, Tree, OneDependence, Linear, "
             "Logistic or Neighbors."
         )
-
-
-def named_prior(prior: Any) -> Any:
-    """A copy of a given prior, so that nobody changes it from outside; classes may be given as numbers."""
-    if not isinstance(prior, Mapping):
-        return prior
-    for name, value in prior.items():
-        if not isinstance(value, Real):
-            raise SettingError(f"The prior of {shown(name)} is {shown(value)}. It must be a number.")
-    return {str(label(name)): float(value) for name, value in prior.items()}
 
 
 def as_floats(learner: object, *names: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
+from likely.models.known import Normal
 from likely.models.quotient import Quotient, as_written, log_of
 from likely.sums.numbers import Numbers
 
@@ -59,13 +61,27 @@ def mean_of(moments: Moments) -> Fraction:
     return first / weight
 
 
-def variance_of(moments: Moments, kind: Variance) -> Fraction | None:
-    """The variance, exact; None where the rows are too few to have one."""
+def variance_of(moments: Moments, kind: Variance, worth: Fraction = Fraction(0)) -> Fraction | None:
+    """The variance, exact; None where the rows are too few to have one.
+
+    So much of the weight, `worth`, is knowledge. Its deviation is known, not estimated: it costs no degree of freedom.
+    """
     weight, first, second = moments
-    below = weight - 1 if kind == "unbiased" else weight
+    below = weight
+    if kind == "unbiased":
+        below = max(weight - worth - 1, Fraction(0)) + worth if worth else weight - 1
     if below <= 0:
         return None
     return (second - first * first / weight) / below
+
+
+def with_known(moments: Moments, known: Normal | None) -> Moments:
+    """The sums of a class's rows and of the rows that knowledge of it is worth."""
+    if known is None:
+        return moments
+    weight, first, second = moments
+    worth, mean = known.worth, known.mean
+    return weight + worth, first + worth * mean, second + worth * (known.variance + mean * mean)
 
 
 def root_of(variance: Fraction) -> float:
@@ -77,21 +93,30 @@ def root_of(variance: Fraction) -> float:
     return most if shift > 1023 else max(math.ldexp(root, shift), least)
 
 
-def gaussian(name: str, numbers: Numbers, settings: NormalSettings, classes: tuple[str, ...]) -> Gaussian | None:
+def gaussian(
+    name: str,
+    numbers: Numbers,
+    settings: NormalSettings,
+    classes: tuple[str, ...],
+    knowledge: Sequence[Normal | None] = (),
+) -> Gaussian | None:
     """Derive the factor; None where the attribute has no spread at all and so says nothing.
 
     A class without a spread of its own (one value, or none) borrows the attribute's; one without a value also its mean.
-    A variance below floor * the attribute's variance is raised to it.
+    A variance below floor * the attribute's variance is raised to it, but to no more than knowledge says it is.
     """
-    per_class = numbers.moments()
+    believed = knowledge or (None,) * len(classes)
+    per_class = [with_known(m, k) for m, k in zip(numbers.moments(), believed, strict=True)]
+    worths = [Fraction(0) if k is None else k.worth for k in believed]
     whole: Moments = tuple(sum(part, Fraction(0)) for part in zip(*per_class, strict=True))  # type: ignore[assignment]
-    overall = variance_of(whole, settings.variance) if whole[0] else None
+    overall = variance_of(whole, settings.variance, sum(worths, Fraction(0))) if whole[0] else None
     if not overall:
         return None
-    least = Fraction(settings.floor) * overall
+    floor = Fraction(settings.floor) * overall
     means, roots, borrowed = [], [], []
-    for moments, label in zip(per_class, classes, strict=True):
-        own = variance_of(moments, settings.variance) if moments[0] else None
+    for moments, label, belief, worth in zip(per_class, classes, believed, worths, strict=True):
+        least = floor if belief is None else min(floor, belief.variance)
+        own = variance_of(moments, settings.variance, worth) if moments[0] else None
         if settings.variance == "ml" and own == 0 and moments[0] <= 1:
             own = None
         means.append(float(mean_of(moments if moments[0] else whole)))
@@ -106,7 +131,7 @@ def gaussian(name: str, numbers: Numbers, settings: NormalSettings, classes: tup
     deviation = np.array(roots)
     peak = -0.5 * math.log(2 * math.pi) - np.log(deviation)
     absent = np.zeros(len(deviation))
-    known = _known(numbers, settings.pseudo_count) if settings.missing_is_level else None
+    known = known_shares(numbers, settings.pseudo_count) if settings.missing_is_level else None
     if known is not None:
         there, gone = (log_of(column) for column in zip(*known, strict=True))
         peak, absent = peak + there, gone
@@ -114,7 +139,7 @@ def gaussian(name: str, numbers: Numbers, settings: NormalSettings, classes: tup
     return Gaussian(name, np.array(means), deviation, peak, rate, absent, np.array(borrowed), known)
 
 
-def _known(numbers: Numbers, pseudo_count: float) -> tuple[tuple[Quotient, Quotient], ...]:
+def known_shares(numbers: Numbers, pseudo_count: float) -> tuple[tuple[Quotient, Quotient], ...]:
     """P(known | class) and P(missing | class): two levels, smoothed like any. An infinite cell counts as missing."""
     extra = as_written(pseudo_count)
     there, gone = numbers.weight().fractions(), numbers.other.sum(0).fractions()

@@ -8,20 +8,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.categorical import domain
-from likely.models.model import Exhibit, Model
-from likely.models.normals import drawn_classes, ordered
 from likely.models.patterns import patterns
-from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient, as_written
 from likely.sums.cells import Cells
 from likely.sums.counts import Counts
 from likely.sums.exact import Exact
+from likely.sums.requests import request
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 HELD = 1 << 23
 """Numbers (64 MB) that tables of patterns of missing cells may take, kept for the next batch."""
-SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,13 @@ class Table:
     """(those cells, classes)"""
     extra: Fraction
     """The pseudo-count of a cell."""
+    missing_is_level: bool = False
+    """Whether each domain has one more level, the last, for a cell that is missing."""
     _parts: dict[bytes, Part] = field(default_factory=dict, repr=False)
 
     @property
     def sizes(self) -> list[int]:
-        return [len(names) + self.reserve for names in self.labels]
+        return [len(names) + self.reserve + self.missing_is_level for names in self.labels]
 
     @property
     def cells(self) -> int:
@@ -123,26 +122,40 @@ class Table:
 
     def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
         """Add log P(the cells that are there | class) to each row of `out`."""
-        codes = self._translated(batch)
+        codes = self.translated(batch)
         for places, rows in patterns(codes >= 0):
             if len(places):
                 part = self.part(places)
                 out[rows] += part.log_table[part.find(codes[np.ix_(rows, places)])]
 
-    def _translated(self, batch: Batch) -> NDArray[np.int64]:
+    def quotients(self, batch: Batch) -> tuple[Quotient, ...] | None:
+        """P(the cells of the first row that are there | class), exact; None where none is."""
+        codes = self.translated(batch)[0]
+        places = np.flatnonzero(codes >= 0)
+        if not len(places):
+            return None
+        same = np.flatnonzero((self.codes[:, places] == codes[places]).all(axis=1))
+        others = math.prod(size for k, size in enumerate(self.sizes) if codes[k] < 0)
+        tops = self.counts[same].sum(0).fractions() if len(same) else [Fraction(0)] * self.counts.shape[1]
+        whole = self.extra * self.cells
+        return tuple(Quotient(n + self.extra * others, t + whole) for n, t in zip(tops, self.totals(), strict=True))
+
+    def translated(self, batch: Batch) -> NDArray[np.int64]:
+        """The codes of the cells of each row, (rows, attributes); -1 where a cell is left out."""
         out = np.empty((batch.rows, len(self.names)), np.int64)
         for k, (name, labels) in enumerate(zip(self.names, self.labels, strict=True)):
             cells = batch.cells[name]
             assert isinstance(cells, Codes)
             unseen = len(labels) if self.reserve else -1
+            gone = len(labels) + self.reserve if self.missing_is_level else -1
             # The last two places serve the codes -2 (unseen) and -1 (missing) themselves.
-            places = [*(labels.index.get(n, unseen) for n in cells.labels.names), unseen, -1]
+            places = [*(labels.index.get(n, unseen) for n in cells.labels.names), unseen, gone]
             out[:, k] = np.array(places, np.int64)[cells.codes]
         return out
 
     def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> dict[str, list[str | None]]:
         """A row of levels for each class in `group`: a cell that was counted, or, by the pseudo-counts, any cell."""
-        known = [len(names) for names in self.labels]
+        known = [len(names) + self.missing_is_level for names in self.labels]
         out = np.column_stack([rng.integers(0, max(n, 1), len(group)) for n in known]) if known else group[:, None]
         free, counts = self.extra * math.prod(known), self.counts.floats()
         for k, total in enumerate(self.totals()):
@@ -151,82 +164,70 @@ class Table:
                 continue
             rows = rows[rng.random(len(rows)) < float(total / (total + free))]
             chosen = rng.choice(len(counts), len(rows), p=counts[:, k] / counts[:, k].sum())
-            out[rows, : len(known)] = self.codes[chosen]
-        drawn = [np.array(names.names, object)[out[:, k]].tolist() for k, names in enumerate(self.labels)]
+            # A missing cell comes after all levels, whether one of them is reserved for others or not.
+            out[rows, : len(known)] = np.minimum(self.codes[chosen], np.array(known, np.int64) - 1)
+        drawn = [np.array([*names.names, None], object)[out[:, k]].tolist() for k, names in enumerate(self.labels)]
         return dict(zip(self.names, drawn, strict=True))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Joint(Model):
-    """log P(class) + log P(row of levels | class); missing cells are summed over."""
+@dataclass(frozen=True, slots=True)
+class CellSettings:
+    """How counts of cells become probabilities."""
 
-    prior: tuple[Quotient, ...]
-    log_prior: NDArray[np.float64]
-    table: Table
-    generative: ClassVar[bool] = True
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class) + log P(row | class), (rows, classes)."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        if self.table.names:
-            self.table.add(batch, out)
-        return out
-
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
-        """Rows drawn from the model: a class by its prior, then a cell of the table."""
-        group, rng = drawn_classes(self.prior, rows, seed)
-        return ordered(self, group, self.table.draw(group, rng))
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The cells that weigh most."""
-        if not self.table.names or not len(self.table.codes):
-            return ()
-        weight = self.table.counts.floats()
-        part = self.table.part(np.arange(len(self.table.names)))
-        rows = []
-        for k in np.argsort(-weight.sum(axis=1), kind="stable")[:SHOWN]:
-            code = self.table.codes[k : k + 1]
-            chances = np.exp(part.log_table[part.find(code)[0]])
-            levels = [names.names[c] for names, c in zip(self.table.labels, code[0], strict=True)]
-            rows.append((*levels, *map(float, weight[k]), *map(float, chances)))
-        counts = [f"n({c})" if c else "n" for c in self.classes]
-        header = (*self.table.names, *counts, *(f"P(cell|{c})" if c else "P(cell)" for c in self.classes))
-        title = f"The cells that weigh most, of {len(self.table.codes):,} with rows and {self.table.cells:,} in all"
-        return (Exhibit(title, header, tuple(rows)),)
+    pseudo_count: float
+    reserve: bool
+    m_estimate: float | None = None
+    """Weight in rows of a uniform table, which takes the place of the pseudo-count."""
+    missing_is_level: bool = False
 
 
-def table(summary: Summary, pseudo_count: float, reserve: bool) -> tuple[Table, list[str]]:
-    """Derive the table, and what was special about it. Rows with a missing cell count in the prior alone."""
+def table(summary: Summary, settings: CellSettings, columns: tuple[str, ...] | None = None) -> tuple[Table, list[str]]:
+    """Derive the table of all nominal attributes, or of these, and what was special about it.
+
+    Rows with a missing cell count in the prior alone, unless being missing is a level.
+    """
     held: list[tuple[int, str, Labels]] = []
     notes: list[str] = []
-    for k, column in enumerate(c for c in summary.schema.attributes if c.kind == "nominal"):
-        counts = summary.columns[column.name]
+    wanted = [c for c in summary.schema.attributes if c.kind == "nominal" and (columns is None or c.name in columns)]
+    cells = summary.more.get(request("cells", columns), summary.more.get("cells"))
+    kept = cells.names if isinstance(cells, Cells) else [c.name for c in wanted]
+    for column in wanted:
+        k, counts = kept.index(column.name), summary.columns[column.name]
         assert isinstance(counts, Counts)
         levels = domain(column, counts)
         if levels:
             held.append((k, column.name, Labels(levels)))
         else:
             notes.append(f"{shown(column.name)} is left out: every cell is missing.")
-    cells = summary.more.get("cells")
     if held and not isinstance(cells, Cells):
         raise SettingError(
             "This summary keeps no counts of whole rows, which a joint table is made of. Fit the table itself, or "
-            'summarize it with more=["cells"].'
+            f"summarize it with more=['{request('cells', columns)}']."
         )
     own = cells.canonical() if isinstance(cells, Cells) else Cells([], len(summary.classes))
     rows = own.rows() if held else []
-    codes = [[-1 if (level := row[k]) is None else labels.index[level] for k, _, labels in held] for row in rows]
+    gone = [len(labels) + settings.reserve if settings.missing_is_level else -1 for _, _, labels in held]
+    codes = [
+        [g if (level := row[k]) is None else labels.index[level] for (k, _, labels), g in zip(held, gone, strict=True)]
+        for row in rows
+    ]
     matrix = np.array(codes, np.int64).reshape(len(rows), len(held))
     complete = np.flatnonzero((matrix >= 0).all(axis=1)) if held else np.empty(0, np.intp)
-    # A column that is left out is missing from all rows alike, so no two complete rows are the same cell.
+    # Rows that differ only in columns that are not wanted are one cell.
+    codes_of, place = np.unique(matrix[complete], axis=0, return_inverse=True)
+    places = place.reshape(-1).astype(np.intp)
     counted = own.counts.table[complete] if held else Exact.zeros(0, len(summary.classes))
+    counted = counted.scattered(places, 0, len(codes_of))
     if held:
         lost = float((own.counts.table.sum(0) - counted.sum(0)).sum(0).floats())
         if lost:
             notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
     names, labels = tuple(name for _, name, _ in held), tuple(labels for _, _, labels in held)
-    return Table(names, labels, reserve, matrix[complete], counted.canonical(), as_written(pseudo_count)), notes
+    extra = as_written(settings.pseudo_count)
+    if settings.m_estimate is not None:
+        extra = as_written(settings.m_estimate) / max(math.prod(map(len, labels)), 1)
+    counts_of = counted.canonical()
+    return Table(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
 
 
 def _log(value: Fraction) -> float:

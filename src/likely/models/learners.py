@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
@@ -12,6 +13,7 @@ from likely.models.aode import OneDependence
 from likely.models.baseline import Prior
 from likely.models.density import Density
 from likely.models.full import FullBayes
+from likely.models.knowledge import checked_knowledge
 from likely.models.linear import Linear
 from likely.models.logistic import Logistic
 from likely.models.mixture import Gibbs, Mixture
@@ -52,6 +54,8 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     for key in settings or {}:
         if key not in known:
             raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")
+    if "knowledge" in (settings or {}):
+        checked_knowledge((settings or {})["knowledge"])  # a misspelt part is refused here, where names are known
     for field in fields(maker):
         if field.default is MISSING and field.default_factory is MISSING and field.name not in (settings or {}):
             raise SettingError(
@@ -64,6 +68,27 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
         with suppress(TypeError, ValueError):
             maker(**(settings or {}))  # its own sentence says more, where it has one
         raise SettingError(_misfit(maker, settings or {}, str(error))) from None
+
+
+def learner_written(text: str) -> Any:
+    """A learner as one writes it: its name, and in parentheses settings as TOML writes them.
+
+    >>> learner_written("Neighbors(k=3, distance='city-block')").distance
+    'city-block'
+    """
+    name, parenthesis, rest = text.strip().partition("(")
+    if not parenthesis:
+        return learner_named(name)
+    try:
+        if not rest.endswith(")") or "\n" in rest:
+            raise ValueError
+        settings = tomllib.loads(f"x = {{{rest[:-1].strip().removesuffix(',')}}}")["x"]
+    except (ValueError, RecursionError):  # what tomllib raises is a ValueError
+        example = "Neighbors(k=3, distance='city-block')"
+        raise SettingError(
+            f"{shown(text)} is not a learner with settings as TOML writes them. Write it like {example}."
+        ) from None
+    return learner_named(name.strip(), settings)
 
 
 def _misfit(maker: type[Any], settings: Mapping[str, Any], error: str) -> str:

@@ -5,34 +5,26 @@ The search itself, sweep after sweep, is in newton.py. The weights cannot be had
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.design import (
-    NumberWeights,
-    Standard,
-    Weighed,
-    exhibit,
-    hyperplane,
-    level_weights,
-    outputs,
-    plane_exhibit,
-    spreadless,
-    standard_of,
-)
+from likely.models.columns import Design
+from likely.models.design import Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
 from likely.models.model import Exhibit, Model, Search, Terms, learnable
 from likely.models.posterior import Matrix
 from likely.models.ranges import checked
-from likely.sums.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.models.chords import Together
 
 MOST = 2_000
 """Weights (columns of the design times classes but one) for which curvature is still kept and solved."""
@@ -83,93 +75,20 @@ class Logistic:
                 "(--type COLUMN=ignore), or use naive Bayes."
             )
         if classes == 1:
-            return design.model(self, np.zeros((size, 1)), {}, ())
+            return LogOdds.of(self, design, np.zeros((size, 1)), {}, ())
         return Newton.begun(self, design)
+
+    def learn_together(self, total: Summary, training: Sequence[Summary]) -> Together | None:
+        """Begin the search for all folds of a cross-validation at once, where that can be done."""
+        from likely.models.chords import Together
+
+        return Together.begun(self, total.canonical(), [summary.canonical() for summary in training])
 
     def restored(self, summary: Summary, found: dict[str, Any]) -> LogOdds:
         """The model as a file keeps it."""
         facts = {k: float(v) for k, v in found["facts"].items()}
         weights = np.ascontiguousarray(found["weights"], np.float64)
-        return Design(summary.canonical()).model(self, weights, facts, tuple(map(str, found["remarks"])))
-
-
-class Design:
-    """The columns that a row is turned into: a constant 1, then those of each attribute in schema order."""
-
-    def __init__(self, summary: Summary) -> None:
-        self.summary = summary
-        self.blocks: list[tuple[int, Standard | tuple[str, list[str]]]] = []
-        """Where the columns of each attribute begin; a number, or a nominal attribute and its levels."""
-        self.left_out: list[str] = []
-        size = 1
-        for column in summary.schema.attributes:
-            statistic = summary.columns[column.name]
-            if isinstance(statistic, Counts):
-                levels = _but_the_most_frequent(statistic)
-                self.blocks.append((size, (column.name, levels)))
-                size += len(levels)
-                continue
-            units = standard_of(column.name, statistic)
-            if units is None:
-                self.left_out.append(column.name)
-                continue
-            self.blocks.append((size, units))
-            size += 1 + units.gone
-        self.size = size
-
-    def rows(self, batch: Batch) -> NDArray[np.float64]:
-        """(rows, columns)."""
-        out = np.zeros((batch.rows, self.size))
-        out[:, 0] = 1.0
-        for at, block in self.blocks:
-            if isinstance(block, Standard):
-                cells = batch.cells[block.name]
-                assert not isinstance(cells, Codes)
-                out[:, at] = block.z(cells)
-                if block.gone:
-                    out[:, at + 1] = ~np.isfinite(cells)
-                continue
-            name, levels = block
-            codes = batch.cells[name]
-            assert isinstance(codes, Codes)
-            places = {level: at + k for k, level in enumerate(levels)}
-            where = np.array([*(places.get(n, -1) for n in codes.labels.names), -1, -1], np.intp)[codes.codes]
-            known = np.flatnonzero(where >= 0)
-            out[known, where[known]] = 1.0
-        return out
-
-    def model(
-        self, learner: Logistic, weights: NDArray[np.float64], facts: dict[str, float], remarks: tuple[str, ...]
-    ) -> LogOdds:
-        """The model with these weights, (columns, classes)."""
-        classes = weights.shape[1]
-        parts: list[Weighed] = []
-        for at, block in self.blocks:
-            if isinstance(block, Standard):
-                gone = weights[at + 1] if block.gone else np.zeros(classes)
-                parts.append(NumberWeights(block, weights[at], gone))
-            else:
-                name, levels = block
-                parts.append(level_weights(name, {lv: weights[at + k] for k, lv in enumerate(levels)}, classes))
-        return LogOdds(
-            learner=learner,
-            summary=self.summary,
-            notes=(*spreadless(self.left_out), *remarks),
-            weights=weights,
-            parts=tuple(parts),
-            facts=facts,
-            remarks=remarks,
-        )
-
-
-def _but_the_most_frequent(counts: Counts) -> list[str]:
-    """The levels in order, without the one that weighs most."""
-    names = sorted(counts.labels.names)
-    if not names:
-        return []
-    weight = dict(zip(counts.labels.names, counts.table[: len(names)].sum(1).fractions(), strict=True))
-    most = max(names, key=lambda n: (weight[n], -names.index(n)))
-    return [n for n in names if n != most]
+        return LogOdds.of(self, Design(summary.canonical()), weights, facts, tuple(map(str, found["remarks"])))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -185,6 +104,26 @@ class LogOdds(Model):
     facts: dict[str, float]
     """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
     remarks: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        learner: Logistic,
+        design: Design,
+        weights: NDArray[np.float64],
+        facts: dict[str, float],
+        remarks: tuple[str, ...],
+    ) -> LogOdds:
+        """The model with these weights on a design."""
+        return cls(
+            learner=learner,
+            summary=design.summary,
+            notes=(*spreadless(design.left_out), *remarks),
+            weights=weights,
+            parts=design.parts(weights),
+            facts=facts,
+            remarks=remarks,
+        )
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row), (rows, classes)."""

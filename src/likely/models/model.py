@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.loss import Loss
 from likely.models.categorical import domain
 from likely.models.posterior import Matrix, Posterior, joined
 from likely.sums import state
@@ -84,6 +85,8 @@ class Model(ABC):
     notes: tuple[str, ...] = ()
     """What was special when the model was derived, as sentences for people."""
     refuse_unseen: bool = False
+    loss: Loss | None = None
+    """What decisions cost, where that was said when the model was made. No probability depends on it."""
     proper: ClassVar[bool] = True
     generative: ClassVar[bool] = False
     """Whether `log_joint` is log P(class, row), so that its sum over the classes is the density of the row."""
@@ -95,6 +98,11 @@ class Model(ABC):
     @property
     def schema(self) -> Schema:
         return self.summary.schema
+
+    def levels(self, name: str) -> list[str]:
+        """The levels of a nominal attribute, whether rows have them or not."""
+        statistic = self.summary[name]
+        return domain(self.schema[name], statistic) if isinstance(statistic, Counts) else []
 
     @abstractmethod
     def log_joint(self, batch: Batch) -> Matrix:
@@ -120,7 +128,7 @@ class Model(ABC):
         for column in self.schema.attributes:
             statistic = self.summary.columns[column.name]
             if isinstance(statistic, Counts):
-                labels[column.name] = Labels(domain(column, statistic))
+                labels[column.name] = Labels(self.levels(column.name))
         # New rows are not weighed: a weight column among them may hold anything.
         schema = self.schema.with_columns(c for c in self.schema.columns if c.role != "weight")
         return Encoder(schema, labels, Labels(self.classes), self.refuse_unseen)
@@ -164,13 +172,15 @@ class Model(ABC):
         >>> round(model.posterior({"sky": "sun"}).prob("y"), 3)
         0.844
         """
-        one = isinstance(data, Mapping) and not any(_is_column(v) for v in data.values())
-        if one:
-            assert isinstance(data, Mapping)
-            data = self._row(data)
+        data, one = self.as_table(data)
         return joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
 
-    def _row(self, row: Mapping[str, object]) -> list[dict[str, object]]:
+    def as_table(self, data: object) -> tuple[object, bool]:
+        """One row (a dict of values) as a table, and whether it was one; any other table as it is."""
+        one = isinstance(data, Mapping) and not any(_is_column(v) for v in data.values())
+        return (self.table_of_one(data), True) if one else (data, False)  # type: ignore[arg-type]
+
+    def table_of_one(self, row: Mapping[str, object]) -> list[dict[str, object]]:
         """One row as a table, with a cell for every attribute."""
         for name in row.keys() - set(self.schema.names):
             self.schema[name]  # an unknown name is refused, with the nearest one
@@ -200,11 +210,13 @@ class Model(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write schema, settings and summary to a file, atomically."""
-        tree = {
+        tree: dict[str, Any] = {
             "learner": {"name": type(self.learner).__name__, "settings": state.plain(self.learner)},
             "summary": self.summary.state(),
             "found": self.found(),
         }
+        if self.loss is not None:
+            tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         state.write(path, state.dump(tree))
 
     def found(self) -> dict[str, Any]:
@@ -215,9 +227,14 @@ class Model(ABC):
         return f"<Model by {self.learner!r} from {self.summary!r}>"
 
 
-def learnable(summary: Summary) -> Summary:
-    """The summary as learners read it: canonical, without words, and with at least one row that has a class."""
+def learnable(summary: Summary, classes: Collection[str] = ()) -> Summary:
+    """The summary as learners read it: canonical, without words, with at least one class.
+
+    `classes` are among them, rows or not.
+    """
     summary = summary.canonical().without_text()
+    if classes:
+        summary = summary.with_classes(classes)
     if not summary.classes:
         raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
     return summary

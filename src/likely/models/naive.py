@@ -1,27 +1,31 @@
-"""Naive Bayes: given the class, each attribute is taken to be independent of the others. Settings, and how to learn."""
+"""Naive Bayes: given the class, attributes (or blocks of them) are taken to be independent. Settings; how to learn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Literal
 
 from likely.errors import SettingError, shown
 from likely.models import numeric
+from likely.models.beforehand import known_notes
 from likely.models.bins import Closed
-from likely.models.categorical import LevelSettings, categorical
+from likely.models.blocks import Blocks, BlockSettings, arranged, block_factor, checked_blocks, wishes
+from likely.models.categorical import LevelSettings, categorical, domain
 from likely.models.gaussian import NormalSettings, Variance
+from likely.models.joint import CellSettings
 from likely.models.kernel import Bandwidth
+from likely.models.knowledge import Knowledge, checked_knowledge
+from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.model import learnable
+from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, check_shrinkage
 from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
-from likely.models.prior import Prior, prior_quotients
+from likely.models.prior import Prior, named, named_prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
 from likely.models.ranges import check_choice, checked
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.labels import label
 from likely.table.schema import Schema
 
 
@@ -63,6 +67,14 @@ class NaiveBayes:
     """How many bins of equal width or frequency there are at most."""
     bins_closed: Closed = "left"
     """'left': a bin holds the edge below it, [a, b); 'right': the one above it, (a, b]."""
+    blocks: Blocks = ()
+    """Attributes that are modelled together given the class: (("outlook", "windy"), …). Levels have a joint table,
+    numbers a normal density. The others stand alone."""
+    shrinkage: Shrinkage = 0.0
+    """Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few."""
+
+    knowledge: tuple[Knowledge, ...] = ()
+    """What is known before any row, and how many rows that is worth: [Knowledge("fever", given="flu", …), …]."""
 
     def __post_init__(self) -> None:
         checked(self, "pseudo_count", "prior_pseudo_count", "variance_floor")
@@ -78,45 +90,61 @@ class NaiveBayes:
         if self.level_weights is not None and self.m_estimate is None:
             raise SettingError("level_weights need an m_estimate: say how many rows they are worth.")
         # Copies, so that nobody changes the settings from outside; names may be given as numbers or truth values.
-        if isinstance(self.prior, Mapping):
-            self._set("prior", _named(self.prior, "the prior"))
+        self._set("prior", named_prior(self.prior))
         if self.level_weights is not None:
             of = "the level weights of "
-            self._set("level_weights", {a: _named(w, of + shown(a)) for a, w in self.level_weights.items()})
+            self._set("level_weights", {a: named(w, of + shown(a)) for a, w in self.level_weights.items()})
 
         self._set("numbers", numeric.checked_kinds(self.numbers))
         self._set("bandwidth", numeric.checked_bandwidth(self.bandwidth))
         self._set("bins", numeric.checked_bins(self.bins))
         self._set("bin_count", numeric.checked_count(self.bin_count))
+        self._set("blocks", checked_blocks(self.blocks))
+        self._set("knowledge", checked_knowledge(self.knowledge))
+        check_shrinkage(self.shrinkage)
+        self._set("shrinkage", self.shrinkage if self.shrinkage == "auto" else float(self.shrinkage))
 
     def _set(self, name: str, value: object) -> None:
         """Only while the settings are being made."""
         object.__setattr__(self, name, value)
 
     def needs(self, schema: Schema) -> frozenset[str]:
-        """Counts and sums of the first order are enough."""
-        return frozenset()
+        """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
+        return wishes(self.blocks, schema)
 
     def learn(self, summary: Summary) -> Product:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
-        summary = learnable(summary)
+        summary = learnable(summary, known_classes(self.knowledge, summary.schema))
         for name in self.level_weights or {}:
             if summary.schema[name].kind != "nominal":
                 raise SettingError(f"There are level weights for {shown(name)}, which is not a nominal attribute.")
         numbers = self.number_settings()
         numbers.check(summary.schema)
+        check_known(self.knowledge, summary.schema, numbers.kind)
         factors: list[Factor] = []
         notes: list[str] = []
+        blocks = self.arranged_blocks(summary.schema)
         for column in summary.schema.attributes:
             statistic = summary.columns[column.name]
-            if isinstance(statistic, Counts):
-                factors.append(categorical(column, statistic, self.level_settings(column.name)))
+            if column.name in blocks:
+                block = blocks[column.name]
+                if block[0] == column.name:  # it stands where its first column stood
+                    together, told = block_factor(block, summary, self.block_settings())
+                    notes += told
+                    factors += [] if together is None else [together]
                 continue
-            factor, told = number_factor(column.name, statistic, numbers, summary.classes)
+            if isinstance(statistic, Counts):
+                factors.append(categorical(column, statistic, self.level_settings(column.name, summary)))
+                continue
+            known = known_normals(self.knowledge, column.name, summary.classes, summary.schema)
+            factor, told = number_factor(column.name, statistic, numbers, summary.classes, known)
             notes += told
             if factor is not None:
                 factors.append(factor)
-        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        known_shares = known_prior(self.knowledge, summary.schema)
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count, known_shares)
+        if self.knowledge:
+            notes = [*known_notes(summary, factors, prior), *notes]
         return Product(
             learner=self,
             summary=summary,
@@ -127,11 +155,40 @@ class NaiveBayes:
             refuse_unseen=self.unseen == "error",
         )
 
-    def level_settings(self, name: str) -> LevelSettings:
-        """How the counts of one attribute become probabilities."""
+    def arranged_blocks(self, schema: Schema) -> dict[str, tuple[str, ...]]:
+        """The block of each column that shares one; a block that does not fit the columns or settings is refused."""
+        blocks, numbers = arranged(self.blocks, schema), self.number_settings()
+        for name in (name for block in blocks for name in block):
+            if name in (self.level_weights or {}):
+                raise SettingError(f"Level weights are of an attribute by itself, and {shown(name)} is in a block.")
+            if any(name == known.attribute for known in self.knowledge):
+                raise SettingError(f"Knowledge is of an attribute by itself, and {shown(name)} is in a block.")
+            if schema[name].kind != "nominal":
+                if numbers.kind(name) != "gaussian":
+                    raise SettingError(
+                        f"Numbers in a block have a normal density together, but {shown(name)} is to be "
+                        f"{numbers.kind(name)}. Say gaussian of it (numbers), or take it out of the block."
+                    )
+                check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
+        return {name: block for block in blocks for name in block}
+
+    def block_settings(self) -> BlockSettings:
+        """How the sums of a block become its factor."""
+        return BlockSettings(
+            CellSettings(self.pseudo_count, self.unseen == "reserve", self.m_estimate, self.missing == "level"),
+            CovarianceSettings(self.variance, self.variance_floor, self.shrinkage),
+        )
+
+    def level_settings(self, name: str, summary: Summary | None = None) -> LevelSettings:
+        """How the counts of one attribute become probabilities; with a summary, with what is known of its levels."""
         shares = (self.level_weights or {}).get(name)
+        known: tuple[Shares | None, ...] = ()
+        if summary is not None and self.knowledge:
+            column, counts = summary.schema[name], summary.columns[name]
+            seen = domain(column, counts) if isinstance(counts, Counts) else []
+            known = known_levels(self.knowledge, column, seen, summary.classes, summary.schema)
         return LevelSettings(
-            self.pseudo_count, self.m_estimate, shares, self.missing == "level", self.unseen == "reserve"
+            self.pseudo_count, self.m_estimate, shares, self.missing == "level", self.unseen == "reserve", known
         )
 
     def normal_settings(self) -> NormalSettings:
@@ -151,11 +208,3 @@ class NaiveBayes:
             self.normal_settings(),
             self.level_settings(""),
         )
-
-
-def _named(values: Mapping[str, float], where: str) -> dict[str, float]:
-    """Numbers by the name of a class or level, however the name was given."""
-    for name, value in values.items():
-        if not isinstance(value, Real):
-            raise SettingError(f"In {where}, {shown(name)} has the value {shown(value)}. It must be a number.")
-    return {str(label(name)): float(value) for name, value in values.items()}

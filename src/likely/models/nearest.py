@@ -1,8 +1,9 @@
 """The loop over all training rows that finds the nearest ones, compiled. Knows arrays of distances, no schema.
 
-Distances are added up column by column for a tile of rows at a time, which the processor does several at once; then
-the tile is looked through for rows that are near enough. Measured, on one core: a row against a training row takes
-about 1.5 ns with 4 numbers, 3 ns with 16, and 2.5 ns with the 6 numbers and 8 nominal columns of the Adult census.
+Rows lie in boxes. Distances are added up column by column for all rows of a box, which the processor does several at
+once; then the box is looked through for rows that are near enough. The nearest boxes come first, and boxes farther away
+than the neighbours found so far are passed over. Measured, for a query among 45,000 rows of 8 numbers:
+23 µs on one core, 117 µs without boxes (with the k-d trees of scipy 82 µs, of scikit-learn 244 µs).
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from likely.jit import inner, kernel
+from likely.models.boxes import reaches
 
-TILE = 512
-"""Rows whose distances are added up at a time: they stay in the processor's nearest cache."""
-QUERIES = 32
-"""Queries that look through a tile before the next is fetched: many rows do not fit into any cache."""
+FIRST = 4
+"""Boxes that are looked for as the nearest; by then neighbours are near enough to pass over most of the others."""
 
 
 @inner
@@ -112,9 +112,46 @@ def _count(k: Any, city: Any, inverse: Any, used: Any, at: Any, held: Any, votes
             votes[c] += share * held[t, c]
 
 
+@inner
+def _look(
+    i: Any,
+    query: Any,
+    query_codes: Any,
+    start: Any,
+    rows: Any,
+    codes: Any,
+    group: Any,
+    weight: Any,
+    unknown: Any,
+    far: Any,
+    apart: Any,
+    k: Any,
+    city: Any,
+    grow: Any,
+    used: Any,
+    farthest: Any,
+    tile: Any,
+    at: Any,
+    held: Any,
+) -> Any:
+    """Look through the rows from `start` on that `tile` has room for: slots used then, and how far neighbours reach."""
+    _measure(i, query, query_codes, start, rows, codes, unknown, far, apart, city, tile)
+    size = held.shape[1] - 1
+    for r in range(tile.size):
+        if tile[r] <= farthest:
+            who = start + r
+            used = _put(tile[r], group[who], weight[who], k, grow, used, at, held)
+            total = 0.0
+            for t in range(used):
+                total += held[t, size]
+            if total >= k and (at[used - 1] > 0.0 or not grow):
+                farthest = at[used - 1]
+    return used, farthest
+
+
 @kernel(
-    "f8[][], i4[][], f8[][], i4[][], i4[], f8[], f8[], f8[], f8[], i8, i8, i8, i8, "
-    "f8[], i8[], f8[], f8[][], f8[][][], f8[][], f8[]"
+    "f8[][], i4[][], f8[][], i4[][], i4[], f8[], i8, f8[][], f8[][], f8[][], i4[][], i4[][], f8[], f8[], f8[], "
+    "i8, i8, i8, i8, f8[], f8[], f8[], f8[][], f8[][], f8[]"
 )
 def nearest(
     query: Any,
@@ -123,6 +160,12 @@ def nearest(
     codes: Any,
     group: Any,
     weight: Any,
+    levels: int,
+    low: Any,
+    high: Any,
+    most: Any,
+    first: Any,
+    last: Any,
     unknown: Any,
     far: Any,
     apart: Any,
@@ -131,8 +174,7 @@ def nearest(
     grow: int,
     inverse: int,
     tile: Any,
-    used: Any,
-    bound: Any,
+    away: Any,
     at: Any,
     held: Any,
     votes: Any,
@@ -140,38 +182,51 @@ def nearest(
 ) -> None:
     """votes[i] = what the k nearest rows of query i weigh in each class; radius[i] = the distance of the k-th.
 
-    `rows` and `codes` are (columns, rows). Distances are squared unless `city`; columns are scaled already. A column
-    adds `unknown` where the query has no number, `far` where the row has none, and `apart` where codes differ or
-    either is missing. Rows at one distance share one slot: `at` holds the distances in order, `held` what each class
-    weighs there and, last, their sum; both need one slot more than can be filled. The last slot is taken in part, so
-    that exactly k are counted. `grow`: slots at distance zero never close the ball. `inverse`: votes are divided by
-    the distance, and rows at distance zero decide alone.
+    `rows` and `codes` are (columns, rows), in the order of the boxes that `levels` … `last` describe. Distances are
+    squared unless `city`; columns are scaled already. A column adds `unknown` where the query has no number, `far`
+    where the row has none, and `apart` where codes differ or either is missing. Rows at one distance share one slot:
+    `at` holds the distances in order, `held` what each class weighs there and, last, their sum; both need one slot more
+    than can be filled. The last slot is taken in part, so that exactly k are counted. `grow`: slots at distance zero
+    never close the ball. `inverse`: votes are divided by the distance, and rows at distance zero decide alone.
 
-    Room to work in: `tile` for the distances of some rows; `used`, `bound`, `at` and `held` for some queries.
+    Room to work in: `tile` for the distances of the rows of a box, `away` for those of the boxes.
     """
-    for base in range(0, votes.shape[0], used.size):
-        some = min(used.size, votes.shape[0] - base)
-        for i in range(some):
-            used[i] = 0
-            bound[i] = np.inf
-        for first in range(0, weight.size, tile.size):
-            size = min(tile.size, weight.size - first)
-            for i in range(some):
-                near = tile[:size]
-                _measure(base + i, query, query_codes, first, rows, codes, unknown, far, apart, city, near)
-                farthest = bound[i]
-                for r in range(size):
-                    if near[r] <= farthest:
-                        who = first + r
-                        count = _put(near[r], group[who], weight[who], k, grow, used[i], at[i], held[i])
-                        used[i] = count
-                        total = 0.0
-                        for t in range(count):
-                            total += held[i, t, held.shape[2] - 1]
-                        if total >= k and (at[i, count - 1] > 0.0 or not grow):
-                            farthest = at[i, count - 1]
-                bound[i] = farthest
-        for i in range(some):
-            _count(k, city, inverse, used[i], at[i], held[i], votes[base + i])
-            reach = at[i, used[i] - 1]
-            radius[base + i] = reach if city else np.sqrt(reach)
+    size = weight.size
+    for i in range(votes.shape[0]):
+        used, farthest = 0, np.inf
+        reaches(i, query, query_codes, low, high, most, first, last, unknown, apart, city, away)
+        for turn in range(FIRST + away.size):
+            box = turn - FIRST
+            if turn < FIRST:
+                box, least = 0, np.inf
+                for b in range(away.size):
+                    if away[b] < least:
+                        box, least = b, away[b]
+            if not away[box] <= farthest:  # or it was seen: that is marked by NaN
+                continue
+            start, stop = size * box >> levels, size * (box + 1) >> levels
+            away[box] = np.nan
+            some = tile[: stop - start]
+            used, farthest = _look(
+                i,
+                query,
+                query_codes,
+                start,
+                rows,
+                codes,
+                group,
+                weight,
+                unknown,
+                far,
+                apart,
+                k,
+                city,
+                grow,
+                used,
+                farthest,
+                some,
+                at,
+                held,
+            )
+        _count(k, city, inverse, used, at, held, votes[i])
+        radius[i] = at[used - 1] if city else np.sqrt(at[used - 1])

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.models.boxes import Boxes, boxed
 from likely.models.model import Exhibit, Model, learnable
-from likely.models.nearest import QUERIES, TILE, nearest
+from likely.models.nearest import nearest
 from likely.models.posterior import Matrix
-from likely.models.prior import Prior, prior_quotients
+from likely.models.prior import Prior, named_prior, prior_quotients
 from likely.models.quotient import Quotient, log_of
 from likely.models.ranges import check_choice
 from likely.models.ruler import Ruler, ruler_for
 from likely.sums.rows import Rows
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
-from likely.table.labels import label
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ class Neighbors:
                         "It must be a finite number, zero or more."
                     )
             object.__setattr__(self, "attribute_weights", {n: float(v) for n, v in self.attribute_weights.items()})
-        if isinstance(self.prior, Mapping):
-            object.__setattr__(self, "prior", {str(label(n)): float(p) for n, p in self.prior.items()})
+        object.__setattr__(self, "prior", named_prior(self.prior))
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """The rows themselves."""
@@ -114,17 +113,22 @@ class Neighbors:
             )
         used = np.array([k for k, name in enumerate(rows.nominal) if share[name] > 0], np.intp)
         prior = prior_quotients(summary, self.prior, 0.0)
+        points = np.ascontiguousarray(ruler.measured(numbers).T)
+        apart = np.array([share[rows.nominal[k]] for k in used])
+        levels = np.ascontiguousarray(codes[:, used].T)
+        boxes = boxed(points, levels, ruler.far, apart, city)
         return Nearby(
             learner=self,
             summary=summary,
             rows=rows,
             ruler=ruler,
             nominal=used,
-            points=np.ascontiguousarray(ruler.measured(numbers).T),
-            codes=np.ascontiguousarray(codes[:, used].T),
-            group=group,
-            weight=weight,
-            apart=np.array([share[rows.nominal[k]] for k in used]),
+            boxes=boxes,
+            points=points.take(boxes.order, axis=1),
+            codes=levels.take(boxes.order, axis=1),
+            group=group[boxes.order],
+            weight=weight[boxes.order],
+            apart=apart,
             slots=_slots(weight, self.k),
             prior=prior,
             log_prior=log_of(prior),
@@ -150,8 +154,9 @@ class Nearby(Model):
     ruler: Ruler
     nominal: NDArray[np.intp]
     """Which of the nominal attributes of `rows` take part."""
+    boxes: Boxes
     points: NDArray[np.float64]
-    """(attributes, rows), like `codes`."""
+    """(attributes, rows), like `codes`; in the order of the boxes, like `group` and `weight`."""
     codes: NDArray[np.int32]
     group: NDArray[np.int32]
     weight: NDArray[np.float64]
@@ -168,6 +173,7 @@ class Nearby(Model):
         learner, far = self.learner, self.ruler.far
         votes, radius = np.empty((batch.rows, len(self.classes))), np.empty(batch.rows)
         density = learner.reading == "density"
+        boxes = self.boxes
         nearest(
             self.ruler.measured(numbers),
             np.ascontiguousarray(codes[:, self.nominal]),
@@ -175,6 +181,12 @@ class Nearby(Model):
             self.codes,
             self.group,
             self.weight,
+            boxes.levels,
+            boxes.low,
+            boxes.high,
+            boxes.most,
+            boxes.first,
+            boxes.last,
             np.zeros_like(far) if density else far,
             far,
             self.apart,
@@ -182,11 +194,10 @@ class Nearby(Model):
             learner.distance == "city-block",
             density,
             learner.weights == "distance",
-            np.empty(TILE),
-            np.empty(QUERIES, np.int64),
-            np.empty(QUERIES),
-            np.empty((QUERIES, self.slots)),
-            np.empty((QUERIES, self.slots, len(self.classes) + 1)),
+            np.empty(boxes.rows),
+            np.empty(boxes.low.shape[1]),
+            np.empty(self.slots),
+            np.empty((self.slots, len(self.classes) + 1)),
             votes,
             radius,
         )

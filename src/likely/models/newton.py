@@ -5,23 +5,22 @@ A sweep adds up log-likelihood, gradient and curvature; a step that lowers the l
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models.logistic import Design, Logistic, LogOdds
+from likely.models.columns import Design
+from likely.models.logistic import Logistic, LogOdds
 from likely.models.model import Search
+from likely.models.softmax import bends_size, bent, sloped
+from likely.models.solving import factored, solved
 from likely.models.squares import pseudo_inverse
-from likely.sums.products import tiled
 from likely.table.batch import Batch, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 4096
-"""Rows whose design is held at once."""
 COLLINEAR = 1e-12
 """Without ridge: directions of the design with less than this share of the largest curvature have no weight at all."""
 SLACK = 1e-12
@@ -57,41 +56,29 @@ class Newton(Search):
         return cls(learner, design, np.zeros((design.size, len(design.summary.classes) - 1)))
 
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """(log-likelihood, rows not predicted rightly), gradient, curvature."""
-        size, others = self.theta.shape
-        ends, gradient, curvature = np.zeros(2), np.zeros((size, others)), np.zeros((others, others, size, size))
-        counted = np.flatnonzero((group >= 0) & (weight > 0))
-        for start in range(0, len(counted), BLOCK):
-            rows = counted[start : start + BLOCK]
-            x, own, w = self.design.rows(batch.take(rows)), group[rows].astype(np.intp), weight[rows]
-            each = np.arange(len(rows))
-            scores = np.zeros((len(rows), others + 1))
-            scores[:, 1:] = tiled(x, self.theta)
-            true = scores[each, own]
-            top = scores.max(axis=1, keepdims=True)
-            share = np.exp(scores - top)
-            total = share.sum(axis=1, keepdims=True)
-            ends[0] += w @ (true - top[:, 0] - np.log(total[:, 0]))
-            share /= total
-            scores[each, own] = -np.inf
-            ends[1] += np.count_nonzero(true <= scores.max(axis=1))
-            left = -share
-            left[each, own] += 1.0
-            gradient += tiled(x.T, left[:, 1:] * w[:, None])
-            for a in range(others):
-                for b in range(a, others):
-                    by = w * share[:, a + 1] * ((a == b) - share[:, b + 1])
-                    part = tiled(x.T, x * by[:, None])
-                    curvature[a, b] += part
-                    if a != b:
-                        curvature[b, a] += part
-        return ends, gradient, curvature
+        """(log-likelihood, rows not predicted rightly), gradient, sums of curvature."""
+        design, others = self.design, self.theta.shape[1]
+        bends = np.zeros(bends_size(design.dense, design.levels, others))
+        sheet = design.sheet(batch, group, weight)
+        ends, gradient = sloped(sheet, self.theta[design.order][:, :, None], bends)
+        return ends[:, 0], gradient[:, :, 0], bends
 
     def step(self, sums: tuple[NDArray[np.float64], ...]) -> LogOdds | Newton:
         """Judge the weights of this sweep, then propose better ones or end."""
-        ends, gradient, curvature = sums
+        ends, sheet_gradient, bends = sums
+        design, others = self.design, self.theta.shape[1]
+        gradient = np.empty_like(sheet_gradient)
+        gradient[design.order] = sheet_gradient
+        bent_columns = bent(bends, design.dense, design.levels, others)
+        back = np.argsort(design.order)
+        return self.moved(ends, gradient, bent_columns[:, :, back][:, :, :, back])
+
+    def moved(
+        self, ends: NDArray[np.float64], gradient: NDArray[np.float64], curvature: NDArray[np.float64]
+    ) -> LogOdds | Newton:
+        """The same with gradient (columns, classes but one) and curvature by columns of the design."""
         sweeps, ridge = self.sweeps + 1, self.learner.ridge
-        pull = self._pull()
+        pull = centred_pull(self.theta)
         likelihood = float(ends[0])
         value = likelihood - 0.5 * ridge * float((self.theta * pull).sum())
         if (
@@ -120,10 +107,7 @@ class Newton(Search):
             )
             return self._ended(self.theta, sweeps, likelihood, slope, remark)
         if promise <= self.learner.tolerance:
-            remark = ""
-            if not ends[1]:
-                remark = "The classes are perfectly separable: ridge alone keeps the weights finite."
-            return self._ended(self.theta + stride, sweeps, likelihood, slope, remark)
+            return self.ended(self.theta + stride, sweeps, likelihood, slope, separable=not ends[1])
         if sweeps >= self.learner.max_sweeps:
             remark = f"The search was stopped after {sweeps} sweeps, before it had converged. Raise max_sweeps."
             return self._ended(self.theta, sweeps, likelihood, slope, remark)
@@ -140,28 +124,17 @@ class Newton(Search):
             basis=basis,
         )
 
-    def _pull(self) -> NDArray[np.float64]:
-        """Half the slope of the sum of squared weights, once they are centred over classes; constants are free."""
-        pull = self.theta - self.theta.sum(axis=1, keepdims=True) / (self.theta.shape[1] + 1)
-        pull[0] = 0.0
-        return pull  # type: ignore[no-any-return]
-
     def _stride(
         self, slope: NDArray[np.float64], curvature: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, bool]:
         """Newton's step; the directions it may take; and whether there is one without curvature left."""
         size, others = self.theta.shape
-        held = np.eye(size)
-        held[0, 0] = 0.0
-        centred = np.eye(others) - 1.0 / (others + 1)
-        full = curvature.transpose(0, 2, 1, 3).reshape(others * size, others * size)
+        full = ridged(curvature, self.learner.ridge)
         along, basis = slope.T.reshape(-1), self.basis
         if self.learner.ridge:
-            full = full + self.learner.ridge * np.kron(centred, held)
-            with suppress(np.linalg.LinAlgError):  # not quite definite: the pseudo-inverse below will do
-                np.linalg.cholesky(full)
-                quick = np.asarray(np.linalg.solve(full, along), np.float64)  # by many times
-                return quick.reshape(others, size).T, None, False
+            factor = factored(full)
+            if factor is not None:  # where it is not quite definite the pseudo-inverse below will do
+                return solved(factor, along).reshape(others, size).T, None, False
         if basis is None and not self.learner.ridge:
             values, vectors = np.linalg.eigh(full)
             basis = vectors[:, values > COLLINEAR * values[-1]]
@@ -173,6 +146,19 @@ class Newton(Search):
             found = basis @ found
         return found.reshape(others, size).T, basis, rank < len(full) and not self.learner.ridge
 
+    def ended(
+        self,
+        theta: NDArray[np.float64],
+        sweeps: int,
+        likelihood: float,
+        slope: NDArray[np.float64],
+        *,
+        separable: bool,
+    ) -> LogOdds:
+        """The model of a search that has found the maximum."""
+        remark = "The classes are perfectly separable: ridge alone keeps the weights finite." if separable else ""
+        return self._ended(theta, sweeps, likelihood, slope, remark)
+
     def _ended(
         self, theta: NDArray[np.float64], sweeps: int, likelihood: float, slope: NDArray[np.float64], remark: str
     ) -> LogOdds:
@@ -183,4 +169,23 @@ class Newton(Search):
             "log_likelihood": likelihood,
             "gradient": float(np.abs(slope).max(initial=0.0)),
         }
-        return self.design.model(self.learner, np.ascontiguousarray(whole), facts, (remark,) if remark else ())
+        return LogOdds.of(self.learner, self.design, np.ascontiguousarray(whole), facts, (remark,) if remark else ())
+
+
+def centred_pull(theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half the slope of the sum of squared weights, once they are centred over classes; constants are free."""
+    pull = theta - theta.sum(axis=1, keepdims=True) / (theta.shape[1] + 1)
+    pull[0] = 0.0
+    return pull  # type: ignore[no-any-return]
+
+
+def ridged(curvature: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
+    """Curvature (others, others, columns, columns) as one matrix, class by class, with what ridge adds."""
+    others, size = curvature.shape[1:3]
+    full = curvature.transpose(0, 2, 1, 3).reshape(others * size, others * size)
+    if not ridge:
+        return full
+    held = np.eye(size)
+    held[0, 0] = 0.0
+    centred = np.eye(others) - 1.0 / (others + 1)
+    return np.asarray(full + ridge * np.kron(centred, held))

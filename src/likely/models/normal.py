@@ -107,6 +107,11 @@ def check_covariance_settings(variance: object, floor: object, shrinkage: object
     check_choice("variance", variance, ("unbiased", "ml"))
     if not isinstance(floor, Real) or not 0 <= float(floor) <= 1:
         raise SettingError(f"variance_floor is {shown(floor)}. It must be a number between 0 and 1.")
+    check_shrinkage(shrinkage)
+
+
+def check_shrinkage(shrinkage: object) -> None:
+    """Refuse what is neither a share nor 'auto'."""
     if shrinkage != "auto" and (not isinstance(shrinkage, Real) or not 0 <= float(shrinkage) <= 1):
         raise SettingError(f"shrinkage is {shown(shrinkage)}. It must be a number between 0 and 1, or 'auto'.")
 

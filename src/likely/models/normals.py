@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.errors import SettingError, shown
+from likely.models.drawing import chance, number_cells
 from likely.models.model import Exhibit, Model
 from likely.models.normal import Normal
 from likely.models.posterior import Matrix
@@ -51,14 +50,7 @@ class Normals(Model):
         return weights, float(self.log_prior[1] - self.log_prior[0] - weights @ middle)
 
     def exhibits(self) -> tuple[Exhibit, ...]:
-        names, shown = self.normal.names, [c or "(all)" for c in self.classes]
-        out = [Exhibit("Means", ("class", *names), _rows(shown, self.normal.mean))] if names else []
-        if 0 < len(names) <= WIDE:
-            for label, table in zip(shown, self.normal.covariance, strict=True):
-                of = "all classes" if self.pooled else label
-                out.append(Exhibit(f"Covariance of {of}", ("attribute", *names), _rows(names, table)))
-                if self.pooled:
-                    break
+        names, out = self.normal.names, means_and_covariances(self.normal, self.classes, self.pooled)
         if self.pooled and names and len(self.classes) == 2:
             weights, constant = self.hyperplane()
             first, second = self.classes
@@ -72,19 +64,26 @@ class Normals(Model):
         group, rng = drawn_classes(self.prior, rows, seed)
         table: dict[str, list[Any]] = {}
         for name, cells in zip(self.normal.names, self.normal.draw(group, rng).T, strict=True):
-            if self.schema[name].kind == "date":
-                cells = (cells * 1e6).round().astype("datetime64[us]")
-            table[name] = cells.tolist()
+            table[name] = number_cells(cells, self.schema[name].kind)
         return ordered(self, group, table)
+
+
+def means_and_covariances(normal: Normal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:
+    """The parameters of a normal density for each class, as tables for people."""
+    names, shown = normal.names, [c or "(all)" for c in classes]
+    out = [Exhibit("Means", ("class", *names), _rows(shown, normal.mean))] if names else []
+    if 0 < len(names) <= WIDE:
+        for label, table in zip(shown, normal.covariance, strict=True):
+            of = "all classes" if pooled else label
+            out.append(Exhibit(f"Covariance of {of}", ("attribute", *names), _rows(names, table)))
+            if pooled:
+                break
+    return out
 
 
 def drawn_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDArray[np.intp], np.random.Generator]:
     """A class for each row, by its prior, and what to draw the rest with."""
-    if not isinstance(rows, Integral) or rows < 0:
-        raise SettingError(f"{shown(rows)} rows cannot be drawn. Ask for a whole number, zero or more.")
-    if not isinstance(seed, Integral) or seed < 0:
-        raise SettingError(f"seed is {shown(seed)}. It must be a whole number, zero or more.")
-    rng, chances = np.random.default_rng(int(seed)), np.array([float(p) for p in prior])
+    rng, chances = chance(rows, seed), np.array([float(p) for p in prior])
     return rng.choice(len(prior), int(rows), p=chances / chances.sum()).astype(np.intp), rng
 
 

@@ -15,6 +15,7 @@ from likely.models.bins import RULES, Closed, Rule, edges_of
 from likely.models.categorical import LevelSettings
 from likely.models.gaussian import Gaussian, NormalSettings, gaussian
 from likely.models.kernel import Bandwidth, KernelDensity, kernel_density
+from likely.models.known import Normal
 from likely.models.ranges import check_choice
 from likely.models.tallied import tallied
 from likely.sums.numbers import Numbers
@@ -70,7 +71,11 @@ class NumberSettings:
 
 
 def number_factor(
-    name: str, numbers: Numbers, settings: NumberSettings, classes: tuple[str, ...]
+    name: str,
+    numbers: Numbers,
+    settings: NumberSettings,
+    classes: tuple[str, ...],
+    known: Sequence[Normal | None] = (),
 ) -> tuple[NumberFactor | None, list[str]]:
     """The factor, None where the values have no spread and so say nothing; and what was special, as sentences."""
     kind = settings.kind(name)
@@ -80,7 +85,7 @@ def number_factor(
     if kind == "kernel":
         factor = kernel_density(name, numbers, settings.bandwidth, settings.normal, classes)
     else:
-        factor = gaussian(name, numbers, settings.normal, classes)
+        factor = gaussian(name, numbers, settings.normal, classes, known)
     if factor is None:
         return None, [f"{shown(name)} is left out: its values are too few or too alike to have a spread."]
     notes = [

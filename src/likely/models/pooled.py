@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from likely.models.full import as_floats, named_prior, needs_of, refuse_others
+from likely.models.full import as_floats, needs_of, refuse_others
 from likely.models.gaussian import Variance
 from likely.models.model import learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
 from likely.models.normals import Normals
-from likely.models.prior import Prior, prior_quotients
+from likely.models.prior import Prior, named_prior, prior_quotients
 from likely.models.quotient import log_of
 from likely.models.ranges import checked
 from likely.models.scatter import scatter

@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import fsum
-from typing import Literal
+from numbers import Real
+from typing import Any, Literal
 
 from likely.errors import SettingError, nearest, shown
+from likely.models.known import Shares
 from likely.models.quotient import Quotient, as_written
 from likely.sums.summary import Summary
+from likely.table.labels import label
 
 Prior = Literal["observed", "uniform"] | Mapping[str, float]
 TOLERANCE = 1e-9
 """How far given probabilities may be from summing to one."""
 
 
-def prior_quotients(summary: Summary, prior: Prior, pseudo_count: float) -> tuple[Quotient, ...]:
-    """P(class), exact: (pseudo_count + n_c) / (pseudo_count * classes + n), or as given."""
+def prior_quotients(
+    summary: Summary, prior: Prior, pseudo_count: float, known: Shares | None = None
+) -> tuple[Quotient, ...]:
+    """P(class), exact: (pseudo_count + n_c) / (pseudo_count * classes + n), or as given.
+
+    Knowledge takes the place of the pseudo-count: (worth * p_c + n_c) / (worth + n). Where there is neither a row nor
+    anything else to go by, all classes are alike.
+    """
     classes = summary.classes
+    if known is not None:
+        _check_known(classes, prior, known)
     if prior == "uniform":
         return (Quotient(Fraction(1), Fraction(len(classes))),) * len(classes)
     if isinstance(prior, Mapping):
@@ -27,10 +38,39 @@ def prior_quotients(summary: Summary, prior: Prior, pseudo_count: float) -> tupl
         raise SettingError(
             f"There is no prior {shown(prior)}. Say 'observed', 'uniform' or give a probability per class."
         )
-    extra = as_written(pseudo_count)
-    counts = [n + extra for n in summary.total.fractions()]
+    extra = [as_written(pseudo_count)] * len(classes) if known is None else known.spread(classes)
+    counts = [n + more for n, more in zip(summary.total.fractions(), extra, strict=True)]
     whole = sum(counts, Fraction(0))
+    if not whole:
+        return prior_quotients(summary, "uniform", 0.0)
     return tuple(Quotient(n, whole) for n in counts)
+
+
+def _check_known(classes: tuple[str, ...], prior: Prior, known: Shares) -> None:
+    if prior != "observed":
+        raise SettingError(
+            "There is knowledge of the classes, but the prior is uniform or given, so that it would have no say. "
+            "Leave one of them out."
+        )
+    if known.held(classes):
+        total = float(sum(known.shares.values()))
+        raise SettingError(
+            f"The classes that knowledge names sum to {total:.10g}, and there is no other class for the rest. "
+            "Name them all."
+        )
+
+
+def named_prior(prior: Any) -> Any:
+    """A copy of a given prior, so that nobody changes it from outside; any other is left as it is."""
+    return named(prior, "the prior") if isinstance(prior, Mapping) else prior
+
+
+def named(values: Mapping[Any, Any], where: str) -> dict[str, float]:
+    """Numbers by the name of a class or level, however the name was given (a number, a truth value)."""
+    for name, value in values.items():
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise SettingError(f"In {where}, {shown(name)} has the value {shown(value)}. It must be a number.")
+    return {str(label(name)): float(value) for name, value in values.items()}
 
 
 def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fraction]:

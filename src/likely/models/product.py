@@ -1,4 +1,4 @@
-"""The product: prior times factors, one for each attribute that says something. What naive Bayes believes."""
+"""The product: prior times factors, each of an attribute or of a block of them. What naive Bayes believes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.models import sampling
+from likely.models.beforehand import known_exhibits
+from likely.models.blocks import LevelBlock, NumberBlock
 from likely.models.categorical import Categorical
-from likely.models.model import Model, Terms
+from likely.models.model import Exhibit, Model, Terms
 from likely.models.numeric import NumberFactor
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
 
-Factor = Categorical | NumberFactor
+Factor = Categorical | NumberFactor | LevelBlock | NumberBlock
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,7 +46,7 @@ class Product(Model):
             rows = slice(start, start + BLOCK)
             block = batch.sliced(rows)
             for factor in self.factors:
-                factor.add(block.cells[factor.name], out[rows])
+                _add(factor, block, out[rows])
         return out
 
     def terms(self, batch: Batch) -> Terms:
@@ -52,8 +54,29 @@ class Product(Model):
         out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
         out[0] = self.log_prior
         for part, factor in zip(out[1:], self.factors, strict=True):
-            factor.add(batch.cells[factor.name], part)
+            _add(factor, batch, part)
         return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
+
+    def block_of(self, name: str) -> LevelBlock | NumberBlock | None:
+        """The block that an attribute is in; None where it stands alone."""
+        blocks = (f for f in self.factors if isinstance(f, (LevelBlock, NumberBlock)))
+        return next((block for block in blocks if name in block.names), None)
+
+    def share_block(self, one: str, other: str) -> bool:
+        """Whether two attributes are modelled together."""
+        block = self.block_of(one)
+        return block is not None and other in block.names
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """What was known before the rows, and what is believed of each block; other attributes are shown one by one."""
+        blocks = (f for f in self.factors if isinstance(f, (LevelBlock, NumberBlock)))
+        before = known_exhibits(self.learner, self.summary, self.prior, self.factors)
+        return (*before, *(exhibit for block in blocks for exhibit in block.exhibits(self.classes)))
+
+    def levels(self, name: str) -> list[str]:
+        """The levels of a nominal attribute: of rows, as declared, and as knowledge names them."""
+        own = next((f for f in self.factors if isinstance(f, Categorical) and f.name == name), None)
+        return super().levels(name) if own is None else list(own.labels.names)
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then each cell given the class. Missing cells are None.
@@ -76,6 +99,14 @@ class Product(Model):
         L(y) = 3/4 × 3/5 = 9/20 = 0.45
         ...
         """
-        (batch,) = self.batches(self._row(row))
+        (batch,) = self.batches(self.table_of_one(row))
         terms = self.terms(batch).array[0]
         return working(self.classes, self.prior, self.factors, terms, batch, row, self.posterior(row))
+
+
+def _add(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> None:
+    """Add a factor's share of the score: a block reads the cells of several columns, any other factor those of one."""
+    if isinstance(factor, (LevelBlock, NumberBlock)):
+        factor.add(batch, out)
+    else:
+        factor.add(batch.cells[factor.name], out)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import SettingError, shown
 from likely.models.binned import Binned
+from likely.models.blocks import LevelBlock, NumberBlock
 from likely.models.categorical import Categorical
+from likely.models.drawing import chance, number_cells
 from likely.models.gaussian import Gaussian
 from likely.models.kernel import KernelDensity
 from likely.models.quotient import log_of
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     Places = NDArray[np.intp]
     Floats = NDArray[np.float64]
 
-_DATES = (-62_135_596_800.0, 253_402_300_799.0)
-"""The first and the last second of a date, counted from 1970."""
-
 
 def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
     """Columns of the attributes that the model speaks of, then of the target. A missing cell is None.
@@ -32,24 +29,21 @@ def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
     The share that is reserved for other levels is spread over the known ones: a level without a name cannot be drawn.
     A number that is cut into bins is uniform within its bin, and the end bins end with the values of training.
     """
-    if not isinstance(rows, Integral) or rows < 0:
-        raise SettingError(f"{shown(rows)} rows cannot be drawn. Ask for a whole number, zero or more.")
-    if not isinstance(seed, Integral) or seed < 0:
-        raise SettingError(f"seed is {shown(seed)}. It must be a whole number, zero or more.")
-    rng = np.random.default_rng(int(seed))
+    rng = chance(rows, seed)
     prior = np.exp(model.log_prior)[:, None]
     group = _drawn(prior, np.zeros(int(rows), np.intp), rng)
     out: dict[str, list[Any]] = {}
     for factor in model.factors:
+        if isinstance(factor, (LevelBlock, NumberBlock)):
+            for name, drawn in factor.draw(group, rng).items():
+                out[name] = drawn if isinstance(drawn, list) else number_cells(drawn, model.schema[name].kind)
+            continue
         if isinstance(factor, Categorical):
             out[factor.name] = _levels(factor, group, rng)
             continue
         cells = _numbers(factor, group, rng)
-        if model.schema[factor.name].kind == "date":
-            # NaN becomes "not a time", which reads as None; beyond the years 1 to 9999 there are no dates.
-            out[factor.name] = (cells.clip(*_DATES) * 1e6).round().astype("datetime64[us]").tolist()
-        else:
-            out[factor.name] = np.where(np.isnan(cells), None, cells).tolist()
+        out[factor.name] = number_cells(cells, model.schema[factor.name].kind)
+    out = {c.name: out[c.name] for c in model.schema.columns if c.name in out}  # blocks drew theirs together
     if model.schema.target is not None:
         out[model.schema.target.name] = np.array(model.classes, object)[group].tolist()
     return out

@@ -15,6 +15,7 @@ import numpy as np
 from likely.errors import SettingError
 from likely.models.gaussian import Variance
 from likely.sums.products import Products
+from likely.sums.requests import request
 from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
@@ -94,18 +95,18 @@ class Scatter:
         return Covariances(top, bottom, known, rows)
 
 
-def scatter(summary: Summary) -> Scatter:
-    """Read the numbers' sums out of a summary's sums of products."""
-    names = tuple(c.name for c in summary.schema.attributes if c.kind != "nominal")
+def scatter(summary: Summary, columns: tuple[str, ...] | None = None) -> Scatter:
+    """Read the numbers' sums (of these columns alone, if any are named) out of a summary's sums of products."""
+    names = columns or tuple(c.name for c in summary.schema.attributes if c.kind != "nominal")
     size, groups = len(names), len(summary.classes)
     if not names:
         empty = np.zeros((0, 0, groups), object)
         return Scatter((), 1, empty, empty, empty)
-    products = summary.more.get("products")
+    products = summary.more.get(request("products", columns), summary.more.get("products"))
     if not isinstance(products, Products):
         raise SettingError(
             "This summary keeps no sums of products, which a covariance is made of. Fit the table itself, or "
-            'summarize it with more=["products"].'
+            f"summarize it with more=['{request('products', columns)}']."
         )
     index = {feature: k for k, feature in enumerate(products.features)}
     places = np.array([index[kind, name, ""] for kind in ("value", "there") for name in names], np.intp)

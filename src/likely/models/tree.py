@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
+from likely.models.drawing import chance
 from likely.models.grid import Grid, drawn, grid_of, log, sampled, shares
 from likely.models.model import Exhibit, Model, Terms, learnable
 from likely.models.posterior import Matrix
@@ -169,7 +170,7 @@ class TreeModel(Model):
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""
-        rng = np.random.default_rng(seed)
+        rng, rows = chance(rows, seed), int(rows)
         group = drawn(np.broadcast_to(np.exp(self.log_prior), (rows, len(self.classes))), rng)
         codes = np.full((rows, len(self.grid.axes)), -1, np.intp)
         for v in self.order.tolist():

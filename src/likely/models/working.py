@@ -17,6 +17,7 @@ import numpy as np
 from likely.errors import shown
 from likely.models.binned import Binned
 from likely.models.bins import bin_of
+from likely.models.blocks import LevelBlock, NumberBlock
 from likely.models.categorical import Categorical
 from likely.models.gaussian import Gaussian
 from likely.models.kernel import KernelDensity
@@ -28,7 +29,8 @@ from likely.table.labels import label
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Factor = Categorical | Gaussian | KernelDensity | Binned
+Single = Categorical | Gaussian | KernelDensity | Binned
+Factor = Single | LevelBlock | NumberBlock
 
 MOST_STEPS = 12
 """So many factors are written out; the rest are counted."""
@@ -47,6 +49,8 @@ class Step:
     """Natural logs of the same, as the model adds them; 0 where the factor is left out."""
     note: str = ""
     """What is special about the cell, as a sentence for people."""
+    cells: tuple[tuple[str, str | None], ...] = ()
+    """For a block: each of its attributes that is in the factor, and its cell."""
 
     @property
     def heading(self) -> str:
@@ -54,8 +58,8 @@ class Step:
         if self.name == "":
             return "P(class)"
         sign = "P" if any(isinstance(v, Quotient) for v in self.values.values()) else "f"
-        cell = "missing" if self.cell is None else _clean(self.cell)
-        return f"{sign}({_clean(self.name)}={cell} | class)"
+        inside = ((name, "missing" if cell is None else cell) for name, cell in self.cells or ((self.name, self.cell),))
+        return f"{sign}({', '.join(f'{_clean(name)}={_clean(cell)}' for name, cell in inside)} | class)"
 
     def written(self, name: str) -> str:
         """The factor of one class."""
@@ -138,6 +142,9 @@ def working(
 
     steps = [Step("", None, dict(zip(classes, prior, strict=True)), by_class(terms[0]))]
     for factor, logs in zip(factors, terms[1:], strict=True):
+        if isinstance(factor, (LevelBlock, NumberBlock)):
+            steps.append(_block_step(factor, batch, logs, classes, row))
+            continue
         values, note = _cell_step(factor, batch, logs)
         cell = label(row.get(factor.name))
         named = {} if values is None else dict(zip(classes, values, strict=True))
@@ -151,6 +158,47 @@ def working(
         {name: total / math.log(10) for name, total in totals.items()},
         by_class(posterior.matrix[0]),
         None if posterior.undefined[0] else classes[int(posterior.codes[0])],
+    )
+
+
+def _block_step(
+    block: LevelBlock | NumberBlock,
+    batch: Batch,
+    logs: NDArray[np.float64],
+    classes: tuple[str, ...],
+    row: Mapping[str, object],
+) -> Step:
+    """The factor of several cells together; those that are missing are summed over, or integrated out."""
+    codes = {}
+    for name in block.names:
+        cells = batch.cells[name]
+        known = isinstance(cells, Codes) or np.isfinite(cells[0])
+        codes[name] = int(cells.codes[0]) if isinstance(cells, Codes) else (0 if known else MISSING_CODE)
+    gone, unseen = ([n for n, code in codes.items() if code == kind] for kind in (MISSING_CODE, UNSEEN_CODE))
+    counted = isinstance(block, LevelBlock)
+    as_level = block.table.missing_is_level if isinstance(block, LevelBlock) else block.known is not None
+    reserved = isinstance(block, LevelBlock) and block.table.reserve
+    inside = {*codes} - {*([] if as_level else gone), *([] if reserved else unseen)}
+    values: tuple[Quotient | float, ...] | None = None
+    if isinstance(block, LevelBlock):
+        values = block.table.quotients(batch)
+    elif inside:
+        values = tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist())
+    left = "summed over." if counted else "integrated out."
+    if not inside:
+        left = "left out."
+    notes = []
+    for names, taken, what in ((gone, as_level, "missing"), (unseen, reserved, "unseen in training")):
+        if names:
+            end = "which counts as a level." if taken else left
+            notes.append(f"{', '.join(map(shown, names))}: {what}, {end}")
+    return Step(
+        block.name,
+        None if not inside else " & ".join("missing" if n in gone else label(row.get(n)) or "" for n in block.names),
+        {} if values is None else dict(zip(classes, values, strict=True)),
+        dict(zip(classes, logs.tolist(), strict=True)),
+        " ".join(notes),
+        tuple((n, None if n in gone else label(row.get(n))) for n in block.names if n in inside),
     )
 
 
@@ -170,7 +218,7 @@ def _is_missing(factor: Factor, batch: Batch) -> bool:
 
 
 def _cell_step(
-    factor: Factor, batch: Batch, logs: NDArray[np.float64]
+    factor: Single, batch: Batch, logs: NDArray[np.float64]
 ) -> tuple[tuple[Quotient | float, ...] | None, str]:
     """P(cell | class) for each class (None: left out), and what is special about the cell."""
     if isinstance(factor, Categorical):

@@ -1,8 +1,8 @@
-"""Tables of words: what `look` and `show` say, ready to be printed in any way. Knows records and models, no rows."""
+"""Tables of words: what `show` and `compare` say, ready to be printed in any way. Knows records and models, no rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.compare import Comparison
-from likely.evaluate.look import Look
 from likely.models.binned import Binned
 from likely.models.bins import names_of
 from likely.models.categorical import Categorical, LevelSettings, categorical
@@ -49,150 +48,16 @@ class Page:
     remarks: tuple[str, ...] = ()
 
 
-def _numbers_from(start: int, width: int) -> frozenset[int]:
+def numbers_from(start: int, width: int) -> frozenset[int]:
+    """The columns of numbers of a table: all from `start` on."""
     return frozenset(range(start, width))
 
 
-# -- look ---------------------------------------------------------------------------------------------------
+# -- compare ------------------------------------------------------------------------------------------------
 
 
-def of_look(record: Look, everything: bool = False) -> Page:
-    """What `likely look` says."""
-    total, shown_classes = sum(record.classes.values()), list(record.classes.items())
-    weighed = "weight" if any(c.role == "weight" for c in record.columns) else "rows"
-    classes = Table(
-        "Classes",
-        ("class", weighed, "share"),
-        tuple((clean(c), number(n), percent(n / total)) for c, n in shown_classes[: None if everything else 20]),
-        _numbers_from(1, 3),
-    )
-    size = f"{plural(record.rows, 'row')}, {plural(len(record.classes), 'class')}"
-    headline = (
-        f"{clean(record.target)} in {clean(record.source)}: {size}, {plural(len(record.attributes), 'attribute')}.\n"
-        f"{_verdict(record)}"
-    )
-    tables = [_score_table(record), classes, _attribute_table(record, everything), _evidence_table(record)]
-    if len(record.classes) <= 10:
-        tables.append(_confusion(record))
-    tables.append(
-        Table(
-            "How the columns were read",
-            ("column", "kind", "role", "why"),
-            tuple(
-                (clean(c.name, 30), c.kind, c.role, clean(c.why, 70))
-                for c in (record.columns if everything else record.columns[:40])
-            ),
-        )
-    )
-    counts = (
-        (len(record.classes), 20, "class"),
-        (len(record.attributes), 20, "attribute"),
-        (len(record.columns), 40, "column"),
-    )
-    more = [plural(n - most, word) for n, most, word in counts if n > most and not everything]
-    hidden = [f"Not shown: {', '.join(more)}; --all shows them."] if more else []
-    remarks = [*(f"Beware: {w}" for w in record.warnings), *record.notes, *hidden]
-    return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
-
-
-_CALLED = {
-    "NaiveBayes": "Naive Bayes",
-    "FullBayes": "Full Bayes",
-    "Tree": "Tree-augmented Bayes",
-    "OneDependence": "One-dependence Bayes",
-    "Linear": "Least squares",
-    "Logistic": "Logistic regression",
-    "Neighbors": "Neighbour voting",
-}
-
-
-def _called(record: Look) -> str:
-    """What people call the learner."""
-    name = record.learner.partition("(")[0]
-    return _CALLED.get(name, name)
-
-
-def _verdict(record: Look) -> str:
-    """How well the target is predicted, in a sentence or two that claim no more than the scores do."""
-    scores, baseline = record.scores, record.baseline
-    if not record.attributes:
-        return "No other column can be used, so nothing but the frequency of the classes is known."
-    found = (
-        f"{_called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
-        f"always naming the most frequent class is right for {percent(baseline.accuracy)}."
-    )
-    named = scores.accuracy > baseline.accuracy
-    sharper = scores.log_loss is not None and (baseline.log_loss is None or scores.log_loss < baseline.log_loss)
-    if named and not sharper:
-        found += "\nBut it is too sure of itself (see log loss): trust its classes, not its percentages."
-    elif sharper and not named:
-        found += "\nStill, its probabilities tell more than the frequencies alone do (see log loss)."
-    elif not named:
-        found += "\nNothing is gained: neither its classes nor its log loss are better."
-    return found
-
-
-def _score_table(record: Look) -> Table:
-    def bits(value: float | None) -> str:
-        return "infinite" if value is None else f"{value:.4f}"
-
-    one, two = record.scores, record.baseline
-    rows: tuple[tuple[str, ...], ...] = (
-        ("accuracy", percent(one.accuracy), percent(two.accuracy), "higher is better"),
-        ("log loss, bits a row", bits(one.log_loss), bits(two.log_loss), "lower is better"),
-        ("Brier score", f"{one.brier:.4f}", f"{two.brier:.4f}", "lower is better; 0 to 2"),
-    )
-    if one.unclassified:
-        rows += (("cannot be classified", number(one.unclassified), number(two.unclassified), "counted as wrong"),)
-    others = "the other one" if record.folds == 2 else f"the other {record.folds - 1}"
-    title = f"Cross-validated: each of {record.folds} folds is predicted by what {others} taught"
-    return Table(title, ("score", _called(record), "frequencies only", ""), rows, frozenset({1, 2}))
-
-
-def _attribute_table(record: Look, everything: bool) -> Table:
-    rows = record.attributes if everything else record.attributes[:20]
-    most = max([a["bits"] for a in rows], default=0.0) or 1.0
-    return Table(
-        f"What each attribute alone tells about {clean(record.target, 20)}, of {record.entropy:.3f} bits to be known",
-        ("attribute", "bits", "share", "missing", ""),
-        tuple(
-            (
-                clean(a["name"], 40),
-                f"{a['bits']:.4f}",
-                percent(a["share"]),
-                percent(a["missing"]) if a["missing"] else "",
-                "▇" * round(20 * a["bits"] / most),
-            )
-            for a in rows
-        ),
-        frozenset({1, 2, 3}),
-    )
-
-
-def _evidence_table(record: Look) -> Table:
-    return Table(
-        "Strongest single pieces of evidence (first those least likely to be chance)",
-        ("if", "is", "then the odds of", "go", "bits", "rows"),
-        tuple(
-            (
-                clean(p.attribute, 20),
-                clean(p.cell, 22),
-                clean(p.label, 18),
-                f"×{2**p.bits:.3g}",
-                f"{p.bits:+.2f}",
-                number(p.rows),
-            )
-            for p in record.evidence
-        ),
-        frozenset({3, 4, 5}),
-    )
-
-
-def _confusion(record: Look) -> Table:
-    names = [clean(c, 20 if len(record.classes) < 4 else 10) for c in record.classes]
-    header = ("true class", *(f"→ {n}" for n in names))
-    rows = tuple((name, *(number(v) for v in row)) for name, row in zip(names, record.confusion, strict=True))
-    return Table("True class (rows) against the class named (columns)", header, rows, _numbers_from(1, len(header)))
+MOST_NOTES = 3
+"""Notes of one learner that a comparison shows; JSON has all of them."""
 
 
 def of_comparison(record: Comparison) -> Page:
@@ -208,9 +73,10 @@ def of_comparison(record: Comparison) -> Page:
     where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
     headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds."
     header = ("learner", "accuracy", "log loss, bits a row", "Brier score", "no answer")
-    tables = (Table("Learners", header, tuple(rows), _numbers_from(1, 5)),) if rows else ()
+    tables = (Table("Learners", header, tuple(rows), numbers_from(1, 5)),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]
     told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
+    told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
     return Page(headline, tables, (*told, *refused))
 
 
@@ -243,7 +109,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
             (clean(c), number(w), str(p) if fractions else number(float(p)))
             for c, w, p in zip(model.classes, weights, priors, strict=True)
         ),
-        _numbers_from(1, 3),
+        numbers_from(1, 3),
     )
     rows: list[tuple[str, ...]] = []
     for column in model.schema.columns:
@@ -252,7 +118,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
             continue
         statistic = summary.columns[column.name]
         if isinstance(statistic, Counts):
-            about = plural(len(statistic.labels), "level")
+            about = plural(len(model.levels(column.name)), "level")
         else:
             values, _ = statistic.tally()
             tell = moment if column.kind == "date" else number
@@ -279,8 +145,10 @@ def _settings(learner: Any) -> str:
     name, said = type(learner).__name__, changed_settings(learner)
     if isinstance(learner, Hypotheses):
         said["members"] = learner.titles
+    pieces = len(said.pop("knowledge", ()))
+    known = f" and {plural(pieces, 'piece')} of knowledge" if pieces else ""
     listed = ", ".join(f"{k}={clean(repr(v), 80)}" for k, v in said.items())
-    return f"{name}({listed})" if said else f"{name} with the usual settings"
+    return (f"{name}({listed})" if said else f"{name} with the usual settings") + known
 
 
 def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
@@ -292,7 +160,19 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
         known = [c.name for c in model.schema.attributes]
         role = "the weight" if column.role == "weight" else column.role
         raise ColumnError(f"{shown(name)} is {role}, so the model says nothing of it. {nearest(name, known)}")
-    statistic = model.summary.columns[name]
+    page = _attribute(model, name, fractions)
+    block = model.block_of(name) if isinstance(model, Product) else None
+    if block is None:
+        return page
+    others = " & ".join(clean(n, 30) for n in block.names if n != name)
+    told = f"The model takes {clean(name, 30)} together with {others}; this is {clean(name, 30)} by itself."
+    tables = tuple(_table(e) for e in block.exhibits(model.classes))
+    return replace(page, tables=(*page.tables, *tables), remarks=(*page.remarks, told))
+
+
+def _attribute(model: Model, name: str, fractions: bool) -> Page:
+    """What is to be said of one attribute by itself."""
+    column, statistic = model.schema[name], model.summary.columns[name]
     factor = next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
     if isinstance(statistic, Counts):
         if not isinstance(factor, Categorical):
@@ -332,7 +212,7 @@ def _levels(
     own = isinstance(model, Product) and any(f.name == factor.name for f in model.factors)
     title = f"Counts, and the {'probability' if own else 'share in training'} of each {word}"
     title += " in each class" if model.schema.target is not None else ""
-    table = Table(title, header, tuple(rows), _numbers_from(1, len(header)))
+    table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
     return Page(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
 
 
@@ -370,14 +250,14 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
         )
     kernels = ["bandwidth"] if isinstance(factor, KernelDensity) else []
     header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
-    left_out = factor is None and isinstance(model, Product) and model.generative
+    left_out = factor is None and isinstance(model, Product) and model.generative and model.block_of(name) is None
     remarks = ["The values have no spread, so the model leaves this attribute out."] if left_out else []
     if numbers.level:
         remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
     kind = "kernel" if isinstance(factor, KernelDensity) else "normal"
     title = f"A {kind} density for each class" if factor is not None else "Values"
     return Page(
-        f"{clean(name)}: numbers", (Table(title, header, tuple(rows), _numbers_from(1, len(header))),), tuple(remarks)
+        f"{clean(name)}: numbers", (Table(title, header, tuple(rows), numbers_from(1, len(header))),), tuple(remarks)
     )
 
 

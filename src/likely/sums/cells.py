@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 MOST = 1_000_000
 """More different rows than this and the table is no summary any more."""
+FEW = 1 << 18
+"""So many cells are looked up in an array of all of them."""
+LONG = 1 << 62
+"""A row of codes is one number below this, where it can be."""
 
 
 class Cells:
@@ -42,15 +47,10 @@ class Cells:
     def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in a batch; `group` says the class of each row (negative: left out)."""
         columns = [batch.cells[name] for name in self.names]
-        matrix = np.full((batch.rows, 1 + len(columns)), -1, np.int32)  # the first place: there may be no columns
-        for k, c in enumerate(columns, 1):
-            # An unseen level is missing, under the same key: two keys of one name would lose counts.
-            np.maximum(c.codes, -1, out=matrix[:, k])
-        found, places = np.unique(matrix, axis=0, return_inverse=True)
-        keys = []
-        for row in found[:, 1:].tolist():
-            keys.append(key([c.labels.names[k] if k >= 0 else None for c, k in zip(columns, row, strict=True)]))
-        self.counts.update(Codes(places.reshape(-1).astype(np.int32), Labels(keys)), group, weights)
+        found, places = distinct(columns, batch.rows)
+        names = [[None, *c.labels.names] for c in columns]
+        keys = [key([n[k] for n, k in zip(names, row, strict=True)]) for row in found.tolist()]
+        self.counts.update(Codes(places, Labels(keys)), group, weights)
         if len(self.counts.labels) > MOST:
             raise SettingError(
                 f"The joint table has more than {MOST:,} different rows of levels. Leave columns out "
@@ -98,3 +98,31 @@ class Cells:
 def key(levels: list[str | None]) -> str:
     """The one spelling of a row of levels."""
     return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
+
+
+def distinct(columns: list[Codes], rows: int) -> tuple[NDArray[np.int64], Ints]:
+    """The different rows of codes, each one more than in the batch (0: missing), and which of them each row is.
+
+    An unseen level is missing, under the same code: two keys of one name would lose counts.
+    """
+    sizes = [len(c.labels) + 1 for c in columns]
+    if prod(sizes) > LONG:  # as a number, a row of codes would be beyond 64 bits
+        matrix = np.column_stack([np.maximum(c.codes, -1) + 1 for c in columns])
+        found, place = np.unique(matrix, axis=0, return_inverse=True)
+        return found.astype(np.int64), place.reshape(-1).astype(np.int32)
+    number = np.zeros(rows, np.int64)
+    for c, size in zip(columns, sizes, strict=True):
+        number *= size
+        number += np.maximum(c.codes, -1) + 1
+    if prod(sizes) <= FEW:  # sorting takes several times as long as looking up
+        seen = np.zeros(prod(sizes), np.bool_)
+        seen[number] = True
+        values = np.flatnonzero(seen)
+        places = (np.cumsum(seen, dtype=np.int32) - np.int32(1))[number]
+    else:
+        values, place = np.unique(number, return_inverse=True)
+        places = place.reshape(-1).astype(np.int32)
+    codes = np.empty((len(values), len(columns)), np.int64)
+    for k in range(len(columns) - 1, -1, -1):
+        values, codes[:, k] = np.divmod(values, sizes[k])
+    return codes, places

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from likely.sums import kernels
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -165,17 +167,21 @@ class Exact:
         kept = np.flatnonzero(places >= 0)
         if len(kept) < len(places):
             places, planes = places[kept], planes.take(kept, axis + 1)
-        apart = not len(places) or np.bincount(places).max() == 1
-        if not apart:
-            planes, base = self._spread() if len(kept) == self.shape[axis] else own[_at(axis, kept)]._spread()
+        most = int(np.bincount(places).max()) if len(places) else 0
+        top = planes[-1]
+        if top.size and max(int(top.max()), -int(top.min())) * most >= 1 << 62:
+            planes, base = Exact(planes, base)._spread()
         shape = list(planes.shape)
         shape[axis + 1] = size
         out = np.zeros(shape, np.int64)
-        into = (slice(None), *_at(axis, places))
-        if apart:
-            out[into] = planes
-        else:
-            np.add.at(out, into, planes)
+        # One plane after the other, entries before the axis and behind it each as one: a loop of our own takes a tenth
+        # of the time of np.add.at.
+        flat = (int(np.prod(shape[: axis + 1])), -1, int(np.prod(shape[axis + 2 :])))
+        if out.size and len(places):
+            into = out.reshape(flat[0], size, flat[2])
+            kernels.add_places(
+                np.ascontiguousarray(planes).reshape(flat[0], len(places), flat[2]), places.astype(np.int64), into
+            )
         return Exact(out, base).canonical()
 
     def is_zero(self) -> NDArray[np.bool_]:
@@ -239,11 +245,6 @@ def _nearest(value: Fraction) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-
-
-def _at(axis: int, places: NDArray[np.intp]) -> tuple[Any, ...]:
-    """An index that picks `places` of one axis."""
-    return (*[slice(None)] * axis, places)
 
 
 def _padded(planes: Planes, below: int, above: int) -> Planes:

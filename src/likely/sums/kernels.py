@@ -308,3 +308,13 @@ def add_products(x: Any, chunk: Any, room: Any, planes: Any, base: int, g: int) 
                             planes[j + k + 1, a, b, g] += two
                             if a != b:
                                 planes[j + k + 1, b, a, g] += two
+
+
+@kernel("i8[][][], i8[], i8[][][]")
+def add_places(values: Any, places: Any, out: Any) -> None:
+    """out[p, places[i]] += values[p, i], for all p and i."""
+    for p in range(values.shape[0]):
+        for i in range(places.size):
+            at = places[i]
+            for k in range(values.shape[2]):
+                out[p, at, k] += values[p, i, k]

@@ -138,7 +138,7 @@ class Rows:
         ordered = [Labels(sorted(x.names)) for x in self.labels]
         numbers, codes, group, weight = self._over(ordered)
         keys = _keys(numbers, codes, group)
-        order = np.arange(len(group)) if _in_order(keys) else np.lexsort(keys[::-1])
+        order = np.arange(len(group)) if _in_order(keys) else _order(keys, 2 + codes.shape[1])
         new = np.ones(len(order), np.bool_)
         if len(order):
             new[1:] = np.logical_or.reduce([key[order][1:] != key[order][:-1] for key in keys])
@@ -221,6 +221,19 @@ def _in_order(keys: list[NDArray[Any]]) -> bool:
         before |= equal & (key[:-1] < key[1:])
         equal &= key[:-1] == key[1:]
     return bool(before.all())
+
+
+def _order(keys: list[NDArray[Any]], most: int) -> NDArray[np.intp]:
+    """What np.lexsort(keys[::-1]) gives. Sorted by `most` keys first, a number among them: rows that agree in those are
+    nearly always equal, and there is nothing left to sort, which is several times as quick."""
+    order = np.lexsort(keys[:most][::-1])
+    tied = np.ones(max(len(order) - 1, 0), np.bool_)
+    for key in keys[:most]:
+        tied &= key[order[1:]] == key[order[:-1]]
+    one, other = order[:-1][tied], order[1:][tied]
+    if all(np.array_equal(key[one], key[other]) for key in keys[most:]):
+        return order
+    return np.lexsort(keys[::-1])
 
 
 def _chained(weights: Sequence[Exact]) -> Exact:

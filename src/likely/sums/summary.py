@@ -20,6 +20,7 @@ from likely.sums.exact import Exact
 from likely.sums.numbers import Numbers
 from likely.sums.pairs import Pairs
 from likely.sums.products import Products
+from likely.sums.requests import asked
 from likely.sums.rows import Rows
 from likely.sums.weights import weights
 from likely.sums.words import Words
@@ -35,7 +36,8 @@ Statistic: TypeAlias = Any
 """`Counts`, `Numbers` or `Words`, as the kind of the column says."""
 
 MORE: dict[str, type[Any]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
-"""Statistics beyond the first order, by the name under which a summary keeps them. Each begins with `over(summary)`."""
+"""Statistics beyond the first order, by name; each begins with `over(summary)`. A summary keeps them by request: of all
+columns, or of some (`cells["outlook","windy"]`), which a wide table can afford where it cannot afford all."""
 
 
 def statistic_for(column: Column) -> Statistic:
@@ -107,8 +109,20 @@ class Summary:
         if batch.weight is not None:
             group = np.where(batch.weight > 0, group, np.int32(-1))
         share = weights(batch.weight)
-        for statistic in more.values():
-            statistic.update(batch, group, share)
+        for wish, statistic in more.items():
+            columns = asked(wish, MORE)[1]
+            some = batch if columns is None else batch.only(columns)
+            statistic.update(some, group, share)
+
+    def begun(self, wish: str) -> Any:
+        """An empty statistic beyond the first order: of these classes and columns, as the request says."""
+        name, columns = asked(wish, MORE)
+        if columns is None:
+            return MORE[name].over(self)
+        for column in columns:
+            self[column]  # nothing is kept of what is no attribute
+        some = self.schema.with_columns(c for c in self.schema.columns if c.name in columns)
+        return MORE[name].over(self.with_schema(some))
 
     def _groups(self, batch: Batch) -> Ints:
         cells = batch.target
@@ -168,6 +182,10 @@ class Summary:
         zero = self.total.is_zero()
         return self._over(self._order(n for n, empty in zip(self.labels.names, zero, strict=True) if not empty))
 
+    def with_classes(self, names: Iterable[str]) -> Summary:
+        """The same sums with these classes among its own, though no row has them. (`canonical` drops them again.)"""
+        return self._over(self._order({*self.labels.names, *names}))
+
     def __add__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
             return NotImplemented
@@ -188,7 +206,8 @@ class Summary:
         only = {*self.more} ^ {*other.more}
         if only:
             raise SchemaMismatch(
-                f"Only one of the two keeps {', '.join(sorted(only))} of its rows. Learn both with the same learner."
+                f"Only one of the two keeps {', '.join(map(_told, sorted(only)))} of its rows. "
+                "Learn both with the same learner."
             )
         return list(self.more)
 
@@ -276,12 +295,18 @@ class Summary:
         for column, kept in zip(out.schema.attributes, tree["columns"], strict=True):
             out.columns[column.name] = type(out.columns[column.name]).from_state(kept)
         for name, kept in tree["more"].items():
-            out.more[name] = MORE[name].from_state(kept)
+            out.more[name] = MORE[asked(name, MORE)[0]].from_state(kept)
         return out
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to a file, atomically."""
         state.write(path, state.dump({"summary": self.state()}))
+
+
+def _told(wish: str) -> str:
+    """A request in words."""
+    name, columns = asked(wish, MORE)
+    return name if columns is None else f"{name} of {' & '.join(shown(c, 30) for c in columns)}"
 
 
 def levels_of(numbers: Numbers) -> Counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,6 +77,10 @@ class Batch:
     def take(self, index: NDArray[Any]) -> Batch:
         """The rows at `index`."""
         return self._at(index, len(index))
+
+    def only(self, names: Iterable[str]) -> Batch:
+        """The same rows with these attributes alone."""
+        return Batch(self.rows, {name: self.cells[name] for name in names}, self.target, self.weight, self.start)
 
     def _at(self, index: Any, rows: int) -> Batch:
         def some(cell: Cells) -> Cells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from csv import writer
 from errno import EISDIR
@@ -153,10 +153,44 @@ def predictions(
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
     names = prediction_names(classes)
     some = codes >= 0
-    index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
-    arrays: list[Any] = [pa.DictionaryArray.from_arrays(index, as_text(classes)).cast(pa.string())]
+    arrays: list[Any] = [_named(codes, some, classes)]
     arrays += [as_arrow(matrix[:, k], some) for k in range(len(classes))]
     return _beside(kept, names, arrays)
+
+
+def decision_names(actions: tuple[str, ...]) -> list[str]:
+    """The columns of a table of decisions."""
+    return ["action", *(f"loss({name})" for name in actions), "margin", "reason"]
+
+
+def decisions(
+    actions: tuple[str, ...],
+    others: tuple[str | None, ...],
+    reasons: tuple[str, ...],
+    codes: NDArray[Any],
+    expected: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    kept: Any = None,
+) -> pa.RecordBatch:
+    """Decisions as a batch, after the columns of `kept`. Code -1-k has the action others[k] and the reason reasons[k].
+
+    Numbers that are NaN are empty cells.
+    """
+    names = [*actions, *(o or "" for o in others)]
+    chosen = np.where(codes >= 0, codes, len(actions) - 1 - codes)
+    said = np.array([True] * len(actions) + [o is not None for o in others])[chosen]
+    without = codes < 0
+    arrays: list[Any] = [_named(chosen, said, names)]
+    arrays += [as_arrow(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
+    arrays.append(as_arrow(margins, ~np.isnan(margins)))
+    arrays.append(_named(np.where(without, -1 - codes, 0), without, reasons))
+    return _beside(kept, decision_names(actions), arrays)
+
+
+def _named(codes: NDArray[Any], some: NDArray[np.bool_], names: Sequence[str]) -> Any:
+    """Codes as texts; null where they are not `some`."""
+    index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
+    return pa.DictionaryArray.from_arrays(index, as_text(names)).cast(pa.string())
 
 
 def densities(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:

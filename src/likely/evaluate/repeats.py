@@ -1,0 +1,172 @@
+"""What naive Bayes counts twice, and what joining the two or leaving one out would change, on rows not learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from numbers import Integral
+from operator import add
+from typing import Any
+
+from likely.drafting import Reading, draft, with_encoding
+from likely.errors import InputError, SettingError, shown
+from likely.evaluate.redundancy import Pair, Sampler, outside
+from likely.evaluate.scores import Scores
+from likely.evaluate.validate import validate
+from likely.models.blocks import LevelBlock, NumberBlock
+from likely.models.model import Learner
+from likely.models.naive import NaiveBayes
+from likely.models.product import Product
+from likely.sums import state
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+from likely.table.source import Source
+
+AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One way to count a pair once: what cross-validation gives, or why it cannot be done."""
+
+    name: str
+    """'joined', or 'without' and the attribute that is left out."""
+    joined: bool
+    without: str | None
+    scores: Scores | None
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A pair that is counted twice, and what might be done about it, the best log loss first."""
+
+    pair: Pair
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Everything `likely repeats` shows."""
+
+    source: str
+    target: str
+    rows: int
+    folds: int
+    seed: int
+    scores: Scores
+    """Of naive Bayes as it is."""
+    counted: tuple[Counted, ...]
+    """The pairs that matter, the worst first."""
+    pairs: tuple[Pair, ...]
+    """Every pair that was looked at."""
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json(state.plain(self))
+
+
+@dataclass(frozen=True)
+class _Without:
+    """Naive Bayes without one attribute: a product without its factor."""
+
+    learner: NaiveBayes
+    name: str
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        return self.learner.needs(schema)
+
+    def learn(self, summary: Summary) -> Product:
+        model = self.learner.learn(summary)
+        return replace(model, factors=tuple(f for f in model.factors if f.name != self.name or _is_block(f)))
+
+
+def _is_block(factor: Any) -> bool:
+    return isinstance(factor, (LevelBlock, NumberBlock))
+
+
+def without(learner: NaiveBayes, name: str) -> Learner:
+    """The learner without an attribute, also where a block has it."""
+    fewer = (tuple(n for n in block if n != name) for block in learner.blocks)
+    return _Without(replace(learner, blocks=tuple(block for block in fewer if block)), name)
+
+
+def joined(learner: NaiveBayes, pair: Pair) -> NaiveBayes:
+    """The learner with the two in one block, together with what they are joined with already."""
+    near = [block for block in learner.blocks if pair.one in block or pair.other in block]
+    whole = tuple(dict.fromkeys([pair.one, pair.other, *(n for block in near for n in block)]))
+    return replace(learner, blocks=(*(block for block in learner.blocks if block not in near), whole))
+
+
+def repeats(
+    data: object,
+    target: str,
+    learner: Learner | None = None,
+    *,
+    most: int = 3,
+    folds: int = 10,
+    seed: int = 0,
+    **reading: Any,
+) -> Repeats:
+    """Attributes that naive Bayes counts twice, and for the `most` worst pairs the scores of ways to count them once.
+
+    `reading` takes what `summarize` takes.
+
+    >>> import random; chance = random.Random(0)
+    >>> y = [chance.choice("ab") for _ in range(400)]
+    >>> x = [c if chance.random() < 0.8 else chance.choice("ab") for c in y]
+    >>> found = repeats({"x": x, "again": x, "y": y}, "y")
+    >>> [(c.pair.one, c.pair.other) for c in found.counted]
+    [('x', 'again')]
+    """
+    chosen = NaiveBayes() if learner is None else learner
+    if not isinstance(chosen, NaiveBayes):
+        raise SettingError(
+            f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "
+            "Look for repeats with NaiveBayes."
+        )
+    if not isinstance(most, Integral) or isinstance(most, bool) or not 0 <= int(most) <= 50:
+        raise SettingError(f"most is {shown(most)}. It must be a whole number from 0 to 50.")
+    how = Reading(target, **reading)
+    return with_encoding(data, how, lambda source: _repeats(source, how, chosen, int(most), folds, seed))
+
+
+def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, folds: int, seed: int) -> Repeats:
+    first = draft(source, reading)
+    if first.schema.target is None:
+        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    found = validate(source, first, reading, {AS_IT_IS: learner}, folds, seed, Sampler)
+    total = found.total
+    if total.rows < 2 * folds and folds > 2:
+        # Fewer than two rows a fold: fewer folds, as `look` does.
+        return _repeats(source, reading, learner, most, max(2, total.rows // 2), seed)
+    if AS_IT_IS in found.refused:
+        raise SettingError(found.refused[AS_IT_IS])
+    pairs = outside(reduce(add, (e.sample for e in found.extras)).pairs(), learner.blocks)
+    worst = [p for p in pairs if p.matters][:most]
+    ways: dict[str, Learner] = {}
+    for k, pair in enumerate(worst):
+        ways[f"{k} joined"] = joined(learner, pair)
+        ways[f"{k} one"], ways[f"{k} other"] = without(learner, pair.one), without(learner, pair.other)
+    tried = validate(source, first, reading, ways, folds, seed) if ways else found
+
+    def change(key: str, name: str, gone: str | None) -> Change:
+        scores = tried.scorers[key].read() if key in tried.scorers else None
+        return Change(name, gone is None, gone, scores, tried.refused.get(key, ""))
+
+    counted = []
+    for k, pair in enumerate(worst):
+        changes = [change(f"{k} joined", "joined", None)]
+        for key, name in ((f"{k} one", pair.one), (f"{k} other", pair.other)):
+            changes.append(change(key, f"without {shown(name, 40)}", name))
+        counted.append(Counted(pair, tuple(sorted(changes, key=_rank))))
+    name = first.schema.target.name
+    scores = found.scorers[AS_IT_IS].read()
+    return Repeats(source.name, name, total.rows, folds, seed, scores, tuple(counted), pairs)
+
+
+def _rank(change: Change) -> tuple[int, float]:
+    if change.scores is None:
+        return 2, 0.0
+    loss = change.scores.log_loss
+    return (1, -change.scores.accuracy) if loss is None else (0, loss)

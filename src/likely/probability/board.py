@@ -1,0 +1,179 @@
+"""Bayes' rule written out as a teacher would on the board: products, sum, posterior, odds, decision. Only writes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isinf
+from typing import Any
+
+from likely.loss import Loss
+from likely.probability.numbers import Number, as_float, number, part, plain, rounded, total
+from likely.probability.rule import Bayes, Step
+from likely.probability.writing import aligned, named, spelled
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What every action is expected to cost, and the action that costs least (of equal ones the first)."""
+
+    action: str
+    expected: Mapping[str, Number]
+    """Σ P(hypothesis | evidence) · cost, by action."""
+    unnormalised: Mapping[str, Number]
+    """The same with products in place of posteriors: it ranks alike, and needs no division."""
+    terms: Mapping[str, tuple[tuple[Number, Number], ...]]
+    """For each action the product and the cost of each hypothesis."""
+
+    @property
+    def margin(self) -> Number:
+        """How much more the next best action would cost."""
+        others = [cost for action, cost in self.expected.items() if action != self.action]
+        return min(others) - self.expected[self.action] if others else Fraction(0)
+
+
+def choice(belief: Bayes, loss: Loss) -> Choice:
+    """Weigh the costs of each action by what is believed."""
+    rows = loss.rows(spelled(h).strip() for h in belief.hypotheses)
+    costs = [[number(c, "A cost") for c in row] for row in rows]
+    posterior, products = belief.posterior, belief.products
+    expected, raw, terms = {}, {}, {}
+    for k, action in enumerate(loss.actions):
+        of_action = [row[k] for row in costs]
+        expected[action] = total(p * c for p, c in zip(posterior.values(), of_action, strict=True))
+        terms[action] = tuple(zip(products.values(), of_action, strict=True))
+        raw[action] = total(p * c for p, c in terms[action])
+    return Choice(min(expected, key=lambda a: expected[a]), expected, raw, terms)
+
+
+def working(belief: Bayes, loss: Loss | None = None) -> str:
+    """Everything: prior, each piece of evidence, posterior, odds, MAP and ML, and the losses if there is a loss."""
+    parts, before = [_prior_alone(belief)] if not belief.steps else [], Bayes(belief.prior, (), belief.density)
+    for step in belief.steps:
+        parts.append(_step(before, step, len(belief.steps)))
+        before = before._after(step)
+    parts.append("\n".join([*_odds(belief), *_best(belief), *belief.notes]))
+    if loss is not None:
+        parts.append(_losses(belief, loss))
+    return "\n\n".join(parts)
+
+
+def _prior_alone(belief: Bayes) -> str:
+    rows = [(named(h), plain(p)) for h, p in belief.prior.items()]
+    return aligned([("hypothesis", "prior"), *rows], {1})
+
+
+def _step(before: Bayes, step: Step, steps: int) -> str:
+    """One piece of evidence: what was believed times how probable it is, the sum, and each share of it."""
+    own, k = before.posterior, len(before.steps)
+    products = {h: p * step.likelihood[h] for h, p in own.items()}
+    whole = total(products.values())
+    first = "prior" if not k else "before"
+    header = ("hypothesis", first, "", "likelihood", "", "product", "posterior")
+    rows = [
+        (named(h), plain(own[h]), "×", plain(step.likelihood[h]), "=", plain(q), rounded(q / whole, 4))
+        for h, q in products.items()
+    ]
+    rows.append(("sum", "", "", "", "", plain(whole), "1"))
+    seen = named(step.evidence, 60)
+    lines = [f"Evidence{f' {k + 1}' if steps > 1 else ''}: {seen}"]
+    lines.append(aligned([header, *rows], {1, 3, 5, 6}, indent="  "))
+    # Of many pieces the list would be longer than the working.
+    all_seen = ", ".join(named(s.evidence) for s in (*before.steps, step)) if k < 4 else f"evidence 1 to {k + 1}"
+    for h, q in products.items():
+        lines.append(f"P({named(h)} | {all_seen}) = {part(q)} / {part(whole)}{_ends(q / whole)}")
+    return "\n".join(lines)
+
+
+def _ends(value: Number) -> str:
+    """= 49/235 ≈ 0.2085, or = 0.25 where that says it all."""
+    exact, near = plain(value), rounded(value, 4)
+    if "/" in exact:
+        return f" = {exact} ≈ {near}"
+    return f" = {exact}" if len(exact) <= len(near) else f" ≈ {near}"
+
+
+def _odds(belief: Bayes) -> list[str]:
+    """The odds form; for two hypotheses once is enough."""
+    if not belief.steps:
+        return []
+    out = []
+    for h in belief.hypotheses[: 1 if len(belief.hypotheses) == 2 else None]:
+        ratio = belief.likelihood_ratio(h)
+        if ratio is None or isinf(as_float(ratio)):
+            continue
+        prior, after = belief.prior_odds(h), belief.odds(h)
+        against = named(belief.hypotheses[1]) if len(belief.hypotheses) == 2 else "the others"
+        said = f"{plain(prior)} × {plain(ratio)} = {plain(after)}"
+        near = f" ≈ {rounded(after, 4)}" if "/" in plain(after) else ""
+        out.append(f"Odds of {named(h)} against {against}: prior odds × likelihood ratio = {said}{near}")
+    return out
+
+
+def _best(belief: Bayes) -> list[str]:
+    if not belief.steps:
+        return [f"Most probable: {named(belief.map)}{_at(belief.prior[belief.map])}."]
+    posterior, likelihood = belief.posterior, belief.likelihood
+    return [
+        f"Most probable given the evidence (MAP): {named(belief.map)}{_at(posterior[belief.map])}.",
+        f"Makes the evidence most probable (ML): {named(belief.ml)}{_at(likelihood[belief.ml])}.",
+    ]
+
+
+def _at(value: Number) -> str:
+    return f", {rounded(value, 4)}"
+
+
+def _losses(belief: Bayes, loss: Loss) -> str:
+    """Products times costs, action by action; the smallest sum wins, and dividing by P(evidence) changes no order."""
+    found = choice(belief, loss)
+    header = ("action", "Σ product × cost", "", "sum", "expected loss")
+    rows = []
+    for action, terms in found.terms.items():
+        sums = " + ".join(f"{plain(p)} × {plain(c)}" for p, c in terms)
+        rows.append((named(action), sums, "=", plain(found.unnormalised[action]), rounded(found.expected[action], 4)))
+    table = aligned([header, *rows], {3, 4}, indent="  ")
+    margin = f"{rounded(found.margin, 4)} less than the next best" if found.margin else "no less than the next best"
+    return f"What each action is expected to cost\n{table}\nLeast expected loss: {named(found.action)}, {margin}."
+
+
+def record(belief: Bayes, loss: Loss | None = None) -> dict[str, Any]:
+    """The same as plain values, for JSON: numbers as floats, and as fractions where they are exact."""
+
+    def both(values: Mapping[Hashable, Number]) -> dict[str, float | None]:
+        return {spelled(h): _finite(v) for h, v in values.items()}
+
+    def fractions(values: Mapping[Hashable, Number]) -> dict[str, str] | None:
+        # Python refuses to write whole numbers of thousands of digits.
+        exact = all(isinstance(v, Fraction) and v.denominator < 10**1000 for v in values.values())
+        return {spelled(h): str(v) for h, v in values.items()} if exact else None
+
+    out: dict[str, Any] = {
+        "hypotheses": [spelled(h) for h in belief.hypotheses],
+        "prior": both(belief.prior),
+        "evidence": [{"name": s.evidence, "likelihood": both(s.likelihood)} for s in belief.steps],
+        "products": both(belief.products),
+        "total": _finite(belief.total),
+        "posterior": both(belief.posterior),
+        "exact": fractions(belief.posterior),
+        "odds": {spelled(h): _finite(belief.odds(h)) for h in belief.hypotheses},
+        "map": spelled(belief.map),
+        "ml": spelled(belief.ml) if belief.steps else None,
+        "notes": list(belief.notes),
+    }
+    if loss is not None:
+        found = choice(belief, loss)
+        out["decision"] = {
+            "action": found.action,
+            "expected": {a: _finite(v) for a, v in found.expected.items()},
+            "unnormalised": {a: _finite(v) for a, v in found.unnormalised.items()},
+            "margin": _finite(found.margin),
+        }
+    return out
+
+
+def _finite(value: Number) -> float | None:
+    """A float that JSON can hold; infinite odds are null."""
+    near = as_float(value)
+    return None if isinf(near) else near

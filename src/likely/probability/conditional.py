@@ -1,0 +1,181 @@
+"""Conditional tables, the product rule and the rule of total probability. Exact where the tables are; knows no data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from likely.errors import SettingError, shown
+from likely.probability.cells import Cell, Names, cell_of, names_of, told
+from likely.probability.joint import Event, Joint
+from likely.probability.numbers import Given, Number, check_sum, plain, probability, total
+from likely.probability.writing import aligned, event, found, named
+
+
+class Conditional:
+    """P(variables | given): a distribution for each value of what is given.
+
+    >>> rows = {"ill": {"+": "0.98", "-": "0.02"}, "well": {"+": "0.03", "-": "0.97"}}
+    >>> test = Conditional(rows, "test", given="state")
+    >>> prior = Joint({"ill": "0.008", "well": "0.992"}, "state")
+    >>> (prior * test).p({"state": "ill"}, given={"test": "+"}), test.total(prior).p(test="+")
+    (Fraction(49, 235), Fraction(47, 1250))
+    """
+
+    __slots__ = ("parents", "tables", "variables")
+    __hash__ = None  # type: ignore[assignment]
+
+    variables: tuple[str, ...]
+    parents: tuple[str, ...]
+    """The variables that are given."""
+    tables: dict[Cell, Joint]
+    """The distribution for each combination of their values that is possible."""
+
+    def __init__(self, rows: Mapping[Any, Mapping[Any, Given]], variables: Names, given: Names) -> None:
+        names, parents = names_of(variables), names_of(given)
+        _check_apart(names, parents)
+        read: dict[Cell, dict[Cell, Number]] = {}
+        for key, row in rows.items():
+            where = told(parents, key)
+            cells = {cell_of(k, names): probability(v, f"P({told(names, k)} | {where})") for k, v in row.items()}
+            check_sum(cells.values(), f"The probabilities given {where}")
+            read[cell_of(key, parents)] = cells
+        # Every row has the same values, whether it names them or not.
+        values = {n: list(dict.fromkeys(c[k] for row in read.values() for c in row)) for k, n in enumerate(names)}
+        self.variables, self.parents = names, parents
+        self.tables = {key: Joint(cells, names, levels=values) for key, cells in read.items()}
+
+    @classmethod
+    def of(cls, tables: dict[Cell, Joint], variables: tuple[str, ...], parents: tuple[str, ...]) -> Conditional:
+        """Tables that are distributions already."""
+        out = cls.__new__(cls)
+        out.variables, out.parents, out.tables = variables, parents, tables
+        return out
+
+    def p(self, wanted: Event | str | None = None, /, *, given: Event, **values: object) -> Any:
+        """P(event | given); `given` must name every parent. A name alone gives the distribution."""
+        return self._table(given).p(wanted, **values)  # type: ignore[call-overload]
+
+    def _table(self, known: Event) -> Joint:
+        for name in self.parents:
+            if name not in known:
+                raise SettingError(f"P({self._title()}) needs the value of {shown(name)}. Give it, or average: total.")
+        return next(iter(self.given(known).tables.values()))
+
+    def given(self, known: Event | None = None, /, **values: object) -> Conditional:
+        """The table once some of the parents are known; the others are still given."""
+        held = {**(known or {}), **values}
+        fixed = {}
+        for name, value in held.items():
+            if name not in self.parents:
+                raise SettingError(f"{shown(name)} is not what P({self._title()}) is given.")
+            place = self.parents.index(name)
+            among = list(dict.fromkeys(cell[place] for cell in self.tables))
+            fixed[place] = found(value, among, f"value of {shown(name)} that is")
+        stay = [k for k in range(len(self.parents)) if k not in fixed]
+        tables = {
+            tuple(cell[k] for k in stay): table
+            for cell, table in self.tables.items()
+            if all(cell[k] == v for k, v in fixed.items())
+        }
+        if not tables:
+            raise SettingError(f"P({self._title()}) has no row for {event(held)}. Give one.")
+        return Conditional.of(tables, self.variables, tuple(self.parents[k] for k in stay))
+
+    def total(self, prior: Joint) -> Joint:
+        """Total probability: the distribution of the variables, averaged over what is given by its prior."""
+        return multiplied(prior, self).marginal(*self.variables)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Conditional):
+            return NotImplemented
+        return (self.variables, self.parents, self.tables) == (other.variables, other.parents, other.tables)
+
+    def _title(self) -> str:
+        return f"{', '.join(map(named, self.variables))} | {', '.join(map(named, self.parents))}"
+
+    def __repr__(self) -> str:
+        return f"<Conditional P({self._title()}): {len(self.tables)} rows>"
+
+    def __str__(self) -> str:
+        values = next(iter(self.tables.values())).levels
+        cells = list(product(*values.values()))
+        header = (*map(named, self.parents), *(f"P({event(dict(zip(self.variables, c, strict=True)))})" for c in cells))
+        zero = Fraction(0)
+        rows = [
+            (*map(named, key), *(plain(own.get(c, zero)) for c in cells))
+            for key, own in ((key, table.cells) for key, table in self.tables.items())
+        ]
+        return aligned([header, *rows], range(len(self.parents), len(header)))
+
+
+def conditional(joint: Joint, names: tuple[str, ...], given: tuple[str, ...]) -> Conditional:
+    """P(names | given) = P(names, given) / P(given), for every value of `given` that is possible."""
+    _check_apart(names, given)
+    both = joint.marginal(*given, *names)
+    tables = {}
+    for key in both.marginal(*given).weights:
+        tables[key] = both.given(dict(zip(given, key, strict=True)))
+    return Conditional.of(tables, names, given)
+
+
+def multiplied(prior: Joint, table: Conditional) -> Joint:
+    """The product rule: P(a, b) = P(a) · P(b | a). What `prior` has beside the parents does not matter to b."""
+    for name in table.parents:
+        prior._place(name)
+    _check_apart(prior.variables, table.variables)
+    places = [prior.variables.index(n) for n in table.parents]
+    cells = {}
+    for cell, p in prior.cells.items():
+        for key, q in _row(table, tuple(cell[k] for k in places)).cells.items():
+            cells[cell + key] = p * q
+    first = next(iter(table.tables.values()))
+    out = Joint.__new__(Joint)
+    out._set((*prior.variables, *table.variables), cells, {**prior.levels, **first.levels}, None)
+    if not out.exact:
+        out.total = 1.0
+    return out
+
+
+def _row(table: Conditional, key: Cell) -> Joint:
+    if key not in table.tables:
+        where = event(dict(zip(table.parents, key, strict=True)))
+        raise SettingError(f"P({table._title()}) has no row for {where}, which is possible. Give one.")
+    return table.tables[key]
+
+
+def _check_apart(names: tuple[str, ...], others: tuple[str, ...]) -> None:
+    for name in names:
+        if name in others:
+            raise SettingError(f"The variable {shown(name)} is on both sides. Name it on one.")
+
+
+@dataclass(frozen=True)
+class Total:
+    """P(event) as a sum over cases: `terms` holds each case, P(event | case) and P(case)."""
+
+    event: Mapping[str, object]
+    terms: tuple[tuple[Mapping[str, object], Number, Number], ...]
+
+    @property
+    def value(self) -> Number:
+        return total(p * q for _, p, q in self.terms)
+
+    def __str__(self) -> str:
+        asked = event(self.event)
+        sums = " + ".join(f"P({asked} | {event(case)}) · P({event(case)})" for case, _, _ in self.terms)
+        numbers = " + ".join(f"{plain(p)} × {plain(q)}" for _, p, q in self.terms)
+        return f"P({asked}) = {sums}\n  = {numbers}\n  = {plain(self.value)}"
+
+
+def total_probability(joint: Joint, wanted: Event, over: tuple[str, ...]) -> Total:
+    """The terms of P(event) = Σ P(event | case) · P(case); impossible cases add nothing and are left out."""
+    cases = joint.marginal(*over)
+    terms = []
+    for cell, q in cases.cells.items():
+        case = dict(zip(over, cell, strict=True))
+        terms.append((case, joint.p(wanted, given=case), q))
+    return Total(dict(wanted), tuple(terms))

@@ -1,0 +1,137 @@
+"""Hypotheses that predict: what the most probable one says, what all of them say together, and one drawn by lot.
+
+Also the error that no rule can avoid, for a joint table that is known. Exact where the beliefs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from likely.errors import SettingError, nearest, shown
+from likely.probability.numbers import Given, Number, alike, check_sum, number, probability, total
+from likely.probability.writing import spelled
+
+if TYPE_CHECKING:
+    from likely.loss import Loss
+    from likely.probability.joint import Joint
+
+
+@dataclass(frozen=True, init=False)
+class Hypotheses:
+    """Hypotheses with what each is believed and what each predicts: a value, or the probability of each value.
+
+    >>> h = Hypotheses({"h1": "0.4", "h2": "0.3", "h3": "0.3"}, {"h1": "+", "h2": "-", "h3": "-"})
+    >>> h.map, h.map_prediction, h.optimal, h.prediction["-"]
+    ('h1', '+', '-', Fraction(3, 5))
+    """
+
+    beliefs: Mapping[Hashable, Number]
+    predictions: Mapping[Hashable, Mapping[Hashable, Number]]
+
+    def __init__(self, beliefs: Mapping[Any, Given], predictions: Mapping[Any, object]) -> None:
+        held = {h: probability(v, f"The belief in {shown(spelled(h))}") for h, v in beliefs.items()}
+        check_sum(held.values(), "The beliefs in the hypotheses")
+        said: dict[Hashable, dict[Hashable, Number]] = {}
+        for h in held:
+            if h not in predictions:
+                raise SettingError(f"Hypothesis {shown(spelled(h))} predicts nothing. Say what it predicts.")
+            said[h] = _read(predictions[h], spelled(h))
+        for h in predictions:
+            if h not in held:
+                known = [spelled(k) for k in held]
+                raise SettingError(f"There is no belief in {shown(spelled(h))}. {nearest(spelled(h), known)}")
+        object.__setattr__(self, "beliefs", alike(held))
+        object.__setattr__(self, "predictions", said)
+
+    @property
+    def map(self) -> Hashable:
+        """The most probable hypothesis; of equal ones the first."""
+        return max(self.beliefs, key=lambda h: self.beliefs[h])
+
+    @property
+    def map_prediction(self) -> Hashable:
+        """What the most probable hypothesis holds to be most probable."""
+        return _most(self.predictions[self.map])
+
+    @property
+    def prediction(self) -> dict[Hashable, Number]:
+        """P(value) = Σ P(hypothesis) · P(value | hypothesis)."""
+        values = dict.fromkeys(v for said in self.predictions.values() for v in said)
+        zero = Fraction(0)
+        return {v: total(b * self.predictions[h].get(v, zero) for h, b in self.beliefs.items()) for v in values}
+
+    @property
+    def optimal(self) -> Hashable:
+        """The Bayes-optimal prediction: the value that all hypotheses together hold to be most probable."""
+        return _most(self.prediction)
+
+    def gibbs(self, rows: int = 1, seed: int = 0) -> list[Hashable]:
+        """Predictions by lot: for each row one hypothesis by its belief, then what it predicts."""
+        rng, names = Random(seed), list(self.beliefs)
+        out = []
+        for h in rng.choices(names, [float(b) for b in self.beliefs.values()], k=rows) if rows else []:
+            said = self.predictions[h]
+            out.append(rng.choices(list(said), [float(p) for p in said.values()])[0] if len(said) > 1 else _most(said))
+        return out
+
+    @property
+    def optimal_error(self) -> Number:
+        """How often the optimal prediction is wrong, if one of the hypotheses is true, each by its belief."""
+        return 1 - self.prediction[self.optimal]
+
+    @property
+    def map_error(self) -> Number:
+        """How often the prediction of the most probable hypothesis is wrong."""
+        return 1 - self.prediction[self.map_prediction]
+
+    @property
+    def gibbs_error(self) -> Number:
+        """How often the one drawn by lot is wrong: 1 − Σ P(value)², at most twice the optimal error."""
+        return 1 - total(p * p for p in self.prediction.values())
+
+
+def _read(said: object, hypothesis: str) -> dict[Hashable, Number]:
+    if not isinstance(said, Mapping):
+        return {said: Fraction(1)}
+    held = {v: probability(p, f"P({spelled(v)} | {hypothesis})") for v, p in said.items()}
+    check_sum(held.values(), f"What hypothesis {shown(hypothesis)} predicts must sum to 1; its probabilities")
+    return alike(held)
+
+
+def _most(beliefs: Mapping[Hashable, Number]) -> Hashable:
+    return max(beliefs, key=lambda v: beliefs[v])
+
+
+def bayes_error(joint: Joint, target: str) -> Number:
+    """The error of the best rule that knows the joint: Σ over x of P(x) · (1 − max P(class | x)).
+
+    >>> from likely.probability import Joint
+    >>> bayes_error(Joint.listed({"x": "ab", "y": "+-"}, ["0.4", "0.1", "0.2", "0.3"]), "y")
+    Fraction(3, 10)
+    """
+    return 1 - total(max(row.values()) for row in _rows(joint, target).values())
+
+
+def bayes_risk(joint: Joint, target: str, loss: Loss) -> Number:
+    """The expected loss of the best rule that knows the joint: in every case the action of least expected loss."""
+    costs = loss.rows(spelled(v).strip() for v in joint.levels[target])
+    read = [[number(c, "A cost") for c in row] for row in costs]
+    zero = Fraction(0)
+    least = []
+    for row in _rows(joint, target).values():
+        weights = [row.get(v, zero) for v in joint.levels[target]]
+        least.append(min(total(w * c[k] for w, c in zip(weights, read, strict=True)) for k in range(len(loss.actions))))
+    return total(least)
+
+
+def _rows(joint: Joint, target: str) -> dict[tuple[Hashable, ...], dict[Hashable, Number]]:
+    """P(class, x) by what else is known."""
+    place = joint._place(target)
+    out: dict[tuple[Hashable, ...], dict[Hashable, Number]] = {}
+    for cell, p in joint.cells.items():
+        out.setdefault(cell[:place] + cell[place + 1 :], {})[cell[place]] = p
+    return out

@@ -1,0 +1,57 @@
+"""Tables of words for `likely explain`: a ledger, its working and what would change the decision. Computes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from likely.explaining import words
+from likely.explaining.counterfactual import Counterfactual
+from likely.explaining.ledger import Ledger
+from likely.explaining.sureness import Sureness
+from likely.report.contents import Page, Table
+from likely.sums import state
+
+
+def of_ledger(
+    ledger: Ledger,
+    other: Counterfactual | None = None,
+    working: bool = False,
+    everything: bool = False,
+    sure: Sureness | str | None = None,
+) -> Page:
+    """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
+    found = words.lines(ledger, everything)
+    of, against = words.sides(ledger)
+    title = f"Evidence for {of} (to the right) against {against}"
+    tables = [Table(title, found.header, found.rows, found.right)]
+    remarks = list(words.remarks(ledger, everything))
+    if working and ledger.working is not None:
+        first, *lines = str(ledger.working).splitlines()
+        tables.append(Table("The working", (first,), tuple((line,) for line in lines)))
+    elif working:
+        remarks.append("Only a product of prior and factors (NaiveBayes, Prior) has a working to write down.")
+    if other is not None:
+        tables.append(
+            Table("What would change the decision", (other.headline,), tuple((line,) for line in other.lines))
+        )
+        remarks += other.remarks
+    headline = words.headline(ledger)
+    if isinstance(sure, str):
+        remarks.append(sure)
+    elif sure is not None and ledger.best is not None:
+        headline += f"\nHow sure of the number: {sure.words(ledger.best)}."
+    return Page(headline, tuple(tables), tuple(remarks))
+
+
+def ledger_json(
+    ledger: Ledger, other: Counterfactual | None = None, working: bool = False, sure: Sureness | str | None = None
+) -> bytes:
+    """The same as JSON."""
+    out: dict[str, Any] = ledger.to_dict()
+    if working:
+        out["working"] = None if ledger.working is None else str(ledger.working).splitlines()
+    if other is not None:
+        out["counterfactual"] = other.to_dict()
+    if sure is not None:
+        out["sureness"] = None if isinstance(sure, str) else sure.to_dict()
+    return state.as_json(out)

@@ -1,0 +1,51 @@
+"""How people say what a column is: "number", "nominal of numbers", "ignore"; there and back. Knows no data."""
+
+from __future__ import annotations
+
+from likely.errors import SettingError, shown
+from likely.table.schema import Column, Kind, Reading
+
+_PLAIN: dict[str, tuple[Kind, Reading]] = {
+    "nominal": ("nominal", "text"),
+    "number": ("number", "number"),
+    "date": ("date", "date"),
+    "text": ("text", "text"),
+    "ignore": ("ignored", "text"),
+    "identifier": ("identifier", "text"),
+    "constant": ("constant", "text"),
+}
+_LONG: dict[str, tuple[Kind, Reading]] = {
+    "nominal of numbers": ("nominal", "number"),
+    "nominal of booleans": ("nominal", "boolean"),
+    "identifier of numbers": ("identifier", "number"),
+    "constant of numbers": ("constant", "number"),
+    "constant of dates": ("constant", "date"),
+}
+_WORDS = {meant: said for said, meant in (_PLAIN | _LONG).items()}
+USUAL = ("nominal", "nominal of numbers", "number", "date", "text", "ignore")
+"""What there is to say by hand; the others are how a spec spells what inference found."""
+
+
+def kind_of(said: str, name: str, form: str) -> tuple[Kind, Reading]:
+    """Kind and reading of a column of which this was said; `form` is what its table keeps there.
+
+    >>> kind_of("nominal of numbers", "rooms", "text"), kind_of("nominal", "rooms", "number")
+    (('nominal', 'number'), ('nominal', 'number'))
+    """
+    if said in _LONG:
+        return _LONG[said]
+    if said not in _PLAIN:
+        raise SettingError(f"Column {shown(name)} cannot be read as {shown(said)}. Say one of {', '.join(USUAL)}.")
+    kind, reading = _PLAIN[said]
+    if kind == "nominal" and form not in ("text", "boolean", "empty"):
+        reading = "number"  # the table keeps numbers there, so 1 and 1.0 are one level
+    return kind, reading
+
+
+def spoken(column: Column) -> str:
+    """What to say of a column so that it is read again as it was.
+
+    >>> spoken(Column("rooms", "nominal", "attribute", "number")), spoken(Column("n", "number", "attribute", "number"))
+    ('nominal of numbers', 'number')
+    """
+    return _WORDS[column.kind, column.reading]

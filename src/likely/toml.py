@@ -1,0 +1,43 @@
+"""Pages of TOML: read from a file, or refused with a sentence; names as TOML spells them. Knows no contents."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from likely.errors import InputError, shown
+
+
+def page_of(text: str, name: str, what: str) -> dict[str, Any]:
+    """What stands on a page; `name` is what to call it in a sentence, `what` it ought to be ("a spec")."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{shown(name)} is not TOML: {error}. Mend that line.") from None
+    except RecursionError:
+        raise InputError(f"{shown(name)} nests brackets too deeply for {what}. Mend it.") from None
+
+
+def text_in(path: str | Path) -> str:
+    """The text of a file, which may begin with a byte order mark as editors on Windows write it."""
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a page of TOML.") from None
+
+
+def key(name: str) -> str:
+    """A name as TOML writes keys: bare where it may be.
+
+    >>> key("send-home"), key("send home")
+    ('send-home', '"send home"')
+    """
+    return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else quoted(name)
+
+
+def quoted(text: str) -> str:
+    """Text in quotes: as JSON has it, but for one character that TOML does not allow."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

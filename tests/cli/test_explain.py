@@ -1,0 +1,98 @@
+"""likely explain: rows by hand and by number, all that can be asked of them, and a sentence for what cannot."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+NASTY = ("a=b", "b", "quo'te", "[red]", "中文", "new\nline", "x\x1b[31m", "--all")
+
+
+@pytest.fixture
+def model(examples, run) -> str:
+    run("fit", examples / "weather.csv", "play", "--pseudo-count", 0, "-o", "w.likely").done()
+    return "w.likely"
+
+
+def test_by_hand(model, run) -> None:
+    row = ("outlook=sunny", "temperature=cool", "humidity=high", "windy=true")
+    told = run("explain", model, *row, "--working", "--counterfactual").done().out
+    assert told.startswith("play is no, with 79.5 %; yes has 20.5 %.")
+    assert "9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291" in told
+    assert "outlook=overcast instead of sunny" in told
+    assert "speaks for no: 2.7 times as likely" in told
+    assert run("explain", model, *row, encoding="ascii").done().out.isascii()
+    found = json.loads(run("explain", model, *row, "--json", "--unit", "decibans", "--class", "yes").done().out)
+    assert found["class"] == "yes" and found["against"] == "no" and found["unit"] == "decibans"
+    assert found["entries"][1]["evidence"] == pytest.approx(-4.3136, abs=1e-4)
+    assert "counterfactual" not in found and "working" not in found
+
+
+def test_a_row_of_a_table(model, run, examples) -> None:
+    told = run("explain", model, "--row", 3, examples / "weather.csv", "--json", "--counterfactual", "--working").done()
+    found = json.loads(told.out)
+    assert found["prediction"] == "yes" and found["posterior"] == {"no": 0.0, "yes": 1.0}
+    assert found["entries"][1]["impossible"] == ["no"] and found["entries"][1]["evidence"] is None
+    assert found["counterfactual"]["exact"] and found["working"][0].startswith("L(class)")
+    run("explain", model, "--row", 15, examples / "weather.csv").refused("14 rows", "no row 15")
+    run("explain", model, "--row", 0, examples / "weather.csv").refused("--row")
+    run("explain", model, "--row", 1).refused("needs one table")
+    run("explain", model, examples / "weather.csv").refused("--row N")
+
+
+def test_changes(model, run, write) -> None:
+    row = ("outlook=sunny", "humidity=high", "windy=true")
+    told = run("explain", model, *row, "--change", "windy,humidity", "--towards", "yes").done().out
+    assert "humidity=normal instead of high" in told and "outlook=overcast" not in told
+    write("loss.toml", "abstain = 0.2\n[yes]\nstay = 1\n[no]\ngo = 1\n")
+    told = run("explain", model, *row, "--counterfactual", "--loss", "loss.toml").done().out
+    assert "Now the decision is stay" in told or "Now the decision is don't know" in told
+    run("explain", model, *row, "--loss", "loss.toml").refused("--counterfactual")
+    run("explain", model, *row, "--towards", "maybe").refused("maybe")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("outlok=sunny",), ("Did you mean 'outlook'?",)),
+        (("outlook",), ("no equals sign",)),
+        (("outlook=sunny", "outlook=rainy"), ("twice",)),
+        (("outlook=sunny", "--class", "ye"), ("Did you mean 'yes'?",)),
+        (("outlook=sunny", "--unit", "bit"), ("--unit",)),
+        (("outlook=sunny", "--change", "windi"), ("Did you mean 'windy'?",)),
+        (("outlook=sunny", "--counterfactual", "--loss", "none.toml"), ("none.toml",)),
+    ],
+)
+def test_bad_input(model, run, arguments, words) -> None:
+    run("explain", model, *arguments).refused(*words)
+
+
+def test_a_word_for_a_number(run, examples) -> None:
+    run("fit", examples / "weather_mixed.csv", "play", "-o", "m.likely").done()
+    run("explain", "m.likely", "temperature=hot").refused("'temperature' is a number", "'hot'")
+    assert "temperature=70" in run("explain", "m.likely", "temperature=70").done().out
+
+
+def test_names_and_levels_are_data(run, write) -> None:
+    rows = [NASTY, *(tuple(NASTY[(k + j) % 3] for j in range(len(NASTY))) for k in range(12))]
+    text = "\n".join(
+        ",".join('"' + c.replace('"', '""') + '"' for c in (*row, "t" if not k else "ye=s" if k % 2 else "[no]"))
+        for k, row in enumerate(rows)
+    )
+    write("n.csv", text + "\n")
+    run("fit", "n.csv", "t", "-o", "n.likely").done()
+    given = [f"{name}={NASTY[0]}" for name in NASTY]
+    told = run("explain", "n.likely", "--counterfactual", "--all", "--", *given).done().out
+    assert "a=b=a=b" in told and "[red]=a=b" in told and "--all=a=b" in told and "\\x1b[31m" in told
+    found = json.loads(run("explain", "n.likely", "--json", "--class", "ye=s", "--", *given).done().out)
+    assert {e["name"] for e in found["entries"]} == {"", *NASTY}
+    assert all(e["state"] == "known" for e in found["entries"])
+
+
+def test_a_model_that_is_no_sum(run, examples) -> None:
+    run("fit", examples / "iris.csv", "species", "--learner", "FullBayes", "-o", "f.likely").done()
+    told = run("explain", "f.likely", "--row", 71, examples / "iris.csv", "--working").done().out
+    assert "all values together" in told and "not a sum over attributes" in told and "has a working" in told
+    run("fit", examples / "iris.csv", "--learner", "Density", "-o", "d.likely").done()
+    run("explain", "d.likely", "--row", 71, examples / "iris.csv").refused("density")

@@ -1,0 +1,114 @@
+"""All folds searched together find what each finds alone: the maximum is unique, and both stop within a hair of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely import holding
+from likely.drafting import Reading, draft
+from likely.evaluate.folds import fold_sums
+from likely.evaluate.validate import Folded, learned, validate
+from likely.models.chords import Together
+from likely.models.logistic import Logistic
+from likely.table.source import open_source
+
+TYPES = {"x": "number", "z": "number", "far": "number", "k": "nominal", "rare": "nominal"}
+
+
+def some_table(seed: int, rows: int = 600) -> dict[str, Any]:
+    """Missing cells, a mean far above the spread, rare levels, a level of one row, row weights."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(list("abc"), rows, p=[0.5, 0.3, 0.2])
+    x = rng.normal(size=rows) + (y == "a")
+    far = 1e9 + rng.normal(size=rows) + (y == "b")
+    k = np.array([f"l{min(int(v), 5)}" for v in rng.exponential(size=rows) + (y == "c")], object)
+    k[rng.random(rows) < 0.1] = None
+    rare = np.array(["usual"] * (rows - 3) + ["odd", "odd", "once"], object)
+    x[rng.random(rows) < 0.1] = np.nan
+    z = rng.normal(size=rows)
+    z[5] = np.nan  # missing in one fold alone
+    return {"x": x, "z": z, "far": far, "k": k, "rare": rare, "w": rng.integers(0, 5, rows) / 2, "y": y}
+
+
+def searched(table: dict[str, Any], learner: Logistic, folds: int = 5, threads: int = 2) -> tuple[Any, Any, Any]:
+    """The search of all folds as it began, the models that cross-validation found, and those of each fold alone."""
+    reading = Reading("y", types={n: t for n, t in TYPES.items() if n in table}, weight="w", threads=threads)
+    source = open_source(table)
+    sums = fold_sums(source, draft(source, reading), reading, folds, 0)
+    rows = Folded(source, sums.total, reading, folds, 0)
+    training = [sums.rest(k) for k in range(folds)]
+    models, refused = learned(rows, {"it": learner}, sums)
+    assert not refused
+    alone: dict[tuple[str, int], Any] = {}
+    rows.search({("it", k): learner.learn(s) for k, s in enumerate(training)}, alone, training, refused)  # type: ignore[misc]
+    return learner.learn_together(sums.total, training), models["it"], [alone["it", k] for k in range(folds)]
+
+
+@pytest.mark.parametrize("ridge", [1.0, 0.01, 30.0])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_together_is_alone(seed: int, ridge: float) -> None:
+    begun, together, alone = searched(some_table(seed), Logistic(ridge=ridge))
+    assert isinstance(begun, Together) and len(begun.designs) == 5
+    for one, other in zip(together, alone, strict=True):
+        assert one.weights.shape == other.weights.shape and one.notes == other.notes
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6, atol=1e-7)
+        assert one.facts["log_likelihood"] == pytest.approx(other.facts["log_likelihood"], rel=1e-6)
+
+
+def test_most_folds_need_no_search_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    from likely.models.newton import Newton
+
+    looks = []
+    plain = Newton.look_at
+    monkeypatch.setattr(Newton, "look_at", lambda self, *rows: looks.append(1) or plain(self, *rows))
+    likely.compare(some_table(3), "y", {"it": Logistic()}, types=TYPES, weight="w")
+    assert not looks
+
+
+def test_threads_change_no_bit() -> None:
+    table = some_table(4, 40_000)
+    one, three = (searched(table, Logistic(), 4, threads)[1] for threads in (1, 3))
+    assert all(a.weights.tobytes() == b.weights.tobytes() for a, b in zip(one, three, strict=True))
+
+
+def test_rows_that_are_read_again_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = some_table(5, 40_000)
+    learners = {"it": Logistic(), "near": likely.Linear(), "alone": Logistic(ridge=0.0)}
+    kept = likely.compare(table, "y", learners, types=TYPES, weight="w", folds=3).json()
+    monkeypatch.setattr(holding, "MOST_BYTES", 0)
+    assert likely.compare(table, "y", learners, types=TYPES, weight="w", folds=3).json() == kept
+
+
+def test_what_cannot_be_done_together_is_done_alone() -> None:
+    table = some_table(6, 200)
+    assert searched(table, Logistic(ridge=0.0))[0] is None
+    assert searched(table, Logistic(max_sweeps=3))[0] is None
+    # One number so far out that the spread of its column is its own: the other folds know the column otherwise.
+    table["z"][0] = 1e12
+    begun, together, alone = searched(table, Logistic())
+    assert begun is None or len(begun.designs) < 5
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6, atol=1e-7)
+    # A class of one row: the fold that has it has no such class to learn.
+    table = some_table(7, 200)
+    table["y"] = np.array(["single", *table["y"][1:]])
+    table["w"][0] = 1.0
+    begun, together, alone = searched(table, Logistic())
+    assert begun is not None and len(begun.designs) == 4
+    for one, other in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6, atol=1e-7)
+
+
+def test_notes_of_folds_are_told() -> None:
+    table = {"x": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0] * 4, "y": list("aaabbb") * 4}
+    source, reading = open_source(table), Reading("y", {"x": "number"})
+    learners = {"held": Logistic(), "free": Logistic(ridge=0.0), "early": Logistic(max_sweeps=2)}
+    found = validate(source, draft(source, reading), reading, learners, 4, 0)
+    assert found.notes["held"] == ("The classes are perfectly separable: ridge alone keeps the weights finite.",)
+    assert "no finite weights" in found.notes["free"][0] and "stopped after 2 sweeps" in found.notes["early"][0]
+    record = likely.look(table, "y", Logistic(), types={"x": "number"}, folds=4)
+    assert any("perfectly separable" in note for note in record.notes)
