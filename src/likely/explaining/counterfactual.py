@@ -18,6 +18,7 @@ from likely.explaining.asked import Asked, asked
 from likely.explaining.candidates import Choice, additive, choices
 from likely.explaining.searching import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
 from likely.explaining.turning import Alone, alone_of, rounded, told_value
+from likely.explaining.wordless import Wordless, without_words
 from likely.loss import Loss
 from likely.models.mixture import Gibbs
 from likely.models.model import Model
@@ -60,6 +61,8 @@ class Counterfactual:
     complete: bool = True
     """Whether the values that were considered stand for all; else, of a number, there may be others in between."""
     remarks: tuple[str, ...] = ()
+    wordless: tuple[Wordless, ...] = ()
+    """Texts without some of their words would do it too."""
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *(f"  {line}" for line in self.lines), *self.remarks])
@@ -68,6 +71,8 @@ class Counterfactual:
     def headline(self) -> str:
         """The answer in one sentence."""
         now = "nothing can be decided" if self.decision is None else f"the decision is {words.clean(self.decision)}"
+        if not self.changes and self.wordless:
+            return f"Now {now}. It would be another one if a text lost some of its words:"
         if not self.changes:
             other = "another one" if self.towards is None else words.clean(self.towards)
             none = self.exact and self.complete
@@ -90,9 +95,10 @@ class Counterfactual:
     @property
     def lines(self) -> tuple[str, ...]:
         """The changes, or, where one is enough, all attributes that would do by themselves."""
+        lost = tuple(f"{'or ' if self.changes else ''}{text}" for text in self.wordless)
         if not self.alone:
-            return tuple(_told(c.name, c.after, c.before) for c in self.changes)
-        return tuple(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone)
+            return (*(_told(c.name, c.after, c.before) for c in self.changes), *lost)
+        return (*(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone), *lost)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
@@ -103,6 +109,7 @@ class Counterfactual:
             "changes": [{"name": c.name, "before": c.before, "after": c.after} for c in self.changes],
             "posterior": dict(self.posterior),
             "alone": [a.to_dict() for a in self.alone],
+            "without_words": [text.to_dict() for text in self.wordless],
             "exact": self.exact,
             "complete": self.complete,
             "remarks": list(self.remarks),
@@ -180,8 +187,11 @@ def counterfactual_of(
         posterior=dict(zip(model.classes, after.matrix[0].tolist(), strict=True)),
         alone=alone,
         exact=exact,
-        complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found),
+        # A text could be any other: of texts only words are taken away.
+        complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found)
+        and not any(model.schema[n].kind == "text" for n in names),
         remarks=tuple(remarks),
+        wordless=without_words(model, row, names, asking.codes, asking.names, wanted),
     )
 
 

@@ -75,7 +75,7 @@ class Assembly(Search):
             for (_, hidden), search in self._searches.items():
                 rows = np.flatnonzero(part != hidden)
                 classes = (self.known or {}).get(hidden, self.summary.classes)
-                own = _among(self.summary.classes, classes)[group[rows]]
+                own = among(self.summary.classes, classes)[group[rows]]
                 out.append(_Several(search.look_at(batch.take(rows), own, weight[rows])))
             return tuple(out)
         return (self._scored(batch, group, weight, part),)
@@ -102,7 +102,7 @@ class Assembly(Search):
         """The batch under the classes of the summary, whatever classes its reader knows."""
         if batch.target is None:
             return batch, group
-        own = _among(batch.target.labels.names, self.summary.classes)[batch.target.codes]
+        own = among(batch.target.labels.names, self.summary.classes)[batch.target.codes]
         own = np.where(group < 0, np.int32(-1), own)
         if batch.weight is not None:
             own = np.where(batch.weight > 0, own, np.int32(-1))
@@ -171,7 +171,7 @@ class _Scores:
         return scores, np.concatenate([np.empty(0), *(w for _, w in self._chunks)])
 
 
-def _among(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
+def among(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     """Our code for each of their codes, -1 where we have none; the last two places serve the codes -2 and -1."""
     index = {name: k for k, name in enumerate(ours)}
     return np.array([*(index.get(name, -1) for name in theirs), -1, -1], np.int32)
