@@ -93,7 +93,7 @@ def look(
     """
     chosen = learner or NaiveBayes()
     how = Reading(target, **reading)
-    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+    costs = Loss.of(loss)
     return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs))  # type: ignore[no-any-return]
 
 
@@ -137,7 +137,7 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         redundant,
         (),
         (*source.notes, *notes),
-        None if scorer.deeds is None or baseline.deeds is None else loss_scores(scorer.deeds, baseline.deeds),
+        None if scorer.chosen is None or baseline.chosen is None else loss_scores(scorer.chosen, baseline.chosen),
     )
     return replace(record, warnings=tuple(_warnings(record, total, learner)))
 

@@ -17,7 +17,7 @@ from likely.drafting import Draft, Reading, check_rows
 from likely.engines.local import Worker, sweep
 from likely.errors import InputError, LikelyError, shown
 from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
-from likely.evaluate.losses import Deeds
+from likely.evaluate.losses import Chosen
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
 from likely.holding import Held, Piece, small
@@ -183,7 +183,7 @@ class _Judge:
 
     def __init__(self, rows: Folded, models: Mapping[str, list[Model]], extra: Any, loss: Loss | None) -> None:
         classes = all_classes(rows.total, models)
-        self.scorers = {name: Scorer(len(classes), None if loss is None else Deeds(loss, classes)) for name in models}
+        self.scorers = {name: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for name in models}
         self.extra = extra
         self._folds, self._models, self._classes = rows.folds, models, classes
         self._places = {
@@ -276,7 +276,7 @@ def validate(
     total = sums.total
     check_classes(total, source)
     if loss is not None:
-        loss.rows(total.classes)  # a class that the loss does not name is refused before anything is learned
+        loss.check(total.classes)  # a class that the loss does not name is refused before anything is learned
     rows = Folded(source, total, reading, folds, seed)
     models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
     judges = rows.swept(lambda: _Judge(rows, models, None if extra is None else extra(total), loss))
