@@ -1,4 +1,4 @@
-"""The texts of the benchmark: 20 Newsgroups, split at random or by date, whole or without headers, footers and quotes."""
+"""The texts of the benchmark: 20 Newsgroups, split at random or by date, whole or without headers and quotes."""
 
 from __future__ import annotations
 

@@ -129,11 +129,11 @@ def fit(
     'yes'
     """
     chosen, how = learner or NaiveBayes(), Reading(target, **reading)
-    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+    costs = Loss.of(loss)
 
     def priced(model: Model) -> Model:
         if costs is not None:
-            costs.rows(model.classes)  # a class that the loss does not name is refused now, not at the first decision
+            costs.check(model.classes)  # a class that the loss does not name is refused now, not at the first decision
         return _with_loss(model, costs)
 
     def work(source: Source) -> Model:

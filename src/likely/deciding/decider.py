@@ -105,10 +105,10 @@ def chosen_loss(
         if given is not None:
             raise SettingError(f"The rule {rule} names the most probable class whatever it costs. Leave the loss out.")
         return Loss.zero_one(classes)
-    found = own if given is None else given if isinstance(given, Loss) else Loss(given)
+    found = own if given is None else Loss.of(given)
     if found is None:
         return Loss.zero_one(classes)
-    found.rows(classes)
+    found.check(classes)
     return found
 
 

@@ -93,11 +93,12 @@ def attributes(summary: Summary) -> list[Attribute]:
     weights = summary.total.floats()
     # Weights of one and more stand for so many rows; weights that are shares would make every row a shred of one.
     scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
+    dates = {column.name for column in summary.schema.columns if column.kind == "date"}
     whole = entropy(weights)
     found = [
         _text(words_told(name, statistic, summary.classes, float(weights.sum()), scale), whole)
         if isinstance(statistic, Words)
-        else _attribute(name, statistic, whole, scale)
+        else _attribute(name, statistic, whole, scale, name in dates)
         for name, statistic in summary.columns.items()
     ]
     return sorted(found, key=lambda a: -a.bits)
@@ -108,7 +109,7 @@ def _text(told: WordsTold, whole: float) -> Attribute:
     return Attribute(told.name, told.bits, share, told.missing, (), np.zeros((0, 0)), words=told)
 
 
-def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float) -> Attribute:
+def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float, date: bool) -> Attribute:
     edges: tuple[float, ...] = ()
     if isinstance(statistic, Counts):
         table = statistic.table[: len(statistic.labels)].floats()
@@ -120,7 +121,7 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
         edges = tuple(cut.tolist())
         table = np.zeros((len(cut) + 1, statistic.groups))
         np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
-        cells = tuple(bin_labels(edges)) if edges else ("any",)
+        cells = tuple(bin_labels(edges, date)) if edges else ("any",)
     gone, there = float(statistic.other.floats().sum()), float(table.sum())
     missing = gone / (gone + there) if gone + there else 0.0
     bits = information(table, scale) * (1 - missing)

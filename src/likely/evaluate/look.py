@@ -96,7 +96,7 @@ def look(
     """
     chosen = learner or NaiveBayes()
     how = Reading(target, **reading)
-    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+    costs = Loss.of(loss)
     return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs))  # type: ignore[no-any-return]
 
 
@@ -143,7 +143,7 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         redundant,
         (),
         (*source.notes, *said, *(note for text in texts for note in notes(text))),
-        None if scorer.deeds is None or baseline.deeds is None else loss_scores(scorer.deeds, baseline.deeds),
+        None if scorer.chosen is None or baseline.chosen is None else loss_scores(scorer.chosen, baseline.chosen),
         texts,
     )
     return replace(record, warnings=tuple(_warnings(record, total, whole, learner)))

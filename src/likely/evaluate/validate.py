@@ -18,7 +18,7 @@ from likely.engines.local import Worker, sweep
 from likely.errors import InputError, LikelyError, shown
 from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
 from likely.evaluate.lessons import Lessons, each_fold
-from likely.evaluate.losses import Deeds
+from likely.evaluate.losses import Chosen
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
 from likely.holding import Held, Piece, small
@@ -208,7 +208,7 @@ class Judge:
     ) -> None:
         classes = all_classes(rows.total, models)
         self.scorers = {
-            key: Scorer(len(classes), None if loss is None else Deeds(loss, classes))
+            key: Scorer(len(classes), None if loss is None else Chosen(loss, classes))
             for key in dict.fromkeys(slot(*k) for k in models)
         }
         self.extra = extra
@@ -324,7 +324,7 @@ def validate(
     total = sums.total
     check_classes(total, source)
     if loss is not None:
-        loss.rows(total.classes)  # a class that the loss does not name is refused before anything is learned
+        loss.check(total.classes)  # a class that the loss does not name is refused before anything is learned
     rows = Folded(source, total, reading, folds, seed)
     models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
     if derive is not None:

@@ -127,16 +127,16 @@ def counterfactual(
     *,
     number: int | None = None,
     towards: object = None,
-    change: Sequence[str] | None = None,
-    loss: Loss | None = None,
+    change: Sequence[str] | str | None = None,
+    loss: Loss | Mapping[str, Any] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Counterfactual:
     """The fewest changes of values that change the decision about a row, or lead `towards` a class or action.
 
-    Only attributes in `change` are changed; if none are named, all that the row has a value of. Levels become any level
-    of training, numbers any within the range of training or of what is known before data. A loss (or the model's own)
-    decides by expected cost.
+    Only attributes in `change` are changed (names, or one name); if none are named, all that the row has a value of.
+    Levels become any level of training, numbers any within the range of training or of what is known before data. A
+    loss (or the model's own) decides by expected cost.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
@@ -153,8 +153,8 @@ def counterfactual_of(
     model: Model,
     row: Asked,
     towards: object = None,
-    change: Sequence[str] | None = None,
-    loss: Loss | None = None,
+    change: Sequence[str] | str | None = None,
+    loss: Loss | Mapping[str, Any] | None = None,
 ) -> Counterfactual:
     """The same for a row that was read already."""
     if model.schema.target is None:
@@ -164,7 +164,7 @@ def counterfactual_of(
             "Gibbs answers each row by a hypothesis drawn at random, so no change of values explains its decisions. "
             "Use Mixture."
         )
-    asking = _Asking.of(model, row, loss if loss is not None else model.loss)
+    asking = _Asking.of(model, row, model.loss if loss is None else Loss.of(loss))
     wanted = asking.wanted(towards)
     names = _changeable(model, row, change)
     found = choices(model, row.batch, names, asking.totals)
@@ -199,11 +199,11 @@ def _before(row: Asked, name: str) -> str | None:
     return None if row.states[name] == "missing" else row.cells.get(name)
 
 
-def _changeable(model: Model, row: Asked, change: Sequence[str] | None) -> list[str]:
+def _changeable(model: Model, row: Asked, change: Sequence[str] | str | None) -> list[str]:
     attributes = [c.name for c in model.schema.attributes]
     if change is None:
         return [n for n in attributes if row.states[n] in ("known", "unseen")]
-    for name in change:
+    for name in (change := [change] if isinstance(change, str) else change):
         if name not in attributes:
             why = "is no attribute of this model" if name in model.schema.names else "is not there"
             raise ColumnError(f"{shown(name)} {why}, so it cannot be changed. {nearest(name, attributes)}")

@@ -203,7 +203,9 @@ class Model(ABC):
         return (self.table_of_one(data), True) if one else (data, False)  # type: ignore[arg-type]
 
     def table_of_one(self, row: Mapping[str, object]) -> list[dict[str, object]]:
-        """One row as a table, with a cell for every attribute."""
+        """One row (a dict of values) as a table, with a cell for every attribute; anything else is refused."""
+        if not isinstance(row, Mapping) or any(_is_column(v) for v in row.values()):
+            raise InputError('This takes one row. Give it as a dict of values: {"outlook": "sunny", "windy": True}.')
         for name in row.keys() - set(self.schema.names):
             self.schema[name]  # an unknown name is refused, with the nearest one
         # The target gives the table a column where there is no attribute; what it holds does not matter.
