@@ -5,7 +5,7 @@ Inference is a sweep over the whole table, so it cannot depend on the order of r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -15,62 +15,26 @@ from typing import Any
 import numpy as np
 
 from likely.engines.local import sweep
-from likely.errors import ColumnError, EncodingError, InputError, SettingError, nearest, shown
-from likely.models.ranges import check_choice
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.opening import Progress as Progress
+from likely.opening import Reading as Reading
+from likely.opening import opened as opened
+from likely.opening import with_encoding as with_encoding
 from likely.sums.numbers import Numbers
 from likely.sums.profile import Profile
 from likely.sums.summary import Summary
+from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.bins import shortest
 from likely.table.encode import Encoder, column_form, numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
 from likely.table.kinds import kind_of
-from likely.table.repairing import Repaired
 from likely.table.schema import MISSING, Column, Schema
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 from likely.table.tokens import Tokens
 
 AS_ASKED = "as asked"
 """Why a column is read as it is, where the user said so."""
 WORDS = "word-pairs and the like"
-Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a table is to be read: what the user said about it."""
-
-    target: str | None = None
-    types: Mapping[str, str] | None = None
-    missing: Sequence[str] | None = None
-    weight: str | None = None
-    target_bins: int | Sequence[float] | None = None
-    schema: Schema | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
-    threads: int | None = None
-    progress: Progress | None = None
-    encoding_errors: str = "strict"
-    """What to do with text that is not sound UTF-8: 'strict' refuses it, 'replace' puts U+FFFD for what is broken."""
-    tokens: Tokens | Mapping[str, Tokens] | None = None
-    """What counts as a word of text columns: of all, or by column."""
-
-
-def opened(data: object, reading: Reading) -> Source:
-    """The source of a table, in which broken text is replaced where that was asked for."""
-    check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
-    source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter)
-    return Repaired(source) if reading.encoding_errors == "replace" else source
-
-
-def with_encoding(data: object, reading: Reading, work: Callable[[Source], Any]) -> Any:
-    """Do `work`; where the text proves not to be UTF-8 after all, once more as latin-1."""
-    source = opened(data, reading)
-    try:
-        return work(source)
-    except EncodingError:
-        if reading.encoding is not None:
-            raise
-        return work(source.reopened("latin-1"))
 
 
 @dataclass(frozen=True)
@@ -81,10 +45,16 @@ class Draft:
     open: frozenset[str]
 
 
-def draft(source: Source, reading: Reading, profiles: Mapping[str, Profile] | None = None) -> Draft:
+def draft(
+    source: Source,
+    reading: Reading,
+    profiles: Mapping[str, Profile] | None = None,
+    tally: Numbers | None = None,
+) -> Draft:
     """The schema of a source: given, or inferred by a sweep over its text columns.
 
-    Where `profiles` are given there is no sweep; a text column without one is taken to be nominal.
+    Where `profiles` are given there is no sweep; a text column without one is taken to be nominal. `tally` is that of a
+    numeric target's values, where it is known already.
     """
     names = source.schema.names
     if reading.schema is not None:
@@ -97,13 +67,13 @@ def draft(source: Source, reading: Reading, profiles: Mapping[str, Profile] | No
         kind_of(kind, name, "text")  # what nobody can say is refused before any work is done
     if reading.target is not None and reading.target == reading.weight:
         raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
-    tokens = MISSING if reading.missing is None else tuple(dict.fromkeys(["", *(t.strip() for t in reading.missing)]))
+    tokens = missing_tokens(reading)
     if profiles is None:
         profiles = _profiles(source, reading, tokens)
     columns, still_open = [], set()
     for name in names:
         if name == reading.target:
-            columns.append(_target(source, reading, profiles.get(name), tokens))
+            columns.append(_target(source, reading, profiles.get(name), tokens, tally))
         elif name == reading.weight:
             columns.append(Column(name, "number", "weight", "number", why="the weight of a row"))
         else:
@@ -112,6 +82,14 @@ def draft(source: Source, reading: Reading, profiles: Mapping[str, Profile] | No
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
     return Draft(Schema(tuple(_with_tokens(columns, reading.tokens)), tokens), frozenset(still_open))
+
+
+def missing_tokens(reading: Reading) -> tuple[str, ...]:
+    """The cells that mean "not known"."""
+    if reading.schema is not None:
+        return reading.schema.missing
+    said = reading.missing
+    return MISSING if said is None else tuple(dict.fromkeys(["", *(token.strip() for token in said)]))
 
 
 def _with_tokens(columns: Sequence[Column], said: Tokens | Mapping[str, Tokens] | None) -> list[Column]:
@@ -225,7 +203,9 @@ def _as_said(name: str, said: str, form: str, role: str) -> Column:
     return Column(name, kind, role if used else "left out", reading, why=AS_ASKED, tokens=tokens)  # type: ignore[arg-type]
 
 
-def _target(source: Source, reading: Reading, profile: Profile | None, tokens: tuple[str, ...]) -> Column:
+def _target(
+    source: Source, reading: Reading, profile: Profile | None, tokens: tuple[str, ...], tally: Numbers | None
+) -> Column:
     name = reading.target
     assert name is not None
     form = column_form(source.schema.field(name).type)
@@ -237,7 +217,7 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
         )
     declared = source.declared.get(name)
     if reading.target_bins is not None:
-        return _binned(source, reading, name, tokens)
+        return _binned(source, reading, name, tokens, tally)
     if form in ("other", "date"):
         raise ColumnError(
             f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."
@@ -256,7 +236,7 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
     if column.kind == "date":
         column = replace(column, kind="nominal", reading="text")
     if column.kind == "number":
-        values, _ = _tally(source, reading, name, tokens).tally()
+        values, _ = (tally or _tally(source, reading, name, tokens)).tally()
         if len(values) > NUMERIC_CLASSES:
             raise ColumnError(
                 f"The target {shown(name)} is a number with many values (more than {NUMERIC_CLASSES}). "
@@ -273,22 +253,27 @@ def _target(source: Source, reading: Reading, profile: Profile | None, tokens: t
     return column
 
 
-class _Tallier:
-    def __init__(self, name: str, tokens: tuple[str, ...]) -> None:
+class Tallier:
+    """Tallies the numbers of one column, all rows together."""
+
+    def __init__(self, tokens: tuple[str, ...]) -> None:
         self.numbers = Numbers(1)
-        self._name, self._tokens = name, token_hashes(tokens)
+        self._tokens = token_hashes(tokens)
 
     def take(self, batch: Any, start: int) -> None:
-        values, _ = numbers(batch.column(0), self._tokens)
-        self.numbers.update(values, np.zeros(len(values), np.int32))
+        self.add(batch.column(0))
+
+    def add(self, array: Any, weight: Weights = EVERY_ROW_ONE) -> None:
+        values, _ = numbers(array, self._tokens)
+        self.numbers.update(values, np.zeros(len(values), np.int32), weight)
 
 
 def _tally(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]) -> Numbers:
-    workers = sweep(source.batches([name]), lambda: _Tallier(name, tokens), reading.threads)
+    workers = sweep(source.batches([name]), lambda: Tallier(tokens), reading.threads)
     return reduce(add, (w.numbers for w in workers))
 
 
-def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]) -> Column:
+def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...], tally: Numbers | None) -> Column:
     bins = reading.target_bins
     if isinstance(bins, int):
         if bins < 2:
@@ -297,7 +282,7 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
             raise SettingError(
                 f"target_bins is {bins}. Each bin is a class, and there may be {MANY_CLASSES:,} at most."
             )
-        values, table = _tally(source, reading, name, tokens).tally()
+        values, table = (tally or _tally(source, reading, name, tokens)).tally()
         if len(values) < 2:
             raise ColumnError(
                 f"The target {shown(name)} cannot be cut into bins: it has {len(values)} different numbers. "

@@ -10,14 +10,15 @@ from operator import add
 from typing import Any
 
 from likely.drafting import Progress, Reading, check_rows, check_strays, settle, with_encoding
-from likely.engines.local import sweep
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.extending import extended, searched
+from likely.filewise import by_file
 from likely.guessing import guessed
 from likely.loss import Loss, parse_loss
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
+from likely.onefile import summed
 from likely.outset import no_rows
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -25,18 +26,6 @@ from likely.table.encode import Encoder
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.tokens import Tokens
-
-
-class _Summarizer:
-    def __init__(self, schema: Schema) -> None:
-        self.encoder = Encoder(schema)
-        self.summary = Summary(schema)
-
-    def take(self, batch: Any, start: int) -> None:
-        self.summary.update(self.encoder.encode(batch, start))
-
-    def rest(self) -> None:
-        self.summary = self.summary.canonical()
 
 
 def summarize(
@@ -55,12 +44,18 @@ def summarize(
     more: Collection[str] = (),
     encoding_errors: str = "strict",
     tokens: Tokens | Mapping[str, Tokens] | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    skip_bad: bool = False,
+    push: bool = False,
+    remark: Callable[[str], None] | None = None,
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
     `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame. `more` names statistics beyond
     the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
-    added: numbers are then cut where that one cut them.
+    added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
+    so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
+    lets a database count for itself. `remark` is told, in sentences, what happened on the way.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
@@ -79,8 +74,15 @@ def summarize(
         progress,
         encoding_errors,
         tokens,
+        keep,
+        skip_bad,
+        push,
+        remark,
     )
     like = more if isinstance(more, Mapping) else None
+    if reading.by_file and like is None:
+        return by_file(data, reading, lambda schema: frozenset(more))[1]
+    reading = replace(reading, keep=None)
 
     def work(source: Source) -> Summary:
         return _summarized(source, reading, lambda schema: frozenset(more), like)
@@ -96,15 +98,8 @@ def _summarized(
 ) -> Summary:
     first, whole, encoders = guessed(source, reading)
     if whole is None:
-        columns = [c.name for c in first.schema.used]
-        workers = sweep(
-            source.batches(columns),
-            lambda: _Summarizer(first.schema),
-            reading.threads,
-            progress=reading.progress,
-            finish=_Summarizer.rest,
-        )
-        whole, encoders = reduce(add, (w.summary for w in workers)), [w.encoder for w in workers]
+        found = summed(source, first.schema, reading.threads, reading.progress)
+        whole, encoders = found.summary, [Encoder(first.schema, strays=dict(found.strays))]
     check_strays(encoders, first, whole.rows + whole.left_out)
     summary, _ = settle(first, whole)
     check_rows(summary, source)
@@ -142,6 +137,9 @@ def fit(
 
     if data is None:
         return priced(_derived(chosen, no_rows(chosen, how), {}))
+    if how.by_file:
+        files, whole = by_file(data, how, chosen.needs)
+        return priced(searched(files, chosen.learn(whole), whole, how))
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 

@@ -27,10 +27,21 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"sums"}),
     frozenset({"models"}),
     frozenset({"engines", "holding"}),
-    frozenset({"drafting"}),
-    frozenset({"guessing", "extending", "outset"}),
+    frozenset({"drafting", "opening"}),
+    frozenset({"guessing", "extending", "outset", "keeping", "onefile", "filewise", "pushing"}),
     frozenset(
-        {"fitting", "tabulating", "predicting", "regression", "scoring", "spec", "evaluate", "deciding", "explaining"}
+        {
+            "fitting",
+            "following",
+            "tabulating",
+            "predicting",
+            "regression",
+            "scoring",
+            "spec",
+            "evaluate",
+            "deciding",
+            "explaining",
+        }
     ),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py

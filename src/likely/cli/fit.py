@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from likely.cli import terminal
 from likely.cli.options import loss_option, out_option, reading_options
-from likely.cli.settings import assumed, learning_options
+from likely.cli.settings import Assumed, assumed, learning_options
 
 
 @click.command(short_help="Learn a model and write it to a file.")
 @click.argument("data", required=False)
 @click.argument("target", required=False)
 @out_option("FILE.likely", "Where to write the model.")
+@click.option("--keep", metavar="FOLDER", help="Keep the sums of each file there, and read only new and changed files.")
+@click.option(
+    "--every",
+    type=click.IntRange(1),
+    metavar="ROWS",
+    help="Of standard input: write the model after every so many rows.",
+)
 @loss_option
 @reading_options
 @learning_options
-def fit(data: str | None, target: str | None, out: str, loss_file: str | None, **options: Any) -> None:
+def fit(
+    data: str | None,
+    target: str | None,
+    out: str,
+    loss_file: str | None,
+    keep: str | None,
+    every: int | None,
+    **options: Any,
+) -> None:
     """Learn to predict TARGET from the other columns of DATA, and write the model to a file.
 
     Without a target (--learner Density) the model says how probable whole rows are. Without DATA it is made of the
     knowledge in the spec alone; `likely learn` goes on from there.
+
+    With --keep a growing folder is read once: `likely fit 'logs/*.parquet' y --keep sums -o y.likely` reads only files
+    that are new or have changed since, and forgets those that are gone.
     """
     from likely.drafting import remarks
     from likely.fitting import fit as learn
@@ -33,9 +52,12 @@ def fit(data: str | None, target: str | None, out: str, loss_file: str | None, *
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
     if how.target is None and type(how.learner).__name__ != "Density":
         raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
-    with terminal.counting() as progress:
-        model = learn(data, how.target, how.learner, loss=how.loss, progress=progress, **how.reading)
-    model.save(out)
+    if every is not None:
+        model = _followed(data, out, every, keep, how)
+    else:
+        with terminal.counting() as progress:
+            model = learn(data, how.target, how.learner, loss=how.loss, progress=progress, keep=keep, **how.reading)
+        model.save(out)
     summary = model.summary
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
     used = plural(len(model.schema.attributes), "attribute" if classes else "column")
@@ -46,3 +68,37 @@ def fit(data: str | None, target: str | None, out: str, loss_file: str | None, *
         terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
     for note in (*remarks(model.schema), *model.notes)[:10]:
         terminal.say(note)
+
+
+def _followed(data: str | None, out: str, every: int, keep: str | None, how: Assumed) -> Any:
+    """The model of standard input, written again and again; an end by Ctrl-C says what the file holds."""
+    from likely.cli import INTERRUPTED
+    from likely.following import follow
+    from likely.report.words import clean, plural
+
+    if data != "-" or keep is not None:
+        raise click.UsageError("--every is for rows that keep coming: DATA must be -, without --keep.")
+    written: list[Any] = []
+
+    def write(model: Any) -> None:
+        model.save(out)
+        written[:] = [model]
+
+    try:
+        with terminal.counting() as progress:
+            return follow(
+                sys.stdin,
+                how.target,
+                how.learner,
+                every=every,
+                write=write,
+                loss=how.loss,
+                name="standard input",
+                progress=progress,
+                **how.reading,
+            )
+    except KeyboardInterrupt:
+        if not written:
+            raise
+        terminal.say(f"Interrupted; {clean(out)} holds the first {plural(written[0].summary.rows, 'row')}.")
+        click.get_current_context().exit(INTERRUPTED)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from likely.cli import terminal
 from likely.errors import InputError, SettingError, shown
 
 
@@ -62,6 +63,7 @@ _READING = (
     *_TEXT,
     replace_option,
     *_WORDS,
+    click.option("--skip-bad", is_flag=True, help="Of many files: leave out those that cannot be read, and name them."),
     click.option(
         "--threads",
         type=click.IntRange(1),
@@ -212,6 +214,8 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         "threads": options.pop("threads"),
         "tokens": tokens_of(options),
         "encoding_errors": "replace" if options.pop("replace_invalid") else "strict",
+        "skip_bad": options.pop("skip_bad"),
+        "remark": terminal.say,
     }
 
 

@@ -92,28 +92,44 @@ def open_path(path: str, encoding: str | None, delimiter: str | None) -> Source:
         return open_stream(sys.stdin, "standard input", encoding, delimiter)
     if "://" in path and not os.path.exists(path):
         raise InputError(f"{shown(path)} is an address, not a file. Download it, then name the file.")
+    from likely.table.many import together
+
+    opened = [watched_file(p, name, encoding, delimiter) for p, name in files_at(path)]
+    return together(opened, os.path.expanduser(path))
+
+
+def watched_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
+    """One file as a table; whoever reads it to its end is told if it changed meanwhile."""
+    from likely.table.fingerprint import Unchanged, Watched
+
+    if not os.path.isfile(path):
+        return open_file(path, name, encoding, delimiter)  # a pipe or a device is copied, and the copy stays
+    watch = Unchanged(path, name)
+    return Watched(open_file(path, name, encoding, delimiter), watch)
+
+
+def files_at(path: str) -> list[tuple[str, str]]:
+    """The files that a path, a folder or a glob stands for, in order, each with what to call it in a sentence."""
     path = os.path.expanduser(path)
     if "\0" in path or not path:
         raise InputError("The path is empty." if not path else f"The path {shown(path)} contains a NUL character.")
+    found = [path]
     if os.path.isdir(path):
-        return _many(_tables_in(path), path, encoding, delimiter)
-    if not os.path.exists(path):
-        if has_magic(path):
-            found = sorted(p for p in glob(path, recursive=True) if os.path.isfile(p))
-            if not found:
-                raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
-            return _many(found, path, encoding, delimiter)
-        raise InputError(_missing(path))
-    return _open_file(path, os.path.basename(path), encoding, delimiter)
+        found = _tables_in(path)
+    elif not os.path.exists(path):
+        if not has_magic(path):
+            raise InputError(_missing(path))
+        found = sorted(p for p in glob(path, recursive=True) if os.path.isfile(p))
+        if not found:
+            raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
+    names = [os.path.basename(p) for p in found]
+    if len(set(names)) < len(names):  # files of the same name in several folders
+        names = [os.path.relpath(p, os.path.commonpath(found)) for p in found]
+    return list(zip(found, names, strict=True))
 
 
-def _many(paths: list[str], name: str, encoding: str | None, delimiter: str | None) -> Source:
-    from likely.table.many import together
-
-    return together([_open_file(p, os.path.basename(p), encoding, delimiter) for p in paths], name)
-
-
-def _open_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
+def open_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
+    """One file as a table; `name` is what to call it in a sentence."""
     if os.path.exists(path) and not os.path.isfile(path):
         # A named pipe or a device can be read only once, like standard input.
         with reading(name), open(path, "rb") as stream:
@@ -237,4 +253,4 @@ def open_stream(stream: Any, name: str, encoding: str | None, delimiter: str | N
                 shutil.copyfileobj(content, spool, 1 << 20)
         # The stream itself is kept, so that its id cannot be given to another.
         _spooled[id(stream)] = (stream, path)
-    return _open_file(_spooled[id(stream)][1], name, encoding, delimiter)
+    return open_file(_spooled[id(stream)][1], name, encoding, delimiter)
