@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from likely.models.tree import Tree
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
+    from likely.table.databases import database
     from likely.table.schema import Schema
     from likely.table.tokens import Tokens
     from likely.tabulating import joint
@@ -78,6 +79,7 @@ __all__ = [
     "compare",
     "counterfactual",
     "curve",
+    "database",
     "decide",
     "explain",
     "fit",
@@ -125,6 +127,7 @@ _ROOMS = {
     "compare": "likely.evaluate.compare",
     "Curve": "likely.evaluate.curve",
     "curve": "likely.evaluate.curve",
+    "database": "likely.table.databases",
     "fit": "likely.fitting",
     "learn": "likely.fitting",
     "joint": "likely.tabulating",

@@ -13,6 +13,7 @@ LikelyError                 anything that is a person's to mend; the command lin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -62,6 +63,16 @@ def shown(text: object, limit: int = 60) -> str:
     whole = str(text)
     quoted = repr(whole if len(whole) <= limit else whole[: limit - 1] + "…")
     return "".join(c if c.isprintable() else "?" for c in quoted)
+
+
+def masked(sentence: str) -> str:
+    """A sentence in which no address shows a user, a password or options: the last net before a sentence is shown.
+
+    >>> masked("No such file: postgresql://me:secret@host/db?sslpassword=x.")
+    'No such file: postgresql://…@host/db?….'
+    """
+    without = re.sub(r"(?<=://).*@", "…@", sentence)
+    return re.sub(r"(://[^\s?]*\?)[^\s'\"]*[^\s'\".,;]", r"\1…", without)
 
 
 def nearest(name: str, names: Iterable[str], most: int = 8) -> str:

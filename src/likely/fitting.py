@@ -9,7 +9,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from likely.drafting import Progress, Reading, check_rows, check_strays, settle, with_encoding
+from likely.drafting import Draft, Progress, Reading, check_rows, check_strays, settle, with_encoding
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.extending import extended, searched
 from likely.filewise import by_file
@@ -96,14 +96,24 @@ def _summarized(
     wanted: Callable[[Schema], frozenset[str]],
     like: Mapping[str, Any] | None = None,
 ) -> Summary:
-    first, whole, encoders = guessed(source, reading)
+    first, whole, encoders = _pushed(source, reading) if reading.push else guessed(source, reading)
     if whole is None:
         found = summed(source, first.schema, reading.threads, reading.progress)
         whole, encoders = found.summary, [Encoder(first.schema, strays=dict(found.strays))]
     check_strays(encoders, first, whole.rows + whole.left_out)
     summary, _ = settle(first, whole)
     check_rows(summary, source)
+    if reading.push and wanted(summary.schema):
+        reading.tell("This learner asks for more than counts of each column, so all rows were read for that.")
     return extended(source, summary, wanted(summary.schema), reading, like)
+
+
+def _pushed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, list[Encoder]]:
+    """What `guessed` gives, from counts that a database made; its drivers are imported on demand."""
+    from likely.pushing import pushed
+
+    first, counted = pushed(source, reading)
+    return first, counted.summary, [Encoder(first.schema, strays=dict(counted.strays))]
 
 
 def fit(
@@ -133,7 +143,10 @@ def fit(
 
     def work(source: Source) -> Model:
         summary = _summarized(source, how, chosen.needs)
-        return priced(searched(source, chosen.learn(summary), summary, how))
+        learned = chosen.learn(summary)
+        if how.push and isinstance(learned, Search):
+            how.tell("This learner must see the rows themselves, so all rows were read for that.")
+        return priced(searched(source, learned, summary, how))
 
     if data is None:
         return priced(_derived(chosen, no_rows(chosen, how), {}))

@@ -37,6 +37,7 @@ EXPECTED = [
     "Tree",
     "compare",
     "counterfactual",
+    "database",
     "Counterfactual",
     "Curve",
     "curve",

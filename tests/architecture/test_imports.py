@@ -57,6 +57,9 @@ FORBIDDEN = {("engines", "models"), ("table", "probability")}
 LIBRARIES = {
     "pyarrow": "table/",
     "duckdb": "table/",
+    "adbc_driver_manager": "table/",
+    "adbc_driver_postgresql": "table/",
+    "adbc_driver_sqlite": "table/",
     "numba": "jit.py",
     "llvmlite": "jit.py",
     "msgspec": "sums/state.py",

@@ -53,7 +53,7 @@ def test_a_kill_loses_nothing_and_counts_nothing_twice(logs: Path, tmp_path: Pat
         now = len(list(kept.glob("*.likely")))
         assert entries <= now < 12, "what an earlier run kept was lost, or the kill came too late"
         entries = now
-    out, err = (done := likely_process(tmp_path, *args)).communicate(timeout=60)
+    _, err = (done := likely_process(tmp_path, *args)).communicate(timeout=60)
     assert done.returncode == 0, err
     read = int(err.decode().split(" of 12 files were read")[0].split()[-1])
     assert 0 < read <= 12 - entries + 2  # two may have had their sums but not yet their profile
@@ -71,7 +71,7 @@ def test_a_full_disk_leaves_the_old_model_and_no_half_of_a_new_one(tmp_path: Pat
     for more in ((), ("--keep", "sums")):
         args = ("fit", "t.csv", "y", "-o", "m.likely", *more)
         done = likely_process(tmp_path, *args, preexec_fn=small, env={**os.environ, "LIKELY_THREADS": "1"})
-        out, err = done.communicate(timeout=60)
+        _, err = done.communicate(timeout=60)
         assert done.returncode == 2 and b"Traceback" not in err and err.count(b"\n") == 1, err
         assert b"Cannot write" in err or b"cannot be kept" in err
         assert (tmp_path / "m.likely").read_text() == "old"
@@ -117,7 +117,7 @@ def test_standard_input_without_end(tmp_path: Path) -> None:
             break
         time.sleep(0.02)
     started.send_signal(signal.SIGINT)  # the stream goes on; the reader does not
-    out, err = started.communicate(timeout=30)
+    _, err = started.communicate(timeout=30)
     assert started.returncode == 130
     assert err == b"Interrupted; m.likely holds the first 3,000 rows.\n"
     found = likely.load(tmp_path / "m.likely")

@@ -85,6 +85,8 @@ def _usage(error: Any) -> str:
 
 def _say(sentence: str) -> None:
     """A sentence on standard error, harmless to a terminal whatever data it quotes."""
-    plain = "".join(c if c.isprintable() or c == "\n" else "?" for c in sentence)
+    from likely.errors import masked
+
+    plain = masked("".join(c if c.isprintable() or c == "\n" else "?" for c in sentence))
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(f"likely: {plain}\n".encode(encoding, "replace").decode(encoding))

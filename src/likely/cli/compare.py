@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import folds_options, json_option, reading_options
+from likely.cli.options import data_argument, folds_options, json_option, reading_options
 from likely.cli.settings import assumed, needed, spec_option
 from likely.errors import SettingError
 
 
 @click.command(short_help="All learners side by side, on the same folds.")
-@click.argument("data")
+@data_argument()
 @click.argument("target", required=False)
 @click.option(
     "--learner",

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, reading_options, writable
+from likely.cli.options import data_argument, json_option, reading_options, writable
 from likely.cli.settings import assumed, learning_options, needed
 
 
 @click.command(short_help="The learning curve, and what more rows would buy.")
-@click.argument("data")
+@data_argument()
 @click.argument("target", required=False)
 @click.option(
     "--folds", type=click.IntRange(2, 50), default=5, show_default=True, help="Folds, each predicted in turn."

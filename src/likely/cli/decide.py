@@ -7,12 +7,21 @@ import sys
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, loss_of, loss_option, out_option, prior_given, prior_option, text_options
+from likely.cli.options import (
+    data_argument,
+    json_option,
+    loss_of,
+    loss_option,
+    out_option,
+    prior_given,
+    prior_option,
+    text_options,
+)
 
 
 @click.command(short_help="The action of least expected loss for each row.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @loss_option
 @click.option(
     "--rule",

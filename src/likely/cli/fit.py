@@ -8,15 +8,16 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import loss_option, out_option, reading_options
+from likely.cli.options import data_argument, loss_option, out_option, reading_options
 from likely.cli.settings import Assumed, assumed, learning_options
 
 
 @click.command(short_help="Learn a model and write it to a file.")
-@click.argument("data", required=False)
+@data_argument(required=False)
 @click.argument("target", required=False)
 @out_option("FILE.likely", "Where to write the model.")
 @click.option("--keep", metavar="FOLDER", help="Keep the sums of each file there, and read only new and changed files.")
+@click.option("--push", is_flag=True, help="Of a database: let it count for itself where counts are enough.")
 @click.option(
     "--every",
     type=click.IntRange(1),
@@ -33,6 +34,7 @@ def fit(
     loss_file: str | None,
     keep: str | None,
     every: int | None,
+    push: bool,
     **options: Any,
 ) -> None:
     """Learn to predict TARGET from the other columns of DATA, and write the model to a file.
@@ -56,7 +58,8 @@ def fit(
         model = _followed(data, out, every, keep, how)
     else:
         with terminal.counting() as progress:
-            model = learn(data, how.target, how.learner, loss=how.loss, progress=progress, keep=keep, **how.reading)
+            reading = {"progress": progress, "keep": keep, "push": push, **how.reading}
+            model = learn(data, how.target, how.learner, loss=how.loss, **reading)
         model.save(out)
     summary = model.summary
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"

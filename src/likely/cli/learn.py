@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option, replace_option, text_options
+from likely.cli.options import data_argument, out_option, replace_option, text_options
 
 
 @click.command(short_help="Add rows to a model, exactly.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @out_option("FILE.likely", "Where to write the model with these rows.")
 @text_options
 @replace_option

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import folds_options, json_option, loss_option, reading_options
+from likely.cli.options import data_argument, folds_options, json_option, loss_option, reading_options
 from likely.cli.settings import assumed, learning_options, needed
 
 
 @click.command(short_help="How well can a target be predicted, by what, and why.")
-@click.argument("data")
+@data_argument()
 @click.argument("target", required=False)
 @folds_options
 @click.option("--all", "everything", is_flag=True, help="Show every attribute and column.")

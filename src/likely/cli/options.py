@@ -11,13 +11,52 @@ import click
 from likely.cli import terminal
 from likely.errors import InputError, SettingError, shown
 
+Command = Callable[..., Any]
+
 
 def _delimiter(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
     named = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
     return None if text is None else named.get(text, text)
 
 
+def _asked(context: click.Context, option: click.Parameter, said: str | None) -> None:
+    """Keep what is said of a database for the argument that names it."""
+    context.meta[f"likely.{option.name}"] = said
+
+
+def table_of(data: str | None) -> Any:
+    """What DATA stands for: itself, or the rows of the query or table that was asked for."""
+    said = click.get_current_context().meta
+    query, table = said.get("likely.query"), said.get("likely.table")
+    if data is None or (query is None and table is None):
+        return data
+    from likely.table.databases import database
+
+    return database(data, query=query, table=table)
+
+
+def data_argument(required: bool = True) -> Callable[[Command], Command]:
+    """DATA: a file, a folder, a pattern, standard input, or (with --query, --table) a database."""
+    return click.argument("data", required=required, callback=lambda context, option, data: table_of(data))
+
+
 _TEXT = (
+    click.option(
+        "--query",
+        metavar="SQL",
+        is_eager=True,
+        expose_value=False,
+        callback=_asked,
+        help="DATA is a database (postgresql://…, an SQLite or DuckDB file): read the rows of this query.",
+    ),
+    click.option(
+        "--table",
+        metavar="NAME",
+        is_eager=True,
+        expose_value=False,
+        callback=_asked,
+        help="DATA is a database: read this table of it.",
+    ),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
     click.option(
         "--delimiter",
@@ -72,8 +111,6 @@ _READING = (
     ),
 )
 
-Command = Callable[..., Any]
-
 
 def with_options(*options: Any) -> Callable[[Command], Command]:
     """One decorator for several options, which help lists in this order."""
@@ -117,7 +154,7 @@ def row_of(
         return asked(model, by_name(given, model.schema.names))
     if len(given) == 1:
         errors = "replace" if replace_invalid else "strict"
-        return asked(model, given[0], row, encoding=encoding, delimiter=delimiter, encoding_errors=errors)
+        return asked(model, table_of(given[0]), row, encoding=encoding, delimiter=delimiter, encoding_errors=errors)
     raise SettingError("--row N needs one table, and no values by hand: --row N DATA.")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option, replace_option, text_options
+from likely.cli.options import data_argument, out_option, replace_option, text_options
 
 
 @click.command(short_help="The class of each row, with probabilities.")
 @click.argument("model")
-@click.argument("data")
+@data_argument()
 @out_option("FILE", "CSV (also .gz, .zst), TSV or Parquet by its name; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @text_options

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, reading_of, reading_options
+from likely.cli.options import data_argument, json_option, reading_of, reading_options
 
 
 @click.command(short_help="A number as a weighted sum of the other columns, by least squares.")
-@click.argument("data")
+@data_argument()
 @click.argument("target")
 @click.option(
     "--ridge", type=float, default=0.0, show_default=True, help="Holds weights back; 0 is plain least squares."

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import folds_options, json_option, reading_options
+from likely.cli.options import data_argument, folds_options, json_option, reading_options
 from likely.cli.settings import assumed, learning_options, needed
 
 
 @click.command(short_help="Attributes that are counted twice, and what to do about it.")
-@click.argument("data")
+@data_argument()
 @click.argument("target", required=False)
 @click.option(
     "--most",

@@ -7,11 +7,11 @@ import sys
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, out_option, text_options
+from likely.cli.options import data_argument, json_option, out_option, text_options
 
 
 @click.command(short_help="log P(row) of each row; the unlikely ones.")
-@click.argument("data")
+@data_argument()
 @click.option("--model", required=True, metavar="FILE.likely", help="A model of rows: Density, or any generative one.")
 @out_option("FILE", "Write log_density of each row: CSV (also .gz, .zst), TSV or Parquet by its name.", required=False)
 @click.option("--lowest", type=click.IntRange(0), default=10, show_default=True, help="Rows of lowest density to name.")

@@ -122,7 +122,9 @@ def _rich(page: Page) -> None:
 
 def say(sentence: str) -> None:
     """A remark on standard error, so that piped output stays clean."""
-    plain, encoding = "".join(c if c.isprintable() else "?" for c in sentence), sys.stderr.encoding or "utf-8"
+    from likely.errors import masked
+
+    plain, encoding = "".join(c if c.isprintable() else "?" for c in masked(sentence)), sys.stderr.encoding or "utf-8"
     sys.stderr.write(plain.encode(encoding, "replace").decode(encoding) + "\n")
 
 

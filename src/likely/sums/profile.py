@@ -5,6 +5,7 @@ Distinct cells are counted through the smallest hashes: exactly while there are 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +35,11 @@ class Profile:
         self._kept: NDArray[np.uint64] = np.zeros(64, np.uint64)
         self._known = 0
 
-    def update(self, array: Any, missing: NDArray[np.uint64]) -> None:
-        """Take in one Arrow array of text."""
+    def update(self, array: Any, missing: NDArray[np.uint64], times: NDArray[np.int64] | None = None) -> None:
+        """Take in one Arrow array of text; `times` says how often each cell is there, where that is not once."""
         seen = describe_text(array, missing)
+        if times is not None:
+            seen = replace(seen, times=times)
         self.forms += np.bincount(seen.forms, seen.times, 6).astype(np.int64)
         self.words += int(seen.words @ seen.times)
         strange = np.flatnonzero((seen.forms == cells.WORDS) & (seen.times > 0))

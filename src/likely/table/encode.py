@@ -135,6 +135,13 @@ def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[
     return stray
 
 
+def strays(array: Any, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
+    """Which cells are neither missing nor numbers (or dates)."""
+    if not is_text(array.type):
+        return np.zeros(len(array), np.bool_)
+    return _stray(text_view(plain_text(array)), missing, dates)
+
+
 def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
     array = plain_text(array)
     out, state = _states(text_view(array), missing, dates)

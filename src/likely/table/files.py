@@ -32,11 +32,11 @@ FORMATS = {
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".arrows": "ipc",
 }  # fmt: skip
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
+_FETCHED = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "gcs", "abfs", "hdfs")
 _FOREIGN = (
     (b"\x89likely\n", "a model file, not a table: give it to likely show, or to likely predict before the table"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save the sheet as CSV"),
-    (b"SQLite format 3", "an SQLite database: export the table as CSV"),
     (b"PARE", "an encrypted Parquet file: decrypt it first"),
     (b"FEA1", "a Feather file of version 1: write it again as version 2"),
     (b"ORC", "an ORC file: convert it to Parquet"),
@@ -91,7 +91,7 @@ def open_path(path: str, encoding: str | None, delimiter: str | None) -> Source:
             raise InputError("Standard input is a terminal. Pipe a table into it, or name a file.")
         return open_stream(sys.stdin, "standard input", encoding, delimiter)
     if "://" in path and not os.path.exists(path):
-        raise InputError(f"{shown(path)} is an address, not a file. Download it, then name the file.")
+        return _address(path)
     from likely.table.many import together
 
     opened = [watched_file(p, name, encoding, delimiter) for p, name in files_at(path)]
@@ -105,7 +105,20 @@ def watched_file(path: str, name: str, encoding: str | None, delimiter: str | No
     if not os.path.isfile(path):
         return open_file(path, name, encoding, delimiter)  # a pipe or a device is copied, and the copy stays
     watch = Unchanged(path, name)
-    return Watched(open_file(path, name, encoding, delimiter), watch)
+    source = open_file(path, name, encoding, delimiter)
+    return source if source.steady else Watched(source, watch)
+
+
+def _address(path: str) -> Source:
+    """What stands at an address: a database. Files of the web are for others to fetch."""
+    from likely.table.addresses import address_of
+    from likely.table.databases import database
+
+    found = address_of(path)
+    if found is None or found.scheme in _FETCHED:
+        where = "This" if found is None else found.shown
+        raise InputError(f"{shown(where, 100)} is an address, not a file. Download it, then name the file.")
+    return database(path)
 
 
 def files_at(path: str) -> list[tuple[str, str]]:
@@ -136,6 +149,10 @@ def open_file(path: str, name: str, encoding: str | None, delimiter: str | None)
             return open_stream(stream, name, encoding, delimiter)
     with reading(name), open(path, "rb") as file:
         start = file.read(64)
+    if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
+        from likely.table.databases import database
+
+        return database(path)
     packed = next((kind for magic, kind in _MAGIC if start.startswith(magic)), None)
     place = Place(path, name, packed)
     head = place.head(1 << 16)[0] if packed else start

@@ -36,6 +36,8 @@ class Source(ABC):
     """The number of rows where it is known without reading them."""
     notes: tuple[str, ...]
     """How it was read, in sentences for people."""
+    steady = False
+    """Whether the source itself sees to it that its rows stay as they are while it is open."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:

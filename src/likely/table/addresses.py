@@ -1,0 +1,60 @@
+"""Addresses of databases: what may be shown of them, and what must never be. Knows text only; opens nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import unquote_plus
+
+from likely.errors import InputError, shown
+
+_ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://(.*)$", re.DOTALL)
+_SHORT = 4
+"""A secret of fewer characters cannot be taken out of a sentence without spoiling it: the sentence is left out."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is. `shown` leaves user, password and options out; `whole` is for its driver alone."""
+
+    scheme: str
+    whole: str = field(repr=False)
+    shown: str
+    secrets: tuple[str, ...] = field(repr=False, default=())
+
+    def masked(self, said: object) -> str:
+        """What a driver says, on one line, without anything that only this address knows."""
+        text = str(said)
+        for secret in self.secrets:
+            if secret not in text and " ".join(secret.split()) not in " ".join(text.split()):
+                continue
+            if len(" ".join(secret.split())) < _SHORT:
+                return "its message is left out, as it may hold the password"
+            text = " ".join(text.replace(secret, "***").split()).replace(" ".join(secret.split()), "***")
+        return " ".join(text.split())
+
+
+def address_of(text: str) -> Address | None:
+    """The parts of scheme://user:password@host/name?option=value; None for what is no address."""
+    found = _ADDRESS.match(text)
+    if found is None:
+        return None
+    scheme, rest = found[1].lower(), found[2]
+    # Whoever forgets to encode a slash or an @ of a password must not see the half of it in a sentence.
+    private, at, public = rest.rpartition("@")
+    if not at:
+        public = rest
+    place, _, options = public.partition("?")
+    place = place.partition("#")[0]
+    name = f"{scheme}://{place}"
+    if re.search(r"[/?#@\s]", private) or re.search(r"%(?![0-9A-Fa-f]{2})", private):
+        raise InputError(
+            f"The user or password in the address of {shown(name, 100)} holds a character that must be written "
+            "otherwise there: %40 for the at sign, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %."
+        )
+    password = private.partition(":")[2]
+    values = [value.partition("=")[2] for value in re.split("[&;]", options)]
+    # The user is no secret to a sentence of the database itself, but the address as a whole is.
+    raw = [text, private if password else "", password, options, *values]
+    secrets = {s for value in raw for s in (value, unquote_plus(value), unquote_plus(value.replace("+", "%2B"))) if s}
+    return Address(scheme, text, name, tuple(sorted(secrets, key=lambda s: (-len(s), s))))
