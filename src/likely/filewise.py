@@ -300,7 +300,13 @@ class _Run:
         old = len(parts) - len({p.file.path for p in parts} & self.swept)
         gone = self.keep.gone({os.path.dirname(os.path.abspath(p.file.path)) for p in parts})
         told = f"{len(parts) - old:,} of {len(parts):,} files were read; the sums of {old:,} were kept."
-        self.reading.tell(told + (f" {len(gone):,} that are gone no longer count." if gone else ""))
+        if gone:
+            told += (
+                " 1 that is gone no longer counts."
+                if len(gone) == 1
+                else f" {len(gone):,} that are gone no longer count."
+            )
+        self.reading.tell(told)
 
     def _tell_changes(self, before: Schema, now: Schema) -> None:
         """Say which columns new files made to be read otherwise: the sums that were kept do not fit any more."""

@@ -116,7 +116,7 @@ def test_only_new_and_changed_files_are_read(parts: Any, tmp_path: Path) -> None
     parts(2, rows=70)
     (tmp_path / "logs" / "part 1.parquet").unlink()
     found, said = kept(tmp_path)
-    assert "2 of 6 files were read; the sums of 4 were kept. 1 that are gone no longer count." in said
+    assert "2 of 6 files were read; the sums of 4 were kept. 1 that is gone no longer counts." in said
     assert bits(found) == bits(plain(tmp_path))
 
 
