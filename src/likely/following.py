@@ -35,7 +35,9 @@ def follow(
         raise SettingError(f"every is {every}. A block needs at least one row.")
     model: Model | None = None
     rows = 0
-    later = {k: v for k, v in reading.items() if k in ("threads", "encoding_errors")}
+    # What has gone by cannot be read again in another encoding, so a block that is not in the first one's is refused.
+    reading["encoding"] = encoding or "utf-8"
+    later = {k: v for k, v in reading.items() if k in ("threads", "encoding_errors", "encoding")}
     for block in Blocks(stream, name, every, encoding, delimiter):
         if model is None:
             model = fit(block, target, learner, loss=loss, **reading)

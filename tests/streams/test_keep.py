@@ -291,3 +291,17 @@ def test_a_kept_entry_is_a_summary_like_any_other(parts: Any, tmp_path: Path) ->
     found = kept(tmp_path)[0]
     one, two = (likely.load(path) for path in (tmp_path / "sums").glob("*.likely"))
     assert (one + two).rows == found.rows
+
+
+def test_under_a_given_schema_cells_that_do_not_fit_are_missing(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "0.csv").write_text("a,y\n" + "".join(f"{i}.5,{'uv'[i % 2]}\n" for i in range(20)))
+    schema = likely.summarize(logs, "y").schema
+    (logs / "1.csv").write_text("a,y\n" + "".join(f"w{i % 4},{'uv'[i % 2]}\n" for i in range(15)))
+    for _ in range(2):
+        found = likely.summarize(logs, schema=schema, keep=tmp_path / "sums", remark=len)
+        assert bits(found) == bits(likely.summarize(logs, schema=schema))
+    (logs / "1.csv").write_text("a,y\n" + "".join(f"w{i % 4},{'uv'[i % 2]}\n" for i in range(30)))
+    with pytest.raises(InputError, match="30 of 50 cells of column 'a' are not numbers"):
+        likely.summarize(logs, schema=schema, keep=tmp_path / "sums", remark=len)
