@@ -11,12 +11,14 @@ import numpy as np
 
 from likely.drafting import Reading
 from likely.engines.local import sweep
-from likely.holding import Held, Piece
+from likely.holding import Held, Piece, piece_rows
 from likely.models.model import Model, Search, numbered
 from likely.sums.counts import Counts
+from likely.sums.ordered import Ordered, plus_tuples
 from likely.sums.pairs import Pairs
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
+from likely.table.carrying import aligned
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source
@@ -86,7 +88,7 @@ def searched(source: Source, held: Model | Search, summary: Summary, reading: Re
     encoder = Encoder(summary.schema, labels, Labels(summary.classes))
 
     def read() -> Iterator[Piece]:
-        batches = numbered(source.batches(columns))
+        batches = numbered(aligned(source.batches(columns), piece_rows(summary.schema)))
         yield from in_order(batches, lambda item: Piece(encoder.encode(item[1], item[0])), reading.threads)
 
     rows = Held(summary, read)
@@ -96,8 +98,8 @@ def searched(source: Source, held: Model | Search, summary: Summary, reading: Re
         def partial(piece: Piece) -> Any:
             return search.look_at(piece.batch, *grouped(summary, piece.batch))  # noqa: B023 - used up within the loop
 
-        sums: Any = None
+        sums = Ordered(plus_tuples)
         for part in in_order(iter(rows), partial, reading.threads):
-            sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
-        held = search.step(sums)
+            sums.take(part)
+        held = search.step(sums.whole())
     return held

@@ -1,6 +1,7 @@
 """Rows kept between sweeps, where they are few enough: encoded once, in pieces that threads can share.
 
-Pieces are cut at the same rows on every machine, so that sums of floats do not depend on the number of threads.
+Pieces are cut at the same rows on every machine and of every file format, and their sums are added as the same tree
+(decision 0096), so that sums of floats do not depend on threads, on batches, or on who sweeps which part.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from likely.sums.summary import Summary
 from likely.sums.words import Words
 from likely.table.batch import Batch, Ints
+from likely.table.schema import Schema
 
 MOST_BYTES = 256 << 20
 """Rows that take up more are read again in every sweep."""
@@ -33,11 +35,20 @@ class Piece:
     def num_rows(self) -> int:
         return self.batch.rows
 
-    def pieces(self) -> Iterator[Piece]:
-        """Cut to at most PIECE rows."""
-        for start in range(0, self.batch.rows, PIECE):
-            rows = slice(start, start + PIECE)
+    def pieces(self, most: int = PIECE) -> Iterator[Piece]:
+        """Cut to at most so many rows."""
+        for start in range(0, self.batch.rows, most):
+            rows = slice(start, start + most)
             yield Piece(replace(self.batch.sliced(rows), start=self.batch.start + start), self.fold[rows])
+
+
+def piece_rows(schema: Schema) -> int:
+    """Rows of a piece of such a table: fewer where they are wide, so that a piece stays small."""
+    cells = sum(64 if c.kind == "text" else 1 for c in schema.used)
+    rows = PIECE
+    while rows > 256 and rows * cells > 1 << 22:
+        rows //= 2
+    return rows
 
 
 def small(summary: Summary) -> bool:
@@ -60,13 +71,14 @@ class Held:
 
     def __init__(self, summary: Summary, read: Callable[[], Iterable[Piece]]) -> None:
         self._keep, self._read = small(summary), read
+        self._most = piece_rows(summary.schema)
         self._pieces: list[Piece] | None = None
 
     def __iter__(self) -> Iterator[Piece]:
         if self._pieces is None and self._keep:
-            self._pieces = [piece for whole in self._read() for piece in whole.pieces()]
+            self._pieces = [piece for whole in self._read() for piece in whole.pieces(self._most)]
         if self._pieces is not None:
             yield from self._pieces
             return
         for whole in self._read():
-            yield from whole.pieces()
+            yield from whole.pieces(self._most)

@@ -101,7 +101,7 @@ class Keep:
         # Written just before it was last seen: it may have changed once more without its times telling.
         if known is None or known[0] != stamp or not stamp.settled(known[1]):
             known = (stamp, time.time_ns(), fingerprint(path, name))
-            if Stamp.of(path, name) != stamp:
+            if not Stamp.of(path, name).same_content(stamp):
                 raise _changed(name)
             self._seen[place] = known
             with self._failures():
@@ -111,7 +111,9 @@ class Keep:
     def check(self, file: File) -> None:
         """Refuse what has been read of a file if it is no longer the one that was identified."""
         stamp = Stamp.of(file.path, file.name)
-        if stamp != file.stamp or (not stamp.settled() and fingerprint(file.path, file.name) != file.content):
+        certain = stamp == file.stamp and stamp.settled()
+        same = stamp.same_content(file.stamp) and (certain or fingerprint(file.path, file.name) == file.content)
+        if not same:
             raise _changed(file.name)
 
     # -- entries --------------------------------------------------------------------------------------------

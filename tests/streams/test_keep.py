@@ -240,6 +240,18 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None
     assert likely.summarize(path, "y", keep=tmp_path / "sums", remark=len) == likely.summarize(path, "y")
 
 
+def test_a_new_name_is_no_change(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "1.5,a\n2,b\n" * 300_000)
+
+    def link(rows: int) -> None:
+        os.link(path, tmp_path / f"{len(list(tmp_path.iterdir()))}.other")
+        path.chmod(0o600)
+
+    for how in ({}, {"keep": tmp_path / "sums"}):
+        assert likely.summarize(path, "y", progress=link, remark=len, **how).rows == 600_000  # type: ignore[arg-type]
+
+
 def test_entries_that_are_damaged_or_half_written_are_made_again(parts: Any, tmp_path: Path) -> None:
     for k in range(4):
         parts(k)

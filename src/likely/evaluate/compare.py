@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from likely.drafting import Reading, draft, with_encoding
+from likely.drafting import Draft, Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate.scores import Scores
-from likely.evaluate.validate import validate
+from likely.evaluate.validate import Validation, validate
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
 from likely.models.model import Learner
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source
+
+
+Validate = Callable[..., Validation]
+"""`validate`, or what does the same for rows that are elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def compare(
         _check(also)
 
     def work(source: Source) -> Comparison:
-        return _compared(source, how, learners, also or {}, folds, seed)
+        return compared(source, how, learners, also or {}, folds, seed)
 
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
@@ -90,14 +94,17 @@ def _check(learners: object) -> None:
             raise SettingError(f"learners has {shown(learner)} under {shown(name)}. Give names and learners, {like}.")
 
 
-def _compared(
+def compared(
     source: Source,
     reading: Reading,
     learners: Mapping[str, Learner] | None,
     also: Mapping[str, Learner],
     folds: int,
     seed: int,
+    validate: Validate = validate,
+    draft: Callable[[Source, Reading], Draft] = draft,
 ) -> Comparison:
+    """`compare` of a source; who sweeps it elsewhere than here says how it is drafted and validated."""
     first = draft(source, reading)
     target = first.schema.target
     if target is None:
@@ -116,7 +123,7 @@ def _compared(
     total = found.total
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, as `look` does.
-        return _compared(source, reading, learners, also, max(2, total.rows // 2), seed)
+        return compared(source, reading, learners, also, max(2, total.rows // 2), seed, validate, draft)
     rows = []
     for name, learner in chosen.items():
         scores = found.scorers[name].read() if name in found.scorers else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -31,13 +31,15 @@ class Dealer:
     Rows must be shown in the order of the table; `place` is quick and runs under the sweep's lock, `folds` anywhere.
     """
 
-    def __init__(self, schema: Schema, folds: int, seed: int) -> None:
+    def __init__(self, schema: Schema, folds: int, seed: int, before: Mapping[str, int] | None = None) -> None:
+        """`before` says how many rows each class has ahead of the first, where that is not the table's first row."""
         if folds < 2:
             raise SettingError(f"{folds} folds cannot be made. Say 2 or more.")
         self.folds_count = folds
         self._seed = seed
-        self._encoder = Encoder(schema.with_columns(c for c in schema.columns if c.role == "target"))
-        self._seen = np.zeros(16, np.int64)
+        own = schema.with_columns(c for c in schema.columns if c.role == "target")
+        self._encoder = Encoder(own, target_labels=None if before is None else Labels(before))
+        self._seen = np.array([*(before or {}).values(), *[0] * 16], np.int64)
 
     def place(self, batch: Any, start: int) -> tuple[Any, Ints, NDArray[np.int64]]:
         """The batch with each row's class code and its number among the rows of its class."""
@@ -63,7 +65,7 @@ def parts(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
     return np.split(order, ends[:-1])
 
 
-class _FoldSummarizer:
+class FoldSummarizer:
     """One summary for all folds: its classes are pairs of class and fold, taken apart when the sweep is done."""
 
     def __init__(self, schema: Schema, dealer: Dealer) -> None:
@@ -132,7 +134,7 @@ def fold_sums(source: Source, first: Draft, reading: Reading, folds: int, seed: 
     columns = [c.name for c in first.schema.used]
     workers = sweep(
         source.batches(columns),
-        lambda: _FoldSummarizer(first.schema, dealer),
+        lambda: FoldSummarizer(first.schema, dealer),
         reading.threads,
         dealer.place,
         reading.progress,

@@ -21,12 +21,14 @@ from likely.evaluate.lessons import Lessons, each_fold
 from likely.evaluate.losses import Chosen
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
-from likely.holding import Held, Piece, small
+from likely.holding import Held, Piece, piece_rows, small
 from likely.loss import Loss
 from likely.models.chords import Together
 from likely.models.model import Learner, Model, Search
 from likely.sums.counts import Counts
+from likely.sums.ordered import Ordered, plus_tuples
 from likely.sums.summary import Summary
+from likely.table.carrying import aligned
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source
@@ -69,21 +71,13 @@ class Folded:
 
     def _read(self) -> Iterator[Piece]:
         """The rows and the fold of each; rows that do not count have the fold after the last."""
-        labels = {n: s.labels for n, s in self.total.columns.items() if isinstance(s, Counts)}
-        # Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
-        encoder = Encoder(self.total.schema, labels, Labels(self.total.classes))
-        dealer = Dealer(self.total.schema, self.folds, self.seed)
+        encoder, dealer = closed_encoder(self.total), Dealer(self.total.schema, self.folds, self.seed)
 
         def piece(item: tuple[Placed, int]) -> Piece:
-            (arrow, codes, ordinal), start = item
-            batch = encoder.encode(arrow, start)
-            assert batch.target is not None
-            counts = batch.target.codes >= 0
-            if batch.weight is not None:
-                counts &= batch.weight > 0
-            return Piece(batch, np.where(counts, dealer.folds(codes, ordinal), np.int32(self.folds)))
+            return dealt_piece(encoder, dealer, *item)
 
-        yield from in_order(_placed(self.source.batches(self.columns), dealer), piece, self.reading.threads)
+        batches = aligned(self.source.batches(self.columns), piece_rows(self.total.schema))
+        yield from in_order(_placed(batches, dealer), piece, self.reading.threads)
 
     def swept(self, worker: Callable[[], W]) -> Sequence[W]:
         """Workers that have taken all pieces between them."""
@@ -91,11 +85,10 @@ class Folded:
 
     def summed(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
         """What the pieces add under each key, summed in the order of the table: threads change nothing."""
-        sums: dict[Any, tuple[Any, ...]] = {}
+        sums = Ordered(plus_tables)
         for part in in_order(iter(self.held), partial, self.reading.threads):
-            for key, value in part.items():
-                sums[key] = value if key not in sums else tuple(a + b for a, b in zip(sums[key], value, strict=True))
-        return sums
+            sums.take(part)
+        return sums.whole() or {}
 
     def more(self, name: str, training: Sequence[Summary], seen: NDArray[np.bool_]) -> None:
         """A statistic beyond the first order, for the total and for the rows of each lesson; one sweep gives it all."""
@@ -130,15 +123,7 @@ class Folded:
         seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
         while searches:
             running = dict(searches)
-
-            def partial(piece: Piece) -> dict[tuple[str, int], Any]:
-                out = {}
-                for key, search in running.items():  # noqa: B023 - used up within the loop
-                    rows = piece.batch.take(np.flatnonzero(seen[key[1]][piece.fold]))
-                    out[key] = search.look_at(rows, *grouped(training[key[1]], rows))
-                return out
-
-            for key, value in self.summed(partial).items():
+            for key, value in self.summed(Looking(running, seen, tuple(training))).items():
                 try:
                     step = running[key].step(value)
                 except LikelyError as error:
@@ -162,13 +147,55 @@ class Folded:
         if small(self.total):
             held = list(in_order(iter(self.held), first, self.reading.threads))
         while not begun.done:
-            sums: Any = None
+            sums = Ordered(plus_tuples)
             sheets: Any = iter(self.held) if held is None else held
             work: Any = begun.look_at if held is not None else lambda piece, s=begun: s.look_at(first(piece))
             for part in in_order(sheets, work, self.reading.threads):
-                sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
-            begun = begun.step(sums)
+                sums.take(part)
+            begun = begun.step(sums.whole())
         return begun.found
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What the searches of all lessons see of a piece, by (learner, lesson)."""
+
+    running: Mapping[tuple[str, int], Search]
+    seen: NDArray[np.bool_]
+    """Which lesson sees which fold, (lessons, folds and one more for rows that do not count)."""
+    training: tuple[Summary, ...]
+
+    def __call__(self, piece: Piece) -> dict[Any, tuple[Any, ...]]:
+        out = {}
+        for key, search in self.running.items():
+            rows = piece.batch.take(np.flatnonzero(self.seen[key[1]][piece.fold]))
+            out[key] = search.look_at(rows, *grouped(self.training[key[1]], rows))
+        return out
+
+
+def plus_tables(one: dict[Any, tuple[Any, ...]], two: dict[Any, tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
+    """Tuples of sums, key by key."""
+    return {key: plus_tuples(value, two[key]) for key, value in one.items()}
+
+
+def closed_encoder(total: Summary) -> Encoder:
+    """The encoder of rows whose sums are known.
+
+    Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
+    """
+    labels = {n: s.labels for n, s in total.columns.items() if isinstance(s, Counts)}
+    return Encoder(total.schema, labels, Labels(total.classes))
+
+
+def dealt_piece(encoder: Encoder, dealer: Dealer, placed: Placed, start: int) -> Piece:
+    """Rows and the fold of each; rows that do not count have the fold after the last."""
+    arrow, codes, ordinal = placed
+    batch = encoder.encode(arrow, start)
+    assert batch.target is not None
+    counts = batch.target.codes >= 0
+    if batch.weight is not None:
+        counts &= batch.weight > 0
+    return Piece(batch, np.where(counts, dealer.folds(codes, ordinal), np.int32(dealer.folds_count)))
 
 
 def _placed(batches: Any, dealer: Dealer) -> Any:
@@ -321,11 +348,22 @@ def validate(
     decided. `derive` makes further models out of those learned, to be scored on the same rows.
     """
     sums = fold_sums(source, first, reading, folds, seed)
-    total = sums.total
-    check_classes(total, source)
+    check_classes(sums.total, source)
     if loss is not None:
-        loss.check(total.classes)  # a class that the loss does not name is refused before anything is learned
-    rows = Folded(source, total, reading, folds, seed)
+        loss.check(sums.total.classes)  # a class that the loss does not name is refused before anything is learned
+    return validated(Folded(source, sums.total, reading, folds, seed), sums, learners, extra, loss, derive)
+
+
+def validated(
+    rows: Folded,
+    sums: FoldSums,
+    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    extra: Any = None,
+    loss: Loss | None = None,
+    derive: Callable[[Mapping[str, list[Model]]], Mapping[str, list[Model]]] | None = None,
+) -> Validation:
+    """The same for rows whose folds are summed: learn all lessons, then score every row."""
+    total, folds = sums.total, rows.folds
     models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
     if derive is not None:
         models |= derive(models)

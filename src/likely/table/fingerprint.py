@@ -37,6 +37,10 @@ class Stamp:
             found = os.stat(path)
         return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
+    def same_content(self, other: Stamp) -> bool:
+        """Whether nothing speaks for other bytes. A new name or other permissions change a file's times, but not it."""
+        return (self.size, self.written) == (other.size, other.written)
+
     def settled(self, at: int | None = None) -> bool:
         """Whether the times were old enough at that time to tell of every change since."""
         return max(self.written, self.changed) + RECENT < (time.time_ns() if at is None else at)
@@ -51,7 +55,7 @@ class Unchanged:
 
     def check(self) -> None:
         """Refuse what has been read if the file is no longer the one that was opened."""
-        if Stamp.of(self._path, self._name) != self.stamp:
+        if not Stamp.of(self._path, self._name).same_content(self.stamp):
             raise InputError(
                 f"{self._name} changed while it was read. Run again when whoever writes it is done, or read a copy."
             )
