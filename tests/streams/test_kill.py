@@ -112,7 +112,7 @@ def test_standard_input_without_end(tmp_path: Path) -> None:
     rows = [f'{i % 13},"a ""[red]""\nline {i % 3}",{"uv"[i % 2]}\n' for i in range(3500)]
     started.stdin.write(("x,c,y\n" + "".join(rows)).encode())
     started.stdin.flush()
-    for _ in range(1500):
+    for _ in range(4000):
         if (tmp_path / "m.likely").exists() and likely.load(tmp_path / "m.likely").summary.rows == 3000:
             break
         time.sleep(0.02)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -76,16 +77,17 @@ def fit(
 def _followed(data: str | None, out: str, every: int, keep: str | None, how: Assumed) -> Any:
     """The model of standard input, written again and again; an end by Ctrl-C says what the file holds."""
     from likely.cli import INTERRUPTED
+    from likely.fitting import load
     from likely.following import follow
     from likely.report.words import clean, plural
 
     if data != "-" or keep is not None:
         raise click.UsageError("--every is for rows that keep coming: DATA must be -, without --keep.")
-    written: list[Any] = []
+    begun: list[Any] = []
 
     def write(model: Any) -> None:
+        begun[:] = [*begun[-1:], model.summary]
         model.save(out)
-        written[:] = [model]
 
     try:
         with terminal.counting() as progress:
@@ -101,7 +103,9 @@ def _followed(data: str | None, out: str, every: int, keep: str | None, how: Ass
                 **how.reading,
             )
     except KeyboardInterrupt:
-        if not written:
+        # The file says itself how far it came: the end may have come in the middle of writing it.
+        rows = load(out).summary.rows if begun and os.path.isfile(out) else -1
+        if rows not in [summary.rows for summary in begun]:
             raise
-        terminal.say(f"Interrupted; {clean(out)} holds the first {plural(written[0].summary.rows, 'row')}.")
+        terminal.say(f"Interrupted; {clean(out)} holds the first {plural(rows, 'row')}.")
         click.get_current_context().exit(INTERRUPTED)
