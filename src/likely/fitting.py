@@ -136,24 +136,26 @@ def fit(
     chosen, how = learner or NaiveBayes(), Reading(target, **reading)
     costs = Loss.of(loss)
 
-    def priced(model: Model) -> Model:
-        if costs is not None:
-            costs.check(model.classes)  # a class that the loss does not name is refused now, not at the first decision
-        return _with_loss(model, costs)
-
     def work(source: Source) -> Model:
         summary = _summarized(source, how, chosen.needs)
         learned = chosen.learn(summary)
         if how.push and isinstance(learned, Search):
             how.tell("This learner must see the rows themselves, so all rows were read for that.")
-        return priced(searched(source, learned, summary, how))
+        return priced(searched(source, learned, summary, how), costs)
 
     if data is None:
-        return priced(_derived(chosen, no_rows(chosen, how), {}))
+        return priced(_derived(chosen, no_rows(chosen, how), {}), costs)
     if how.by_file:
         files, whole = by_file(data, how, chosen.needs)
-        return priced(searched(files, chosen.learn(whole), whole, how))
+        return priced(searched(files, chosen.learn(whole), whole, how), costs)
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
+
+
+def priced(model: Model, loss: Loss | None) -> Model:
+    """The model with its loss; a class that the loss does not name is refused now, not at the first decision."""
+    if loss is not None:
+        loss.check(model.classes)
+    return _with_loss(model, loss)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

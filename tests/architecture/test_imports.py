@@ -45,6 +45,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     ),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py
+    frozenset({"spark"}),
     frozenset({"cli", "web", "sklearn", "testing", "__main__"}),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -60,6 +61,7 @@ LIBRARIES = {
     "adbc_driver_manager": "table/",
     "adbc_driver_postgresql": "table/",
     "adbc_driver_sqlite": "table/",
+    "pyspark": "spark/",
     "numba": "jit.py",
     "llvmlite": "jit.py",
     "msgspec": "sums/state.py",

@@ -17,7 +17,6 @@ from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source
 
-
 Validate = Callable[..., Validation]
 """`validate`, or what does the same for rows that are elsewhere."""
 

@@ -38,7 +38,7 @@ class Dealer:
         self.folds_count = folds
         self._seed = seed
         own = schema.with_columns(c for c in schema.columns if c.role == "target")
-        self._encoder = Encoder(own, target_labels=None if before is None else Labels(before))
+        self._encoder = Encoder(own, classes=None if before is None else Labels(before))
         self._seen = np.array([*(before or {}).values(), *[0] * 16], np.int64)
 
     def place(self, batch: Any, start: int) -> tuple[Any, Ints, NDArray[np.int64]]:

@@ -93,7 +93,7 @@ class Folded:
     def more(self, name: str, training: Sequence[Summary], seen: NDArray[np.bool_]) -> None:
         """A statistic beyond the first order, for the total and for the rows of each lesson; one sweep gives it all."""
         if name not in self._dealt:
-            workers = self.swept(lambda: _FoldExtender(self, frozenset({name})))
+            workers = self.swept(lambda: FoldExtender(self, frozenset({name})))
             self._dealt[name] = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
             self.total.more[name] = reduce(add, self._dealt[name])
         dealt, total = self._dealt[name], self.total.more[name]
@@ -205,7 +205,7 @@ def _placed(batches: Any, dealer: Dealer) -> Any:
         start += batch.num_rows
 
 
-class _FoldExtender:
+class FoldExtender:
     def __init__(self, rows: Folded, names: frozenset[str]) -> None:
         self.extenders = [Extender(rows.total, names) for _ in range(rows.folds)]
 

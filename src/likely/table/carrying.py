@@ -21,7 +21,7 @@ def aligned(batches: Iterable[pa.RecordBatch], rows: int, start: int = 0) -> Ite
     What comes out may span several multiples. Little is copied: only what lies across a cut of the batches.
 
     >>> [b.num_rows for b in aligned([pa.record_batch({"x": [1] * n}) for n in (3, 4, 9)], 4)]
-    [4, 8, 4]
+    [4, 4, 8]
     """
     held: list[pa.RecordBatch] = []
     need = rows - start % rows  # rows up to the next multiple
@@ -87,7 +87,7 @@ def schema_from(data: bytes) -> pa.Schema:
 
 def letter(part: int, key: int, data: bytes) -> pa.RecordBatch:
     """One row: a number, another, and bytes."""
-    columns = [pa.array([part], pa.int64()), pa.array([key], pa.int64()), pa.array([data], pa.binary())]
+    columns: list[Any] = [pa.array([part], pa.int64()), pa.array([key], pa.int64()), pa.array([data], pa.binary())]
     return pa.RecordBatch.from_arrays(columns, names=["part", "key", "data"])
 
 
@@ -102,7 +102,11 @@ def letters(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, bytes
 def numbers_in(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
     """The whole numbers of the first column of some batches."""
     for batch in batches:
-        yield from batch.column(0).to_pylist()
+        yield from (int(number) for number in batch.column(0).to_numpy())
+
+
+class Passed(InputError):
+    """Rows that pass by once were asked for again. Never shown: whoever sends the rows sends them again."""
 
 
 class Passing(Source):
@@ -111,10 +115,13 @@ class Passing(Source):
     def __init__(self, name: str, names: Sequence[str], schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
         self.name, self.declared, self.rows, self.notes = name, dict[str, Declared](), None, ()
         self.schema = schema
-        self._names, self._batches = list(names), batches
+        self._names, self._batches, self._begun = list(names), batches, False
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.asked(columns)
+        if self._begun:
+            raise Passed(f"The rows of {self.name} have passed by.")
+        self._begun = True
         for batch in self._batches:
             if batch.num_rows:
                 own = plain(pa.RecordBatch.from_arrays(batch.columns, names=self._names))
@@ -129,6 +136,10 @@ class Title(Source):
     ) -> None:
         self.name, self.schema = name, plain_schema(schema)
         self.declared, self.notes, self.rows = dict(declared or {}), tuple(notes), None
+
+    def fields(self, names: Sequence[str]) -> pa.Schema:
+        """Some columns of the schema."""
+        return pa.schema([self.schema.field(name) for name in names])
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         raise InputError(f"The rows of {self.name} are not here. Sweep them where they are.")

@@ -65,6 +65,8 @@ class ParquetSource(_FileSource):
         super().__init__(place, schema, metadata.num_rows)
         self._coded = [f.name for f in schema if _is_text(f.type)]
         self._mean: dict[str, float] = {}
+        self._metadata = metadata
+        self._groups: Sequence[int] = range(metadata.num_row_groups)
         if metadata.num_row_groups:
             group = metadata.row_group(0)
             mean = self._mean
@@ -73,6 +75,18 @@ class ParquetSource(_FileSource):
                 mean[chunk.path_in_schema] = chunk.total_uncompressed_size / max(1, chunk.num_values)
             # Decoding a column of short repeated texts as a dictionary is 2.5 times as fast; of long ones, slower.
             self._coded = [n for n in self._coded if mean.get(n, 0.0) <= _LONG]
+
+    def groups(self) -> list[tuple[int, int]]:
+        """Rows and bytes of each row group."""
+        each = (self._metadata.row_group(k) for k in range(self._metadata.num_row_groups))
+        sizes = ((g, sum(g.column(i).total_compressed_size for i in range(g.num_columns))) for g in each)
+        return [(g.num_rows, size) for g, size in sizes]
+
+    def only(self, groups: Sequence[int]) -> ParquetSource:
+        """The same file with these row groups alone; cells come out as they do from the whole file."""
+        out = ParquetSource(self._place, self._kept, self._metadata)
+        out._groups, out.rows = groups, sum(self._metadata.row_group(k).num_rows for k in groups)
+        return out
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
@@ -88,7 +102,8 @@ class ParquetSource(_FileSource):
             read = names or [self.schema.names[0]]
             # Long texts: fewer rows at a time, so that memory stays small and there is work for every thread.
             rows = min(ROWS, 1 + int(_BYTES / max(1.0, sum(self._mean.get(n, 0.0) for n in read))))
-            for batch in file.iter_batches(batch_size=rows, columns=read, use_threads=True):
+            groups = list(self._groups)
+            for batch in file.iter_batches(batch_size=rows, row_groups=groups, columns=read, use_threads=True):
                 yield self._given(batch, names)
 
 

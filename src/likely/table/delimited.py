@@ -41,7 +41,7 @@ class DelimitedSource(Source):
         self.declared: dict[str, Declared] = {}
         self.rows = None
         self.notes = tuple(dict.fromkeys(notes + layout.notes))
-        self._text, self._layout = text, layout
+        self.text, self.layout = text, layout
         # Whether rows of another length are looked at: lines of blanks pass, others are refused. The parser calls
         # Python for it from its own threads, so it is done only for files that have such rows.
         self._watch = False
@@ -49,8 +49,8 @@ class DelimitedSource(Source):
         self._block = min(max(BLOCK, 64 * layout.skip), 4 * BLOCK)
 
     def reopened(self, encoding: str) -> Source:
-        text, _ = text_of(self._text.place, encoding)
-        return DelimitedSource(text, layout_of(text, self._layout.delimiter), self._layout.notes)
+        text, _ = text_of(self.text.place, encoding)
+        return DelimitedSource(text, layout_of(text, self.layout.delimiter), self.layout.notes)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.asked(columns)
@@ -59,7 +59,7 @@ class DelimitedSource(Source):
             skipped = 0
             # After a row that the parser would not take, a new sweep passes over the rows that were already given.
             try:
-                for batch in self._sweep(names or [self._layout.names[0]], block):
+                for batch in self._sweep(names or [self.layout.names[0]], block):
                     passed = min(done - skipped, batch.num_rows)
                     skipped += passed
                     if passed < batch.num_rows:
@@ -98,8 +98,8 @@ class DelimitedSource(Source):
             if batch.num_rows:
                 last = batch
                 yield batch
-        if last is not None and self._layout.names[-1] in names:
-            self._check_end(str(last.column(self._layout.names[-1])[-1]))
+        if last is not None and self.layout.names[-1] in names:
+            self._check_end(str(last.column(self.layout.names[-1])[-1]))
 
     def _reader(self, names: list[str], block: int, bad: list[Any]) -> Any:
         import pyarrow.csv as pc
@@ -110,17 +110,17 @@ class DelimitedSource(Source):
             bad.append(row)
             return "error"
 
-        stream = self._text.stream()
-        stream.read(self._layout.skip)
+        stream = self.text.stream()
+        stream.read(self.layout.skip)
         options = pc.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
         )
         try:
             return pc.open_csv(
                 stream,
-                pc.ReadOptions(block_size=block, column_names=list(self._layout.names)),
+                pc.ReadOptions(block_size=block, column_names=list(self.layout.names)),
                 pc.ParseOptions(
-                    delimiter=self._layout.delimiter,
+                    delimiter=self.layout.delimiter,
                     newlines_in_values=True,
                     invalid_row_handler=on_ragged if self._watch else None,
                 ),
@@ -142,7 +142,7 @@ class DelimitedSource(Source):
             if "straddl" in said or "Row is too long" in said:
                 raise _RowTooLong from error
             if "UTF8" in said:
-                raise undecodable(self._text) from error
+                raise undecodable(self.text) from error
             if bad:
                 raise InputError(self._ragged(bad[0], done)) from error
             if "Expected" in said and not self._watch:
@@ -151,8 +151,8 @@ class DelimitedSource(Source):
 
     def _ragged(self, row: Any, done: int) -> str:
         """Reads again, slowly, up to the row that is too short or too long, to tell its line."""
-        expected = len(self._layout.names)
-        line, start, cells, record = self._layout.lines, 0, row.actual_columns, [row.text]
+        expected = len(self.layout.names)
+        line, start, cells, record = self.layout.lines, 0, row.actual_columns, [row.text]
         for end, record in self._records():
             if len(record) != expected and (len(record) > 1 or (record and record[0].strip())):
                 start, cells = line + 1, len(record)
@@ -164,7 +164,7 @@ class DelimitedSource(Source):
             remedy = "It goes on over several lines: is a quote never closed?"
         elif cells > expected and record[expected:] == [""] * (cells - expected):
             remedy = "Take the delimiters off the end of the line, or name these columns in the header."
-        elif line == self._layout.lines:
+        elif line == self.layout.lines:
             remedy = "Mend the header, or take off the lines above it; or name the right delimiter (--delimiter)."
         else:
             remedy = "Mend the line; a cell that contains the delimiter needs double quotes around it."
@@ -172,16 +172,16 @@ class DelimitedSource(Source):
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """The rows as Python reads them, each with its last line: slow, for sentences only."""
-        with self._text.stream() as stream, long_cells():
-            stream.read(self._layout.skip)
+        with self.text.stream() as stream, long_cells():
+            stream.read(self.layout.skip)
             lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-            reader = csv.reader(lines, delimiter=self._layout.delimiter)
+            reader = csv.reader(lines, delimiter=self.layout.delimiter)
             for record in reader:
-                yield self._layout.lines + reader.line_num, record
+                yield self.layout.lines + reader.line_num, record
 
     def _line_of_nul(self) -> int:
         lines = 1
-        with self._text.stream() as stream:
+        with self.text.stream() as stream:
             while block := stream.read(BLOCK):
                 found = block.find(b"\0")
                 lines += block.count(b"\n", 0, found if found >= 0 else len(block))
@@ -194,11 +194,11 @@ class DelimitedSource(Source):
         if "\n" not in cell and "\r" not in cell:
             return
         tail = b""
-        with self._text.stream() as stream:
+        with self.text.stream() as stream:
             while block := stream.read(BLOCK):
                 tail = (tail + block.rstrip())[-1:] if block.strip() else tail
         if tail != b'"':
-            start = self._layout.lines + 1
+            start = self.layout.lines + 1
             line = start
             for end, _ in self._records():
                 line, start = start, end + 1

@@ -39,7 +39,7 @@ class ManySource(Source):
     def parts(self) -> list[Source]:
         """Each file by itself, its cells of the types that all share."""
         wanted = {name: self.schema.field(name).type for name in self._recast}
-        return [_Part(source, self.schema, wanted) for source in self._sources]
+        return [Part(source, self.schema, wanted) for source in self._sources]
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.asked(columns)
@@ -47,7 +47,7 @@ class ManySource(Source):
             yield from part.batches(names)
 
 
-class _Part(Source):
+class Part(Source):
     """One file of many, its cells of the types that all share."""
 
     def __init__(self, source: Source, schema: pa.Schema, wanted: Mapping[str, pa.DataType]) -> None:

@@ -44,6 +44,11 @@ class Text:
         """Whether the bytes are UTF-8 already, so that they can be parsed as they are."""
         return self.encoding in ("utf-8", "utf-8-sig")
 
+    @property
+    def cuttable(self) -> bool:
+        """Whether a part of the text is a part of the file's bytes."""
+        return self.plain and self.place.packed is None
+
     def stream(self) -> Any:
         """The text as a stream of UTF-8 bytes, without a byte order mark."""
         if not self.plain:

@@ -1,0 +1,111 @@
+"""likely on Spark: summarize, fit, compare and predict where the rows are. The only room that imports pyspark.
+
+The kernels are the same, run on Arrow batches in the executors; sums come back as bytes, merged as a tree; no row is
+collected. Results are the same to the last bit as on one machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from likely.errors import SettingError
+from likely.loss import Loss
+from likely.models.model import Learner, Model
+from likely.models.naive import NaiveBayes
+from likely.opening import Reading
+from likely.sums.summary import Summary
+
+__all__ = ["compare", "fit", "predict", "summarize"]
+
+
+def summarize(
+    data: Any,
+    target: str | None = None,
+    *,
+    more: Collection[str] = (),
+    spark: Any = None,
+    master: str | None = None,
+    **reading: Any,
+) -> Summary:
+    """The summary of a DataFrame of Spark, or of files that executors open themselves (a path, a folder, a pattern).
+
+    `reading` takes what `likely.summarize` takes. Files are swept by `spark`, the session that runs, or on `master`.
+    """
+    from likely.spark.flow import summarized, with_encoding
+    from likely.spark.spread import spread_of
+
+    like = more if isinstance(more, Mapping) else None
+    return with_encoding(
+        lambda how: spread_of(data, how, spark, master),
+        Reading(target, **reading),
+        lambda spread, how: summarized(spread, how, lambda schema: frozenset(more), like),
+    )
+
+
+def fit(
+    data: Any,
+    target: str | None = None,
+    learner: Learner | None = None,
+    *,
+    loss: Loss | Mapping[str, Any] | None = None,
+    spark: Any = None,
+    master: str | None = None,
+    **reading: Any,
+) -> Model:
+    """Sweep where the rows are, and learn: as `likely.fit`, of a DataFrame of Spark or of files.
+
+    Learners that search (logistic regression, held-out weights) have their further sweeps there as well.
+    """
+    from likely.fitting import priced
+    from likely.spark.flow import summarized, with_encoding
+    from likely.spark.searching import searched
+    from likely.spark.spread import Spread, spread_of
+
+    chosen, costs = learner or NaiveBayes(), Loss.of(loss)
+
+    def work(spread: Spread, how: Reading) -> Model:
+        summary = summarized(spread, how, chosen.needs)
+        return priced(searched(spread, chosen.learn(summary), summary), costs)
+
+    return with_encoding(lambda how: spread_of(data, how, spark, master), Reading(target, **reading), work)
+
+
+def compare(
+    data: Any,
+    target: str,
+    learners: Mapping[str, Learner] | None = None,
+    *,
+    also: Mapping[str, Learner] | None = None,
+    folds: int = 10,
+    seed: int = 0,
+    spark: Any = None,
+    master: str | None = None,
+    **reading: Any,
+) -> Any:
+    """Cross-validate learners side by side where the rows are: as `likely.compare`, on the same folds."""
+    from likely.spark.flow import with_encoding
+    from likely.spark.folding import compared
+    from likely.spark.spread import spread_of
+
+    return with_encoding(
+        lambda how: spread_of(data, how, spark, master),
+        Reading(target, **reading),
+        lambda spread, how: compared(spread, how, learners, also or {}, folds, seed),
+    )
+
+
+def predict(model: Model, frame: Any, *, keep: bool = True) -> Any:
+    """The DataFrame with prediction and probabilities as further columns (or only these), when Spark is asked for it.
+
+    A row that cannot be classified has empty cells.
+    """
+    from likely.spark.predicting import transformed
+    from likely.spark.session import check_installed, is_frame
+
+    check_installed()
+    if not is_frame(frame):
+        raise SettingError(
+            "This predicts a DataFrame of Spark. Any other table: model.posterior, or likely predict."
+        )
+    return transformed(model, frame, keep)

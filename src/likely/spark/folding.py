@@ -1,0 +1,225 @@
+"""Cross-validation where the rows are: the sums of all folds from one sweep, every row scored by models that have not
+seen its fold.
+
+A counting sweep says how many rows of each class lie before each part, so that rows are dealt as on one machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from likely.drafting import Draft, check_strays
+from likely.evaluate.compare import Comparison
+from likely.evaluate.compare import compared as compared_by
+from likely.evaluate.folds import Dealer, FoldSummarizer, FoldSums
+from likely.evaluate.validate import Folded, FoldExtender, Judge, Validation, check_classes, plus_tables, validated
+from likely.extending import grouped
+from likely.holding import Piece
+from likely.models.chords import Together
+from likely.models.model import Learner, Model
+from likely.opening import Reading
+from likely.spark.flow import drafted, no_rows
+from likely.spark.parcel import packed, unpacked
+from likely.spark.pieces import Dealing, Places, Rows, looked
+from likely.spark.spread import Spread
+from likely.spark.tasks import Answer, posted
+from likely.sums.ordered import plus_tuples
+from likely.sums.summary import Summary
+from likely.table.encode import Encoder
+from likely.table.schema import Schema
+from likely.table.source import Source
+
+
+@dataclass(frozen=True)
+class CountClasses:
+    """The classes of a part in the order in which they come up, with their rows; keyed by all rows of the part."""
+
+    schema: Schema
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        target = self.schema.target
+        assert target is not None
+        encoder = Encoder(self.schema.with_columns([target]))
+        counts, rows, names = np.zeros(0, np.int64), 0, []
+        for batch in source.batches([target.name]):
+            found = encoder.encode(batch, rows).target
+            assert found is not None
+            names = found.labels.names
+            counts = np.concatenate([counts, np.zeros(len(names) - len(counts), np.int64)])
+            counts += np.bincount(found.codes[found.codes >= 0], minlength=len(names))
+            rows += batch.num_rows
+        yield rows, packed(dict(zip(names, counts.tolist(), strict=True)))
+
+
+def placed(spread: Spread, schema: Schema) -> Places:
+    """Where each part begins, for rows that are dealt to folds."""
+    target = schema.target
+    assert target is not None
+    found = {part: (rows, unpacked(data)) for part, rows, data in spread.collected(CountClasses(schema), [target.name])}
+    parts = [found.get(k, (0, {})) for k in range(max(found, default=-1) + 1)]
+    ahead: dict[str, int] = {name: 0 for _, counts in parts for name in counts}
+    before = []
+    for _, counts in parts:
+        before.append(dict(ahead))
+        for name, count in counts.items():
+            ahead[name] += count
+    return Places(tuple(rows for rows, _ in parts), tuple(before))
+
+
+@dataclass(frozen=True)
+class FoldPart:
+    """The sums of pairs of class and fold, the rows of each fold, and stray cells."""
+
+    summary: Summary
+    rows: Any
+    strays: Mapping[str, int]
+
+    def __add__(self, other: FoldPart) -> FoldPart:
+        both = {n: self.strays.get(n, 0) + other.strays.get(n, 0) for n in {**self.strays, **other.strays}}
+        return FoldPart(self.summary + other.summary, self.rows + other.rows, both)
+
+    def state(self) -> dict[str, Any]:
+        return {"summary": self.summary.state(), "rows": self.rows, "strays": dict(self.strays)}
+
+    @classmethod
+    def from_state(cls, tree: Mapping[str, Any]) -> FoldPart:
+        return cls(Summary.from_state(tree["summary"]), np.asarray(tree["rows"], np.int64), tree["strays"])
+
+
+@dataclass(frozen=True)
+class SumFolds:
+    """The sums of each fold under a schema."""
+
+    schema: Schema
+    places: Places
+    dealing: Dealing
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        dealer = Dealer(self.schema, self.dealing.folds, self.dealing.seed, self.places.before[part])
+        worker, start = FoldSummarizer(self.schema, dealer), self.places.start(part)
+        for batch in source.batches([c.name for c in self.schema.used]):
+            worker.take(dealer.place(batch, start), start)
+            start += batch.num_rows
+        yield 0, posted(FoldPart(worker.summary.canonical(), worker.rows, worker.encoder.strays))
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Any nest of dicts and lists of sums."""
+
+    held: Any
+
+    def __add__(self, other: Bundle) -> Bundle:
+        return Bundle(_plus(self.held, other.held))
+
+    def state(self) -> dict[str, Any]:
+        return {"held": np.frombuffer(packed(self.held), np.uint8)}
+
+    @classmethod
+    def from_state(cls, tree: Mapping[str, Any]) -> Bundle:
+        return cls(unpacked(tree["held"].tobytes()))
+
+
+def _plus(one: Any, two: Any) -> Any:
+    if isinstance(one, dict):
+        return {key: _plus(value, two[key]) for key, value in one.items()}
+    if isinstance(one, list):
+        return [_plus(a, b) for a, b in zip(one, two, strict=True)]
+    return one + two
+
+
+@dataclass(frozen=True)
+class Take:
+    """A worker takes the pieces of a part."""
+
+    rows: Rows
+    worker: Any
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        encoder = self.rows.encoder()
+        for batch, start, fold in self.rows.batches(source, part):
+            self.worker.take(self.rows.piece(encoder, batch, start, fold), start)
+        yield 0, posted(Bundle(_held(self.worker)))
+
+
+def _held(worker: Any) -> Any:
+    """What a worker has summed, without what it sums by."""
+    return worker.scorers if isinstance(worker, Judge) else [e.more for e in worker.extenders]
+
+
+@dataclass(frozen=True)
+class AskTogether:
+    """What a search for all folds wants to know of a piece."""
+
+    search: Together
+    total: Summary
+
+    def __call__(self, piece: Piece) -> tuple[Any, ...]:
+        sheets = self.search.sheets(piece.batch, *grouped(self.total, piece.batch), piece.fold)
+        return self.search.look_at(sheets)
+
+
+class SpreadFolded(Folded):
+    """The rows of a spread table with their folds."""
+
+    def __init__(self, spread: Spread, total: Summary, places: Places, reading: Reading, dealing: Dealing) -> None:
+        super().__init__(spread.title, total, reading, dealing.folds, dealing.seed)
+        self._spread, self._rows = spread, Rows(total, places, dealing)
+
+    def swept(self, worker: Callable[[], Any]) -> Sequence[Any]:
+        """One worker, with what all of them have summed."""
+        out = worker()
+        if isinstance(out, Judge) and out.extra is not None:
+            raise NotImplementedError("what watches rows as they are scored does not travel")
+        found = self._spread.summed(Take(self._rows, out), self.columns, Bundle)
+        if isinstance(out, Judge):
+            out.scorers = found.held
+        elif isinstance(out, FoldExtender):
+            for extender, more in zip(out.extenders, found.held, strict=True):
+                extender.more = more
+        return [out]
+
+    def summed(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
+        return looked(self._spread, self._rows, partial, plus_tables) or {}
+
+    def search_together(self, begun: Together) -> Mapping[int, Model]:
+        while not begun.done:
+            begun = begun.step(looked(self._spread, self._rows, AskTogether(begun, self.total), plus_tuples))
+        return begun.found
+
+
+def compared(
+    spread: Spread,
+    reading: Reading,
+    learners: Mapping[str, Learner] | None,
+    also: Mapping[str, Learner],
+    folds: int,
+    seed: int,
+) -> Comparison:
+    """Learners side by side on the same folds."""
+    known: dict[str, Any] = {}
+
+    def draft(source: Source, how: Reading) -> Draft:
+        if "first" not in known:
+            known["first"] = drafted(spread, how, sums=False)[0]
+            known["places"] = placed(spread, known["first"].schema) if known["first"].schema.target else None
+        first: Draft = known["first"]
+        return first
+
+    def validate(source: Source, first: Draft, how: Reading, who: Any, folds: int, seed: int) -> Validation:
+        dealing, places = Dealing(folds, seed), known["places"]
+        task = SumFolds(first.schema, places, dealing)
+        found = spread.summed(task, [c.name for c in first.schema.used], FoldPart)
+        if found is None:
+            raise no_rows(spread.title)
+        whole = found.summary
+        check_strays([Encoder(first.schema, strays=dict(found.strays))], first, whole.rows + whole.left_out)
+        sums = FoldSums(whole, found.rows, first)
+        check_classes(sums.total, source)
+        return validated(SpreadFolded(spread, sums.total, places, how, dealing), sums, who)
+
+    return compared_by(spread.title, reading, learners, also, folds, seed, validate, draft)

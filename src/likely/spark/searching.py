@@ -1,0 +1,35 @@
+"""The further sweeps of learners that must look at the rows again, done where the rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from likely.extending import grouped
+from likely.holding import Piece
+from likely.models.model import Model, Search
+from likely.spark.pieces import Places, Rows, looked
+from likely.spark.spread import Spread
+from likely.sums.ordered import plus_tuples
+from likely.sums.summary import Summary
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a search wants to know of a piece."""
+
+    search: Search
+    summary: Summary
+
+    def __call__(self, piece: Piece) -> tuple[Any, ...]:
+        return self.search.look_at(piece.batch, *grouped(self.summary, piece.batch))
+
+
+def searched(spread: Spread, held: Model | Search, summary: Summary) -> Model:
+    """Give a search its sweeps. A counting sweep comes first: the place of a row matters to some."""
+    if not isinstance(held, Search):
+        return held
+    rows = Rows(summary, Places(tuple(spread.counted())))
+    while isinstance(held, Search):
+        held = held.step(looked(spread, rows, Ask(held, summary), plus_tuples))
+    return held

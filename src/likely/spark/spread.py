@@ -1,0 +1,170 @@
+"""A table in parts that executors sweep: partitions of a DataFrame, or fragments of files that tasks open themselves.
+
+Knows how a task gets to the rows and how letters come back, merged as a tree; not what is summed.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from likely.errors import ColumnError, SettingError, shown
+from likely.opening import Reading
+from likely.spark import tasks
+from likely.spark.parcel import packed, raised, unpacked
+from likely.spark.session import failures, is_frame, session
+from likely.sums import state
+from likely.sums.joining import joined
+from likely.table.carrying import Title, schema_bytes
+from likely.table.fragments import BYTES, How, cut, open_fragment
+from likely.table.sniff import check_unique
+from likely.table.source import Source
+
+LETTER = "part long, key long, data binary"
+FAN = 32
+"""About so many letters are joined by one task."""
+Letter = tuple[int, int, bytes]
+
+
+class Spread(ABC):
+    """A table whose rows are elsewhere, in parts that have an order."""
+
+    title: Title
+    spark: Any
+    parts: int | None
+    """How many parts there are, where that is known beforehand."""
+
+    @abstractmethod
+    def letters(self, task: tasks.Task, columns: Sequence[str]) -> Any:
+        """The letters of a task on the rows of every part, as a DataFrame; the task may ask for these columns."""
+
+    def collected(self, task: tasks.Task, columns: Sequence[str]) -> list[Letter]:
+        """A task's letters themselves, for answers that are small."""
+        with failures(self.title.name):
+            return sound(self.letters(task, columns).collect())
+
+    def summed(self, task: tasks.Task, columns: Sequence[str], kind: Any) -> Any:
+        """The sum of what a task answers, joined by executors until few are left. Exact, so in any order."""
+        with failures(self.title.name):
+            sent, parts = self.letters(task, columns), self.parts
+            if parts is None or parts > FAN:
+                job = packed(tasks.Join(kind))
+                for branches in [self.joiners()] if parts is None else _tree(parts):
+                    sent = sent.repartition(branches, "part").mapInArrow(partial(tasks.of_letters, job), LETTER)
+            return joined(tasks.delivered(kind, data) for _, _, data in sound(sent.collect()))
+
+    def joiners(self) -> int:
+        """How many tasks join letters where it is not known how many there are: a shuffle's, but not too many."""
+        return min(FAN // 2, int(self.spark.conf.get("spark.sql.shuffle.partitions", "200")))
+
+    def counted(self) -> list[int]:
+        """The rows of each part, in order."""
+        first = list(self.title.schema.names)[:1]
+        found = {part: rows for part, rows, _ in self.collected(tasks.Count(tuple(first)), first)}
+        return [found.get(k, 0) for k in range(max(found, default=-1) + 1)]
+
+
+def _tree(parts: int) -> list[int]:
+    """How many tasks join letters, level by level, until few are left."""
+    out = []
+    while parts > FAN:
+        parts = -(-parts // FAN)
+        out.append(parts)
+    return out
+
+
+def sound(rows: Sequence[Any]) -> list[Letter]:
+    """Letters that were collected; what is wrong in the first part that has something wrong is raised."""
+    out = sorted(((r[0], r[1], bytes(r[2])) for r in rows), key=lambda r: r[:2])
+    wrong = [r for r in out if r[2][:1] != tasks.SOUND]
+    if wrong:
+        raise raised(state.parse(wrong[0][2][1:], "an executor's answer"))
+    return [(part, key, data[1:]) for part, key, data in out]
+
+
+class Frame(Spread):
+    """A DataFrame. Columns travel under numbers, since a name may hold anything."""
+
+    def __init__(self, frame: Any) -> None:
+        with failures("the DataFrame"):
+            check_unique("the DataFrame", tuple(frame.columns))
+            self.spark, self.parts = frame.sparkSession, None
+            self.title = Title("the DataFrame", _arrow_schema(frame))
+            self._frame = frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
+
+    def letters(self, task: tasks.Task, columns: Sequence[str]) -> Any:
+        wanted = [n for n in self.title.schema.names if n in set(columns)]
+        job = packed((task, self.title.name, wanted, schema_bytes(self.title.fields(wanted))))
+        return self.picked(wanted).mapInArrow(partial(tasks.of_frame, job), LETTER)
+
+    def picked(self, names: Sequence[str]) -> Any:
+        """Some of the columns, as a DataFrame in which they are called c0, c1 … by their places in the whole."""
+        places = {name: k for k, name in enumerate(self.title.schema.names)}
+        return self._frame.select(*(f"c{places[name]}" for name in names))
+
+
+def _arrow_schema(frame: Any) -> Any:
+    """The types that the rows will arrive in."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    for field in frame.schema:
+        try:
+            to_arrow_schema(StructType([field]))
+        except Exception:
+            raise ColumnError(
+                f"Column {shown(field.name)} of the DataFrame is {field.dataType.simpleString()}, which does not "
+                "travel as Arrow. Drop or cast it first."
+            ) from None
+    return to_arrow_schema(frame.schema)
+
+
+class Files(Spread):
+    """Files that every executor sees: tasks read their own fragments, so no row goes through Spark."""
+
+    def __init__(self, path: str, reading: Reading, spark: Any, size: int = BYTES) -> None:
+        how = How(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
+        found = cut(os.path.abspath(os.path.expanduser(path)), how, size)
+        self.spark, self.title, self._how = spark, found.title, how
+        self._fragments = list(found.fragments)
+        self.parts = len(self._fragments)
+        if found.large:
+            self._cut_large(found.large, size)
+
+    def _cut_large(self, large: Sequence[int], size: int) -> None:
+        """Let executors look for the ends of rows in large texts."""
+        every, whole = self._fragments, [self._fragments[k] for k in large]
+        self._fragments, self.parts = whole, len(whole)
+        found = {
+            part: unpacked(data) for part, _, data in self.collected(tasks.Ranges(tuple(whole), self._how, size), [])
+        }
+        each = {k: found[place] for place, k in enumerate(large)}
+        self._fragments = [part for k, one in enumerate(every) for part in each.get(k, [one])]
+        self.parts = len(self._fragments)
+
+    def letters(self, task: tasks.Task, columns: Sequence[str]) -> Any:
+        job = packed((task, self._fragments, self._how, schema_bytes(self.title.schema)))
+        numbers = self.spark.range(0, self.parts, 1, self.parts)
+        return numbers.mapInArrow(partial(tasks.of_files, job), LETTER)
+
+    def first(self) -> Source:
+        """The first fragment, opened here."""
+        return open_fragment(self._fragments[0], self._how, schema_bytes(self.title.schema))
+
+    def counted(self) -> list[int]:
+        known = [f.rows for f in self._fragments]
+        return [k for k in known if k is not None] if None not in known else super().counted()
+
+
+def spread_of(data: Any, reading: Reading, spark: Any = None, master: str | None = None, size: int = BYTES) -> Spread:
+    """The parts of a DataFrame, or of the files that a path stands for."""
+    if is_frame(data):
+        return Frame(data)
+    if isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-" and "://" not in os.fspath(data):
+        return Files(str(os.fspath(data)), reading, spark if spark is not None else session(master), size)
+    raise SettingError(
+        f"{shown(type(data).__name__)} cannot be spread over executors. Give a DataFrame of Spark, or a path."
+    )

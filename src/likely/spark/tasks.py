@@ -1,0 +1,245 @@
+"""What executors do: a task takes the rows of one part of a table, or letters of other tasks, and answers in letters.
+
+A letter is (part, key, bytes): sums in the form of the model file, or a sentence that says what is wrong. Imports
+pyspark only to ask which part this is; sends no object but as bytes (parcel.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from likely.drafting import Draft
+from likely.errors import LikelyError
+from likely.extending import Extender
+from likely.models.model import Model
+from likely.onefile import Partial, Seen, summed, viewed
+from likely.opening import Reading
+from likely.spark.parcel import packed, told, unpacked
+from likely.sums import state
+from likely.sums.joining import joined
+from likely.sums.requests import asked
+from likely.sums.summary import MORE, Summary
+from likely.table.carrying import Passing, letter, letters, numbers_in, schema_from
+from likely.table.fragments import Fragment, How, open_fragment, ranges
+from likely.table.schema import Schema
+from likely.table.sink import predictions
+from likely.table.source import Source
+
+SOUND, WRONG = b"+", b"!"
+Answer = tuple[int, bytes]
+"""A key and bytes."""
+Task = Callable[[Source, int], Iterator[Answer]]
+"""What to do with the rows of a part, given its number."""
+
+
+def of_frame(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """A task on the rows of one partition of a DataFrame."""
+    from pyspark import TaskContext
+
+    part = TaskContext.get().partitionId()  # type: ignore[union-attr]
+
+    def work() -> Iterator[Answer]:
+        task, name, names, schema = unpacked(job)
+        yield from task(Passing(name, names, schema_from(schema), iter(batches)), part)
+
+    yield from _answered(part, work, f"part {part + 1} of the table")
+
+
+def of_files(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """A task on fragments of files, which it opens itself; `batches` hold their numbers."""
+    for part in numbers_in(batches):
+
+        def work(part: int = part) -> Iterator[Answer]:
+            task, fragments, how, schema = unpacked(job)
+            yield from task(open_fragment(fragments[part], how, schema), part)
+
+        yield from _answered(part, work)
+
+
+def of_letters(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """A task on letters; those that say what is wrong go on as they are."""
+    wrong: list[tuple[int, int, bytes]] = []
+
+    def kept() -> Iterator[tuple[int, int, bytes]]:
+        for part, key, data in letters(batches):
+            if data[:1] == SOUND:
+                yield part, key, data[1:]
+            else:
+                wrong.append((part, key, data))
+
+    yield from _answered(0, lambda: unpacked(job)(kept()))
+    for one in wrong:
+        yield letter(*one)
+
+
+def _answered(part: int, work: Callable[[], Iterator[Answer]], where: str = "") -> Iterator[Any]:
+    """Letters of what work gives. A person's mistake is an answer too: Spark would try a failure again and again."""
+    try:
+        for key, data in work():
+            yield letter(part, key, SOUND + data)
+    except LikelyError as error:
+        said = told(error)
+        if where and "row " in said["said"].lower():  # its number is that in the part
+            said["said"] = f"In {where}: {said['said']}"
+        yield letter(part, -1, WRONG + state.dump(dict(said)))
+
+
+# -- sums that travel -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class View:
+    """How some rows look, and their sums under a guess where there is one that could be followed."""
+
+    seen: Seen
+    sums: Partial | None
+    rows: int
+
+    def __add__(self, other: View) -> View:
+        both = None if self.sums is None or other.sums is None else self.sums + other.sums
+        return View(self.seen + other.seen, both, self.rows + other.rows)
+
+    def state(self) -> dict[str, Any]:
+        sums = {} if self.sums is None else {"sums": self.sums.state()}
+        return {"seen": self.seen.state(), "rows": self.rows, **sums}
+
+    @classmethod
+    def from_state(cls, tree: Mapping[str, Any]) -> View:
+        sums = Partial.from_state(tree["sums"]) if "sums" in tree else None
+        return cls(Seen.from_state(tree["seen"]), sums, int(tree["rows"]))
+
+
+@dataclass(frozen=True)
+class Further:
+    """Statistics beyond the first order, by request."""
+
+    more: Mapping[str, Any]
+
+    def __add__(self, other: Further) -> Further:
+        return Further({name: held + other.more[name] for name, held in self.more.items()})
+
+    def state(self) -> dict[str, Any]:
+        return {"names": list(self.more), "more": [held.state() for held in self.more.values()]}
+
+    @classmethod
+    def from_state(cls, tree: Mapping[str, Any]) -> Further:
+        kinds = (MORE[asked(name, MORE)[0]] for name in tree["names"])
+        each = zip(tree["names"], kinds, tree["more"], strict=True)
+        return cls({name: kind.from_state(held) for name, kind, held in each})
+
+
+def posted(sums: Any) -> bytes:
+    """Sums as bytes."""
+    return state.dump(sums.state())
+
+
+def delivered(kind: Any, data: bytes) -> Any:
+    """The sums that `posted` wrote."""
+    return kind.from_state(state.parse(data, "an executor's answer"))
+
+
+@dataclass(frozen=True)
+class Join:
+    """Letters of sums become one."""
+
+    kind: Any
+
+    def __call__(self, sent: Iterable[tuple[int, int, bytes]]) -> Iterator[Answer]:
+        whole = joined(delivered(self.kind, data) for _, _, data in sent)
+        if whole is not None:
+            yield 0, posted(whole)
+
+
+# -- tasks on rows ------------------------------------------------------------------------------------------------
+
+
+class Counted(Source):
+    """Counts rows as they pass."""
+
+    def __init__(self, source: Source) -> None:
+        self._source, self.seen = source, 0
+        self.name, self.schema, self.declared = source.name, source.schema, source.declared
+        self.rows, self.notes = source.rows, source.notes
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        self.seen = 0
+        for batch in self._source.batches(columns):
+            self.seen += batch.num_rows
+            yield batch
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many rows there are."""
+
+    columns: tuple[str, ...]
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        yield sum(batch.num_rows for batch in source.batches(list(self.columns))), b""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the text columns look, what values the target has, and the sums under a guess."""
+
+    reading: Reading
+    names: tuple[str, ...]
+    guess: Draft | None
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        counted = Counted(source)
+        seen, sums = viewed(counted, self.reading, self.names, self.guess, 1, None)
+        yield 0, posted(View(seen, sums, counted.seen))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sums under a schema."""
+
+    schema: Schema
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        yield 0, posted(summed(source, self.schema, 1))
+
+
+@dataclass(frozen=True)
+class Extend:
+    """Statistics beyond the first order, begun as the whole summary begins them."""
+
+    summary: Summary
+    names: frozenset[str]
+    like: Mapping[str, Any] | None = None
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        extender, start = Extender(self.summary, self.names, self.like), 0
+        for batch in source.batches([c.name for c in self.summary.schema.used]):
+            extender.take(batch, start)
+            start += batch.num_rows
+        yield 0, posted(Further(extender.more))
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Where large texts can be cut: not a task on rows, but on whole files."""
+
+    fragments: tuple[Fragment, ...]
+    how: How
+    size: int
+
+    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
+        yield 0, packed(ranges(self.fragments[part], self.how, self.size))
+
+
+def predicted(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """The rows of a partition with prediction and probabilities."""
+    model: Model
+    model, names, read, keep = unpacked(job)
+    start = 0
+    for batch in batches:
+        own = batch.rename_columns(names)
+        _, found = model.read(own.select(read), start)
+        start += batch.num_rows
+        made = predictions(model.classes, found.codes, found.matrix, batch if keep else None)
+        yield made.rename_columns([f"c{k}" for k in range(made.num_columns)])

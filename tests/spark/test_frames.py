@@ -1,0 +1,138 @@
+"""DataFrames: sums, searches, folds and predictions are the same to the last bit as on one machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from spark.rows import awkward, failing, frame, unsteady
+
+import likely
+import likely.spark
+from likely.errors import ColumnError, InputError, SettingError
+from likely.spark.session import quiet
+from likely.sums import state
+
+TARGET = "<y>"
+
+
+def bits(summary: likely.Summary) -> bytes:
+    return state.dump({"summary": summary.state()})
+
+
+def test_a_summary_is_that_of_one_machine_to_the_last_bit(spark: Any) -> None:
+    table = awkward(4_000)
+    # Skewed: most rows in one part, some parts empty, the first among them.
+    df = frame(spark, table, [0, 0, 10, 10, 3_900, 3_901, 4_000, 4_000])
+    for said in ({}, {"weight": "weight"}):
+        own = likely.spark.summarize(df, TARGET, **said)
+        assert bits(own) == bits(likely.summarize(table, TARGET, **said))
+        assert {c.name: c.why for c in own.schema.columns} == {
+            c.name: c.why for c in likely.summarize(table, TARGET, **said).schema.columns
+        }
+
+
+def test_two_hundred_tiny_parts(spark: Any) -> None:
+    table = awkward(500).drop(["who"])
+    with quiet():
+        df = spark.createDataFrame(table).repartition(200)
+    assert bits(likely.spark.summarize(df, TARGET)) == bits(likely.summarize(table, TARGET))
+
+
+def test_sums_beyond_the_first_order_and_words(spark: Any) -> None:
+    rng = np.random.default_rng(3)
+    words = np.array(["spam", "ham", "eggs", "straße", "I'm", "very", "much", "so", "and", "then"])
+    texts = [" ".join(rng.choice(words, rng.integers(4, 12))) + f" no{k}" for k in range(600)]
+    table = awkward(600).append_column("said", pa.array(texts))
+    df = frame(spark, table, [0, 123, 400, 600])
+    types = {"said": "text"}
+    own = likely.spark.summarize(df, TARGET, types=types, more=["pairs", "products"])
+    assert bits(own) == bits(likely.summarize(table, TARGET, types=types, more=["pairs", "products"]))
+    # Its settings of text are chosen on rows that are held out by their place.
+    here, there = likely.fit(table, TARGET, types=types), likely.spark.fit(df, TARGET, types=types)
+    assert state.dump(there.found()) == state.dump(here.found())
+    assert np.array_equal(there.posterior(table).matrix, here.posterior(table).matrix)
+
+
+@pytest.fixture(scope="module")
+def long() -> pa.Table:
+    """Several pieces, so that some lie across parts."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=40_000)
+    y = np.where(rng.random(40_000) < 1 / (1 + np.exp(-x)), "b", "a")
+    return pa.table({"x": x, "level": rng.choice(["p", "q", "r"], 40_000), "y": y})
+
+
+def test_searches_see_the_rows_in_their_order(spark: Any, long: pa.Table) -> None:
+    df = frame(spark, long, [0, 7, 16_384, 16_384, 20_000, 39_999, 40_000])
+    for learner in (
+        likely.Logistic(),
+        likely.Mixture((likely.NaiveBayes(), likely.Logistic(max_sweeps=3)), weights="held-out"),
+    ):
+        here, there = likely.fit(long, "y", learner), likely.spark.fit(df, "y", learner)
+        assert state.dump(there.found()) == state.dump(here.found())
+
+
+def test_cross_validation_deals_the_same_folds(spark: Any) -> None:
+    table = awkward(1_500)
+    df = frame(spark, table, [0, 0, 700, 1_490, 1_500])
+    learners = {"naive": likely.NaiveBayes(), "tree": likely.Tree(), "logistic": likely.Logistic(max_sweeps=4)}
+    own = likely.spark.compare(df, TARGET, learners, folds=3)
+    here = likely.compare(table, TARGET, learners, folds=3)
+    assert all(one.scores is not None for one in own.learners)
+    assert own.learners == here.learners
+
+
+def test_predictions_are_a_transform(spark: Any) -> None:
+    table = awkward(300)
+    model = likely.fit(table, TARGET)
+    df = frame(spark, table, [0, 50, 50, 300])
+    found = likely.spark.predict(model, df)
+    assert found.columns == [*table.schema.names, "prediction", *(f"p({c})" for c in model.classes)]
+    rows = found.toArrow()
+    here = model.posterior(table)
+    assert rows["prediction"].to_pylist() == list(here.best)
+    for k, name in enumerate(model.classes):
+        assert np.array_equal(rows[f"p({name})"].to_numpy(), here.matrix[:, k])
+    assert rows.select(table.schema.names).to_pylist() == table.to_pylist()
+    # Attributes that are not there count as missing, and only the new columns may be asked for.
+    only = likely.spark.predict(model, df.select("few", "A"), keep=False)
+    assert only.columns == ["prediction", *(f"p({c})" for c in model.classes)]
+    assert only.toArrow()["prediction"].to_pylist() == list(model.posterior(table.select(["few", "A"])).best)
+
+
+def test_what_is_wrong_is_said(spark: Any) -> None:
+    table = awkward(30)
+    df = frame(spark, table, [0, 10, 30])
+    with pytest.raises(ColumnError, match="Did you mean '<y>'"):
+        likely.spark.summarize(df, "y>")
+    with pytest.raises(ColumnError, match="already has a column"):
+        model = likely.fit(table, TARGET)
+        likely.spark.predict(model, likely.spark.predict(model, df))
+    with pytest.raises(SettingError, match="cannot be spread"):
+        likely.spark.summarize(table, TARGET)
+    with pytest.raises(SettingError, match="keep, skip_bad and push"):
+        likely.spark.summarize(df, TARGET, keep="sums")
+    minus = table.set_column(5, "weight", pa.array([1.0] * 15 + [-1.0] * 15))
+    with pytest.raises(ColumnError, match="In part 2 of the table: The weight in row 6 "):
+        likely.spark.summarize(frame(spark, minus, [0, 10, 30]), TARGET, weight="weight")
+    with pytest.raises(InputError, match="has no rows"):
+        likely.spark.summarize(frame(spark, table, [0, 0, 0]), TARGET)
+    twice = df.select("few", "few", TARGET)
+    with pytest.raises(ColumnError, match="few"):
+        likely.spark.summarize(twice, TARGET)
+
+
+def test_rows_that_change_between_sweeps_are_noticed(spark: Any) -> None:
+    df = spark.range(0, 4, 1, 4).mapInArrow(unsteady, "x double, y string")
+    with pytest.raises(InputError, match="Persist the DataFrame"):
+        likely.spark.fit(df, "y", likely.Logistic())
+
+
+def test_a_failure_of_spark_is_a_sentence(spark: Any) -> None:
+    # What an executor without the package says, by the same road: tests/spark/test_cluster.py starts a real one.
+    df = spark.range(0, 2, 1, 2).mapInArrow(failing, "x double, y string")
+    with pytest.raises(InputError, match="no package 'likely'"):
+        likely.spark.summarize(df, "y")
