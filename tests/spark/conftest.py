@@ -12,6 +12,9 @@ import pytest
 
 from likely.spark.session import quiet
 
+LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+"""For Java processes that live for seconds: compiling little takes half the time of compiling well."""
+
 
 def java() -> bool:
     home = os.environ.get("JAVA_HOME")
@@ -24,6 +27,7 @@ def spark() -> Iterator[Any]:
     if not java():
         pytest.skip("Java is not installed")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["JAVA_TOOL_OPTIONS"] = LIGHT
     folder = str(Path(__file__).resolve().parents[1])  # executors import spark.rows
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
     with quiet():
@@ -36,7 +40,7 @@ def spark() -> Iterator[Any]:
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "2",
             "spark.log.level": "OFF",
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.sql.codegen.wholeStage": "false",
         }
         for name, value in said.items():
             builder = builder.config(name, value)

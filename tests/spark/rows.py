@@ -64,8 +64,3 @@ def unsteady(batches: Any) -> Iterator[Any]:
         columns = {"x": np.arange(more) % 7 / 7, "y": np.where(np.arange(more) % 2, "a", "b")}
         yield pa.RecordBatch.from_pydict(columns)
         del batch
-
-
-def failing(batches: Any) -> Iterator[Any]:
-    """What an executor without the package does."""
-    raise ModuleNotFoundError("No module named 'likely'")

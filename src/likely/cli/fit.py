@@ -25,6 +25,14 @@ from likely.cli.settings import Assumed, assumed, learning_options
     metavar="ROWS",
     help="Of standard input: write the model after every so many rows.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Who sweeps the files: this machine, or Spark, whose tasks open them.",
+)
+@click.option("--master", metavar="ADDRESS", help="Of Spark: local[2], spark://host:7077 …; all cores here otherwise.")
 @loss_option
 @reading_options
 @learning_options
@@ -36,6 +44,8 @@ def fit(
     keep: str | None,
     every: int | None,
     push: bool,
+    engine: str,
+    master: str | None,
     **options: Any,
 ) -> None:
     """Learn to predict TARGET from the other columns of DATA, and write the model to a file.
@@ -45,6 +55,9 @@ def fit(
 
     With --keep a growing folder is read once: `likely fit 'logs/*.parquet' y --keep sums -o y.likely` reads only files
     that are new or have changed since, and forgets those that are gone.
+
+    With --engine spark the tasks of a cluster read the files, each its own part: `likely fit 'logs/*.parquet' y
+    --engine spark --master spark://host:7077 -o y.likely`. The model is the same to the last bit.
     """
     from likely.drafting import remarks
     from likely.fitting import fit as learn
@@ -55,7 +68,17 @@ def fit(
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
     if how.target is None and type(how.learner).__name__ != "Density":
         raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
-    if every is not None:
+    if master is not None and engine != "spark":
+        raise click.UsageError("--master is of Spark: say --engine spark as well.")
+    if engine == "spark":
+        if data is None or every is not None or how.reading["threads"] is not None:
+            raise click.UsageError("--engine spark takes files, without --every and --threads.")
+        from likely.spark import fit as learn_there
+
+        reading = {"keep": keep, "push": push, **how.reading}
+        model = learn_there(data, how.target, how.learner, loss=how.loss, master=master, **reading)
+        model.save(out)
+    elif every is not None:
         model = _followed(data, out, every, keep, how)
     else:
         with terminal.counting() as progress:

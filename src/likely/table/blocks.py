@@ -142,5 +142,7 @@ def ends(data: Any, delimiter: int, quotes: int, wanted: int, state: Any) -> int
             start = 1
         elif byte != 13:
             start = 0
+        elif start == 0:
+            start = 1  # a line may end with it alone: a quote that follows opens a cell (tests/spark/test_files.py)
     state[0], state[1], state[2] = inside, start, seen
     return used  # type: ignore[no-any-return]
