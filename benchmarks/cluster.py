@@ -127,8 +127,8 @@ def page(rows: int, found: dict[str, tuple[float, float] | str], minutes: float,
         "",
         f"One table of {rows:,} rows, {len(LEVELS)} nominal attributes of {min(LEVELS.values())} to "
         f"{max(LEVELS.values())} levels, {len(NUMBERS)} numbers, {len(CLASSES)} classes, no cell missing. Each "
-        "contestant reads it from a file and learns, once, in a process of its own; starting Python, Java or Spark is not "
-        "counted (of WEKA it is: its command line does all at once). `processor` is the time of all "
+        "contestant reads it from a file and learns, once, in a process of its own; starting Python, Java or Spark is "
+        "not counted (of WEKA it is: its command line does all at once). `processor` is the time of all "
         "threads and child processes; where other programs have the cores, it tells more than the clock. Ratios are to "
         "likely in one process from Parquet: how many times as long the contestant takes.",
         "",

@@ -105,7 +105,5 @@ def predict(model: Model, frame: Any, *, keep: bool = True) -> Any:
 
     check_installed()
     if not is_frame(frame):
-        raise SettingError(
-            "This predicts a DataFrame of Spark. Any other table: model.posterior, or likely predict."
-        )
+        raise SettingError("This predicts a DataFrame of Spark. Any other table: model.posterior, or likely predict.")
     return transformed(model, frame, keep)
