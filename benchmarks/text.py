@@ -40,12 +40,18 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data"
 MULTINOMIAL = likely.NaiveBayes(text=likely.Text("multinomial", pseudo_count=1.0))
 """What CountVectorizer and MultinomialNB learn."""
+
+
+def _tf_idf() -> Any:
+    return TfidfVectorizer(sublinear_tf=True)
+
+
 PEERS: dict[str, Callable[[], Any]] = {
     "MultinomialNB(1)": lambda: make_pipeline(CountVectorizer(), MultinomialNB()),
     "MultinomialNB(.01)": lambda: make_pipeline(CountVectorizer(), MultinomialNB(alpha=0.01)),
     "ComplementNB": lambda: make_pipeline(CountVectorizer(), ComplementNB()),
-    "tf-idf, ComplementNB(.1)": lambda: make_pipeline(TfidfVectorizer(), ComplementNB(alpha=0.1)),
-    "tf-idf, LogisticRegression": lambda: make_pipeline(TfidfVectorizer(), LogisticRegression(C=10, tol=1e-2)),
+    "log tf-idf, ComplementNB(.1)": lambda: make_pipeline(_tf_idf(), ComplementNB(alpha=0.1)),
+    "log tf-idf, LogisticRegression": lambda: make_pipeline(_tf_idf(), LogisticRegression(C=10, max_iter=200)),
 }
 AIMS = {"random third, headers kept": 0.915, "by date, headers kept": 0.84}
 
@@ -105,13 +111,15 @@ def quality(whole: pa.Table, with_regression: bool) -> list[str]:
     return [*lines, "", "What `NaiveBayes()` chose from the training part:", "", *told, ""]
 
 
-def spam(folder: Path) -> list[str]:
+def spam(folder: Path, with_regression: bool) -> list[str]:
     """Ten folds of the SMS spam collection."""
     table = pq.read_table(folder / "sms_spam.parquet", columns=["label", "text"])
     truth, texts = np.asarray(table["label"].to_pylist()), np.asarray(table["text"].to_pylist(), object)
     lines = ["| SMS spam, ten folds | accuracy | precision | recall | log loss in nats |", "|---|---|---|---|---|"]
     folds = [*StratifiedKFold(10, shuffle=True, random_state=0).split(texts, truth)]
     for name in ("**likely, by itself**", *PEERS):
+        if "Logistic" in name and not with_regression:
+            continue
         chances = np.zeros((len(truth), 2))
         for train, test in folds:
             if name in PEERS:
@@ -244,7 +252,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         fast = speed(whole, Path(folder), asked.turns)
     well = quality(whole, not asked.without_regression)
-    sms = spam(asked.data)
+    sms = spam(asked.data, not asked.without_regression)
     versions = ", ".join(f"{n} {version(n)}" for n in ("scikit-learn", "numpy", "numba", "pyarrow"))
     lines = [
         "# Text",

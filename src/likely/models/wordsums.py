@@ -154,7 +154,10 @@ def absent(settings: Text, some: Floats, texts: Floats) -> Floats:
 def all_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     """Which words are kept, and their weights."""
     kept = sums.kept(settings)
-    table = sums.summed(settings)[kept]
+    table = sums.summed(settings)
+    some = np.flatnonzero(kept)
+    # A copy of the table only where words between others are left out: it is large.
+    table = table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
     found = weights(settings, table, table.sum(0), len(table), sums.texts)
     base = absent(settings, table, sums.texts)
     if settings.idf:

@@ -131,6 +131,8 @@ class Summary:
             return np.zeros(batch.rows, np.int32)
         known = self._places
         if known is None or known[0] is not cells.labels or len(known[1]) != len(cells.labels):
+            for name in self._order(n for n in cells.labels.names if n not in self.labels.index):
+                self.labels.code(name)  # in their final order where possible: then nothing need be moved at the end
             places = np.array([self.labels.code(name) for name in cells.labels.names], np.int32)
             self._places = known = (cells.labels, places)
         return np.where(cells.codes < 0, np.int32(-1), known[1][cells.codes]) if len(known[1]) else cells.codes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.jit import inner, kernel
 from likely.sums.exact import Exact
 from likely.sums.reading import GROUP_AT, SIZES, TIMES_AT
 from likely.sums.vocabulary import Vocabulary, told, written
@@ -247,20 +247,24 @@ def merge_entries(
     return count
 
 
+@inner
+def _risen(keys: Any, k: int, hi: int) -> int:
+    """Where the keys from k on first fall."""
+    while k + 1 < hi and keys[k] <= keys[k + 1]:
+        k += 1
+    return min(k + 1, hi)
+
+
 @kernel("i8[], i8[], i8[], i8[], i8[]")
 def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any) -> None:
-    """Sort the keys of each word by merging, and `order` with them."""
+    """Sort the keys of each word, and `order` with them, by merging stretches that rise: mostly there are few."""
     for w in range(starts.size - 1):
         lo, hi = starts[w], starts[w + 1]
-        sorted_already = True
-        for k in range(lo + 1, hi):
-            if keys[k] < keys[k - 1]:
-                sorted_already = False
-                break
-        width = hi - lo if sorted_already else 1
-        while width < hi - lo:
-            for left in range(lo, hi, 2 * width):
-                middle, right = min(left + width, hi), min(left + 2 * width, hi)
+        while _risen(keys, lo, hi) < hi:
+            left = lo
+            while left < hi:
+                middle = _risen(keys, left, hi)
+                right = _risen(keys, middle, hi)
                 a, b = left, middle
                 for k in range(left, right):
                     if b >= right or (a < middle and keys[a] <= keys[b]):
@@ -271,10 +275,10 @@ def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any)
                         room[k] = keys[b]
                         order_room[k] = order[b]
                         b += 1
+                left = right
             for k in range(lo, hi):
                 keys[k] = room[k]
                 order[k] = order_room[k]
-            width *= 2
 
 
 @kernel("i8[], i8[], i8[], i8[]", returns=1)
