@@ -247,7 +247,7 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     if asked.child:
         return child(*asked.child)
-    load = os.getloadavg()[0]
+    load, less = os.getloadavg()[0], " --without-regression" if asked.without_regression else ""
     whole = postings(asked.data)
     with tempfile.TemporaryDirectory() as folder:
         fast = speed(whole, Path(folder), asked.turns)
@@ -257,7 +257,7 @@ def main() -> None:
     lines = [
         "# Text",
         "",
-        f"Written by `python benchmarks/text.py --turns {asked.turns}` on {datetime.now(UTC).date()}; Python "
+        f"Written by `python benchmarks/text.py --turns {asked.turns}{less}` on {datetime.now(UTC).date()}; Python "
         f"{platform.python_version()}, {versions}; {os.cpu_count()} cores, load average {load:.1f} when it began. "
         "Ratios are of one run in which both take turns, by the median of the clock.",
         "",
