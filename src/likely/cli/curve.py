@@ -47,7 +47,7 @@ def curve(
     from likely.evaluate.curve import curve as draw
 
     how = assumed(options, target)
-    try:
+    with terminal.counting() as progress:
         record = draw(
             data,
             needed(how.target),
@@ -55,11 +55,9 @@ def curve(
             folds=folds,
             steps=steps,
             seed=seed,
-            progress=terminal.progress(),
+            progress=progress,
             **how.reading,
         )
-    finally:
-        terminal.clear_progress()
     from likely.report.curves import of_curve, svg_of_curve
 
     if svg is not None:

@@ -32,7 +32,7 @@ def predict(
     from likely.predicting import predict_table
 
     loaded = load_model(model)
-    try:
+    with terminal.counting() as progress:
         done = predict_table(
             loaded,
             data,
@@ -40,10 +40,8 @@ def predict(
             keep=keep,
             encoding=encoding,
             delimiter=delimiter,
-            progress=terminal.progress(),
+            progress=progress,
             encoding_errors="replace" if replace_invalid else "strict",
         )
-    finally:
-        terminal.clear_progress()
     for remark in done.remarks:
         terminal.say(remark)

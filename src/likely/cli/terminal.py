@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
@@ -16,8 +17,6 @@ STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""
 PATIENCE = 1.0
 """Seconds before a progress line appears."""
-_shown = False
-"""Whether a progress line is on the terminal."""
 
 
 _PLAINER = str.maketrans(
@@ -127,28 +126,29 @@ def say(sentence: str) -> None:
     sys.stderr.write(plain.encode(encoding, "replace").decode(encoding) + "\n")
 
 
-def progress() -> Callable[[int], None] | None:
-    """A line that counts rows, once a sweep has taken more than a second; none away from a terminal."""
-    global _shown
-    _shown = False
+@contextmanager
+def counting() -> Iterator[Callable[[int], None] | None]:
+    """A line that counts rows, once work has taken more than a second; none away from a terminal.
+
+    It is taken away when the work ends, however it ends.
+    """
     if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return None
+        yield None
+        return
     started = last = time.monotonic()
+    shown = False
 
     def tell(rows: int) -> None:
-        nonlocal last
-        global _shown
+        nonlocal last, shown
         now = time.monotonic()
         if now - started > PATIENCE and now - last > 0.1:
-            last, _shown = now, True
+            last, shown = now, True
             sys.stderr.write(f"\r\x1b[2K{rows:,} rows … {now - started:.0f} s\r")
             sys.stderr.flush()
 
-    return tell
-
-
-def clear_progress() -> None:
-    """Take the progress line away."""
-    if _shown:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+    try:
+        yield tell
+    finally:
+        if shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

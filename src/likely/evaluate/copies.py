@@ -140,7 +140,7 @@ def hash_texts(data: Any, starts: Any, ends: Any, bytes_: Any, small: Any, near:
                 if size & 7 == 0 and size > 0:
                     h = folded(h, block)
                     block = np.uint64(0)
-                block = (block << np.uint64(8)) | np.uint64(letters[j] if j >= 0 else 32)
+                block |= np.uint64(letters[j] if j >= 0 else 32) << np.uint64(8 * (size & 7))
                 size += 1
             begun = after
         out[i] = finished(h, block, np.uint64(size)) if size > 0 else np.uint64(0)

@@ -161,18 +161,21 @@ class Model(ABC):
 
         def scored(item: tuple[int, Any]) -> tuple[Any, Posterior]:
             start, arrow = item
-            encoder = self.encoder()
-            batch = encoder.encode(arrow, start)
-            joint, words = self.scored(batch)
-            found = Posterior.of(self.classes, joint, one=False, proper=self.proper)
+            batch, found = self.read(arrow, start)
             orders = self.log_orders(batch) if densities else None
-            if orders is not None:
-                found = replace(found, log_evidence=found.log_evidence + orders)
-            absent = tuple(encoder.absent)
-            return arrow, replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=absent, words=words)
+            return arrow, found if orders is None else replace(found, log_evidence=found.log_evidence + orders)
 
         wanted = self.columns_in(source)
         yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
+
+    def read(self, arrow: Any, start: int) -> tuple[Batch, Posterior]:
+        """The rows of an Arrow batch whose first one is row `start`, and their posterior with what there is to tell."""
+        encoder = self.encoder()
+        batch = encoder.encode(arrow, start)
+        joint, words = self.scored(batch)
+        found = Posterior.of(self.classes, joint, one=False, proper=self.proper)
+        absent = tuple(encoder.absent)
+        return batch, replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=absent, words=words)
 
     def columns_in(self, source: Source) -> list[str]:
         """The columns of the source that this model reads; at least one attribute must be there."""
