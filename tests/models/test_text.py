@@ -61,6 +61,7 @@ SETTINGS = [
     Text("bernoulli"),
     Text("complement", 0.1, "root", True, scale=3.0),
     Text("complement", idf=True, damping="log", least_documents=2, scale="none"),
+    Text("contrast", 0.01, "root", True, scale=2.0, telling=True),
     Text("multinomial", most_words=5),
 ]
 
@@ -163,6 +164,40 @@ def test_what_is_said_is_not_chosen() -> None:
     assert {(h.model, h.pseudo_count, h.length, h.damping) for h in model.chosen.values()} == {
         ("complement", 0.5, True, "none")
     }
+
+
+def test_a_class_is_told_by_words_that_tell_among_many_that_do_not() -> None:
+    """Texts of a few telling words in hundreds that are everyone's: what tells must count more, and that is chosen."""
+    rng = np.random.default_rng(5)
+    names, everyone = [f"c{k}" for k in range(6)], [f"w{k}" for k in range(5000)]
+
+    def texts(rows: int) -> tuple[list[str], list[str]]:
+        labels = [names[int(k)] for k in rng.integers(0, 6, rows)]
+        out = []
+        for label in labels:
+            topics = [label if rng.random() < 0.6 else names[int(rng.integers(6))] for _ in range(4)]
+            own = [f"{topic}{rng.integers(30)}" for topic in topics]
+            out.append(" ".join([*own, *rng.choice(everyone, int(rng.integers(30, 150)))]))
+        return out, labels
+
+    (train, labels), (new, truth) = texts(1200), texts(600)
+    model = likely.fit({"t": train, "y": labels}, "y", types={"t": "text"})
+    assert model.chosen["t"].telling is True
+
+    def loss(model: Any) -> float:
+        chances = model.posterior({"t": new}).matrix
+        return float(-np.log(chances[np.arange(600), [model.classes.index(t) for t in truth]]).mean())
+
+    other = likely.NaiveBayes(text=Text.auto(telling=False))
+    assert loss(model) < 0.85 * loss(likely.fit({"t": train, "y": labels}, "y", other, types={"t": "text"}))
+
+
+def test_of_two_classes_contrast_is_multinomial_twice() -> None:
+    table = mails(200)
+    for telling in (False, True):
+        one = fitted(table, likely.NaiveBayes(text=Text("contrast", 0.1, "root", True, scale=1.0, telling=telling)))
+        two = fitted(table, likely.NaiveBayes(text=Text("multinomial", 0.1, "root", True, scale=2.0, telling=telling)))
+        np.testing.assert_allclose(one.posterior(table).matrix, two.posterior(table).matrix, rtol=1e-9)
 
 
 def test_with_few_rows_the_textbook_model_is_taken_and_said() -> None:
@@ -318,7 +353,7 @@ def test_other_learners_leave_text_out() -> None:
 @given(
     st.builds(
         Text.auto,
-        model=st.sampled_from(["auto", "multinomial", "complement"]),
+        model=st.sampled_from(["auto", "multinomial", "complement", "contrast"]),
         pseudo_count=st.sampled_from(["auto", 0.5, 2]),
         damping=st.sampled_from(["auto", "none", "log", "root", "binary"]),
         length=st.sampled_from(["auto", True, False]),
@@ -326,6 +361,7 @@ def test_other_learners_leave_text_out() -> None:
         least_documents=st.sampled_from(["auto", 1, 3]),
         most_words=st.sampled_from([None, 7]),
         scale=st.sampled_from(["auto", "none", 2.5]),
+        telling=st.sampled_from(["auto", True, False]),
     )
 )
 def test_settings_survive_json_and_toml(how: Text) -> None:
@@ -348,6 +384,9 @@ def test_settings_survive_json_and_toml(how: Text) -> None:
         ({"model": "complement", "pseudo_count": 0}, "Say a small one"),
         ({"model": "bernoulli", "damping": "log"}, "have no place"),
         ({"model": "bernoulli", "length": True}, "have no place"),
+        ({"model": "bernoulli", "telling": True}, "have no place"),
+        ({"model": "contrast", "pseudo_count": 0}, "Say a small one"),
+        ({"telling": "much"}, "true, false or auto"),
         ({"least_documents": 0}, "whole number"),
         ({"most_words": 2.5}, "whole number"),
         ({"scale": 0}, "say nothing"),

@@ -127,7 +127,7 @@ _LEARNING = (
     ),
     click.option(
         "--text",
-        type=click.Choice(["auto", "multinomial", "bernoulli", "complement"]),
+        type=click.Choice(["auto", "multinomial", "bernoulli", "complement", "contrast"]),
         default="auto",
         show_default=True,
         help="How the words of texts speak; what is not said here is chosen on rows held out.",
@@ -244,7 +244,7 @@ _NAIVE = {
 
 _TEXT = ("damping", "least_documents", "most_words")
 """Options that are settings of text."""
-_CHOSEN = {name: "auto" for name in ("pseudo_count", "damping", "length", "least_documents", "scale")}
+_CHOSEN = {name: "auto" for name in ("pseudo_count", "damping", "length", "telling", "least_documents", "scale")}
 
 
 def _setting(option: str, value: Any) -> Any:

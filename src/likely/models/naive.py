@@ -78,8 +78,8 @@ class NaiveBayes:
     """Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few."""
 
     text: Said = "auto"
-    """How the words of text columns speak: Text(…); a model ('multinomial', 'bernoulli', 'complement') of which the
-    rest is chosen; or 'auto'. What is not said is chosen by the log score of rows held out."""
+    """How the words of text columns speak: Text(…); a model ('multinomial', 'bernoulli', 'complement', 'contrast') of
+    which the rest is chosen; or 'auto'. What is not said is chosen by the log score of rows held out."""
     text_by_column: Mapping[str, Said] = field(default_factory=dict)
     """The same for single columns, which `text` then does not speak of."""
 
