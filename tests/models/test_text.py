@@ -230,6 +230,35 @@ def test_scales_maximise_the_log_score() -> None:
     assert best_scales([worse], None)[0].tolist() == [0.001]
 
 
+def test_huge_texts_are_learned_from_and_answered() -> None:
+    """A text of two million words, and a word of three million letters: neither is held out, both are known again."""
+    table = mails(300)
+    long, word = "win " * 2_000_000, "y" * 3_000_000
+    table = {"body": [*table["body"], long, word], "label": [*table["label"], "spam", "ham"]}
+    chosen, plain = fitted(table), fitted(table, likely.NaiveBayes(text=Text()))
+    assert plain.predict({"body": long}) == "spam" and plain.predict({"body": f"{word} {word}"}) == "ham"
+    assert np.isfinite(chosen.posterior({"body": [long, word]}).matrix).all()
+
+
+def test_rows_of_texts_are_kept_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few words may stand among many blanks: they are not kept, and nothing else changes."""
+    from likely import holding
+
+    table = {k: v for k, v in mails(200).items() if k in ("body", "label")}
+    wide = {**table, "body": [f"{cell}{' ' * 4000}." if cell else cell for cell in table["body"]]}
+    kept: list[int] = []
+    monkeypatch.setattr(holding, "MOST_BYTES", 200_000)
+    real = holding.Held.__iter__
+
+    def watched(held: holding.Held) -> Any:
+        yield from real(held)
+        kept.append(len(held._pieces or ()))
+
+    monkeypatch.setattr(holding.Held, "__iter__", watched)
+    one, two = fitted(table), fitted(wide)
+    assert one.chosen == two.chosen and kept[0] > 0 == kept[-1]
+
+
 # -- sums -----------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,16 @@ import sys
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, loss_of, loss_option, out_option, prior_given, prior_option, text_options
+from likely.cli.options import (
+    json_option,
+    loss_of,
+    loss_option,
+    out_option,
+    prior_given,
+    prior_option,
+    replace_option,
+    text_options,
+)
 
 
 @click.command(short_help="The action of least expected loss for each row.")
@@ -40,6 +49,7 @@ from likely.cli.options import json_option, loss_of, loss_option, out_option, pr
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @json_option
 @text_options
+@replace_option
 def decide(
     model: str,
     data: str,
@@ -55,6 +65,7 @@ def decide(
     as_json: bool,
     encoding: str | None,
     delimiter: str | None,
+    replace_invalid: bool,
 ) -> None:
     """Decide each row of DATA by MODEL and what actions cost.
 
@@ -89,6 +100,7 @@ def decide(
             each=records.take if records is not None and out is None else None,
             encoding=encoding,
             delimiter=delimiter,
+            encoding_errors="replace" if replace_invalid else "strict",
             progress=progress,
         )
     if records is not None:

@@ -19,7 +19,7 @@ from likely.deciding.integrals import integrals, turns
 from likely.deciding.missing import is_missing
 from likely.deciding.panels import panels, starts_of
 from likely.deciding.priors import NewPrior
-from likely.errors import SettingError
+from likely.errors import SettingError, shown
 from likely.loss import Loss
 from likely.models.model import Model
 from likely.models.posterior import Matrix, Posterior
@@ -84,9 +84,11 @@ def ask(
     now = decided(found, how.loss)
     if found.undefined[0]:
         raise SettingError("The row is impossible under every class, so what to ask next cannot be reckoned.")
-    names = [c.name for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
+    lacking = [c for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
     asked = _Asked(how.model, batch, found, Costs(how.loss, model.classes))
-    questions = [asked.about(name) for name in names]
+    questions = [asked.about(c.name) for c in lacking if c.kind != "text"]
+    told = (f"What {shown(c.name)} is worth cannot be reckoned: it is free text." for c in lacking if c.kind == "text")
+    asked.notes += told
     scale = asked.costs.span or 1.0
     # What differs by rounding alone is equal; equals stay in the order of the columns.
     ranked = sorted(questions, key=lambda q: (-round(q.drop / scale, 12), -round(q.bits, 12)))

@@ -98,6 +98,11 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
         raise SettingError(f"unlike is {shown(share)}. Give a share of rows between 0 and 1, such as 0.001.")
     model.check_generative()
+    if texts := [shown(c.name) for c in model.schema.attributes if c.kind == "text"]:
+        raise SettingError(
+            f"{texts[0]} is free text: the longer a text, the less probable it is, so rows cannot be called unlike "
+            "others by it. Leave unlike out, or learn without the column (--type COLUMN=ignore)."
+        )
     if training is None:
         parts = list(model.batches(model.sample(DRAWN, seed)))
         told = f"{DRAWN:,} rows drawn from the model (seed {seed}), as no training rows were given"

@@ -12,7 +12,8 @@ from likely.evaluate.scores import Scores
 from likely.evaluate.validate import validate
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
-from likely.models.model import Learner
+from likely.models.model import Learner, unread_texts
+from likely.models.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source
@@ -43,6 +44,8 @@ class Comparison:
     folds: int
     seed: int
     learners: tuple[Compared, ...]
+    notes: tuple[str, ...] = ()
+    """What holds for several of them."""
 
     def json(self) -> bytes:
         """The whole record as JSON."""
@@ -117,15 +120,19 @@ def _compared(
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, as `look` does.
         return _compared(source, reading, learners, also, max(2, total.rows // 2), seed)
-    rows = []
+    rows, texts = [], [c.name for c in total.schema.attributes if c.kind == "text"]
+    unread = unread_texts(total.without_text().schema)  # said once, of all learners
     for name, learner in chosen.items():
         scores = found.scorers[name].read() if name in found.scorers else None
         about = type(learner).__name__, changed_settings(learner)
-        told = found.notes.get(name, ())
+        told = tuple(note for note in found.notes.get(name, ()) if note not in unread)
         rows.append(Compared(name, *about, scores, found.refused.get(name, ""), name not in found.improper, told))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
-    return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows))
+    notes = [f"{shown(t)} is free text, from which only NaiveBayes learns; the others leave it out." for t in texts]
+    if all(isinstance(learner, NaiveBayes) for learner in chosen.values()):
+        notes = []
+    return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows), tuple(notes))
 
 
 def _rank(scores: Scores | None) -> tuple[int, float, float]:

@@ -17,9 +17,10 @@ from likely.drafting import Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate.folds import FoldSums, fold_sums
 from likely.evaluate.lessons import Lessons, growing
+from likely.evaluate.noting import Said, noted
 from likely.evaluate.scores import Scorer, Scores
 from likely.evaluate.trend import Measure, Trend, spread, trend
-from likely.evaluate.validate import Folded, Judge, check_classes, noted, taught
+from likely.evaluate.validate import Folded, Judge, check_classes, taught
 from likely.holding import small
 from likely.models.baseline import Prior
 from likely.models.model import Learner
@@ -149,7 +150,7 @@ def _drawn(
     scorers: dict[tuple[str, int], Scorer] = {}
     refused: dict[int, str] = {}
     lacking: dict[int, dict[str, int]] = {}
-    said: dict[int, list[tuple[str, ...]]] = {}
+    said: dict[int, list[Said]] = {}
     proper = True
     # Where rows are kept in memory, sweeps are cheap, and models of one fold at a time take up less than all.
     each = range(folds) if small(total) else [None]
@@ -165,7 +166,7 @@ def _drawn(
                 for label in sorted(missing, key=total.classes.index):
                     lacking.setdefault(group, {}).setdefault(label, 0)
                     lacking[group][label] += 1
-                said.setdefault(group, []).append(model.notes if model.found() else ())
+                said.setdefault(group, []).append(Said.by(model) if model.found() else Said())
         judges = rows.swept(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
         for name, k in models:
             scorers[name, numbers[k]] = reduce(add, (j.scorers[name, k] for j in judges))

@@ -197,10 +197,7 @@ def _warnings(record: Look, total: Summary, whole: object, learner: Learner) -> 
         out.append(f"{count} missing in at least half of the rows: {some}.")
     if isinstance(learner, NaiveBayes):
         out += _repeated(record)
-    learned = whole.schema if isinstance(whole, Model) else total.schema
-    if not isinstance(whole, Model) and not isinstance(learner, NaiveBayes):
-        learned = total.without_text().schema  # only naive Bayes has a use for words
-    out += remarks(learned)
+    out += remarks(whole.schema if isinstance(whole, Model) else total.schema)
     for name, statistic in total.columns.items():
         if isinstance(statistic, Numbers):
             infinite = float(statistic.other[1:].sum(0).floats().sum())

@@ -4,7 +4,6 @@ have not seen its fold. Learners that search (logistic regression) sweep again; 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -19,6 +18,7 @@ from likely.errors import InputError, LikelyError, shown
 from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
 from likely.evaluate.lessons import Lessons, each_fold
 from likely.evaluate.losses import Chosen
+from likely.evaluate.noting import Said, noted
 from likely.evaluate.scores import Scorer
 from likely.extending import Extender, grouped
 from likely.holding import Held, Piece, small
@@ -337,12 +337,5 @@ def validate(
     judges = rows.swept(judge)
     scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
     improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
-    notes = {name: noted([m.notes for m in held]) for name, held in models.items() if any(m.found() for m in held)}
+    notes = {name: noted([Said.by(m) for m in held]) for name, held in models.items() if any(m.found() for m in held)}
     return Validation(total, scorers, refused, [j.extra for j in judges], all_classes(total, each), improper, notes)
-
-
-def noted(notes: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The notes of the models of all folds, each once, those of most folds first."""
-    count = Counter(note for each in notes for note in dict.fromkeys(each))
-    folds = len(notes)
-    return tuple(n if c == folds else f"{n} (In {c} of {folds} folds.)" for n, c in count.most_common())

@@ -18,7 +18,7 @@ from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.hypotheses import Beliefs, Hypotheses
 from likely.models.mixing import mixed
-from likely.models.model import Model, Search
+from likely.models.model import Model, Search, unread_texts
 from likely.models.posterior import Matrix
 from likely.models.stacking import stacked
 from likely.sums.summary import Summary
@@ -237,10 +237,10 @@ def _made(
     searched: bool,
 ) -> Model:
     models = []
-    said = list(notes)
+    said, unread = list(notes), unread_texts(summary.schema)  # which the mixture says once, of all members
     for h, title in enumerate(learner.titles):
         model = jobs[h, WHOLE]
         assert isinstance(model, Model)
         models.append(model)
-        said += [f"{title}: {note}" for note in model.notes]
+        said += [f"{title}: {note}" for note in model.notes if note not in unread]
     return learner.made(summary, tuple(models), replace(beliefs, searched=searched), tuple(said))

@@ -95,6 +95,10 @@ class Model(ABC):
     generative: ClassVar[bool] = False
     """Whether `log_joint` is log P(class, row), so that its sum over the classes is the density of the row."""
 
+    def __post_init__(self) -> None:
+        unread = unread_texts(self.schema)
+        object.__setattr__(self, "notes", (*unread, *(note for note in self.notes if note not in unread)))
+
     @property
     def classes(self) -> tuple[str, ...]:
         return self.summary.classes
@@ -123,6 +127,10 @@ class Model(ABC):
     def terms(self, batch: Batch) -> Terms:
         """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
         raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
+
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
+        return {}
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
@@ -277,6 +285,14 @@ def learnable(summary: Summary, classes: Collection[str] = (), text: bool = Fals
     if not summary.classes:
         raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
     return summary
+
+
+def unread_texts(schema: Schema) -> tuple[str, ...]:
+    """A sentence for each text column that a learner leaves out because it has no use for words."""
+    left = [c.name for c in schema.columns if c.kind == "text" and c.role == "left out"]
+    return tuple(
+        f"{shown(name)} is free text, from which only NaiveBayes learns; it is left out here." for name in left
+    )
 
 
 def numbered(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:

@@ -17,7 +17,7 @@ from likely.models.numeric import NumberFactor
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.text import Text
-from likely.models.textfactor import TextFactor
+from likely.models.textfactor import TextFactor, chosen_note
 from likely.models.working import Working, working
 from likely.sums import state
 from likely.table.batch import Batch
@@ -46,6 +46,10 @@ class Product(Model):
     def texts(self) -> tuple[TextFactor, ...]:
         """The factors of text columns."""
         return tuple(f for f in self.factors if isinstance(f, TextFactor))
+
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """What was chosen of texts: with the scale, which hardly any two tables share, and without."""
+        return {chosen_note(n, how.written()): (n, how.written(scaled=False)) for n, how in self.chosen.items()}
 
     @property
     def generative(self) -> bool:  # type: ignore[override]

@@ -130,8 +130,8 @@ class Text:
             chosen["model"] = "multinomial"
         return Text(**chosen)
 
-    def written(self) -> str:
-        """The settings in words, for people."""
+    def written(self, scaled: bool = True) -> str:
+        """The settings in words, for people; if asked, without the scale."""
         parts = [str(self.model), f"pseudo-count {_figure(self.pseudo_count)}"]
         if self.damping != "none" and self.model != "bernoulli":
             parts.append({"binary": "each word counted once", "auto": "damping chosen"}.get(
@@ -146,7 +146,7 @@ class Text:
             parts.append(f"words of at least {self.least_documents} texts")
         if self.most_words is not None:
             parts.append(f"the {self.most_words:,} most telling words")
-        if self.scale not in ("none", "auto"):
+        if scaled and self.scale not in ("none", "auto"):
             parts.append(f"scale {_figure(self.scale)}")
         return ", ".join(parts)
 

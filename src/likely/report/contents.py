@@ -86,7 +86,7 @@ def of_comparison(record: Comparison) -> Page:
     header = ("learner", "accuracy", "log loss, bits a row", "Brier score", "no answer")
     tables = (Table("Learners", header, tuple(rows), numbers_from(1, 5)),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]
-    told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
+    told = [*record.notes, *(f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd)]
     told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
     return Page(headline, tables, (*told, *refused))
 
