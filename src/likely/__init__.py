@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from likely.models.knowledge import Knowledge
     from likely.models.linear import Linear
     from likely.models.logistic import Logistic
+    from likely.models.auto import Auto
     from likely.models.mixture import Gibbs, Mixture
     from likely.models.model import Model
     from likely.models.naive import NaiveBayes
@@ -55,6 +56,7 @@ __all__ = [
     "Linear",
     "Logistic",
     "Loss",
+    "Auto",
     "Mixture",
     "Model",
     "NaiveBayes",
@@ -104,6 +106,7 @@ _ROOMS = {
     "Density": "likely.models.density",
     "Model": "likely.models.model",
     "Gibbs": "likely.models.mixture",
+    "Auto": "likely.models.auto",
     "Mixture": "likely.models.mixture",
     "NaiveBayes": "likely.models.naive",
     "Neighbors": "likely.models.neighbors",

@@ -137,7 +137,7 @@ def spec_of(model: Model) -> Spec:
         target.edges if target is not None and target.edges else None,
         None if schema.missing == MISSING else schema.missing,
         columns,
-        model.learner,
+        model.frozen,
         model.loss,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.aode import OneDependence
+from likely.models.auto import Auto
 from likely.models.baseline import Prior
 from likely.models.density import Density
 from likely.models.full import FullBayes
@@ -26,6 +27,7 @@ from likely.sums import state
 LEARNERS: dict[str, type[Any]] = {
     learner.__name__: learner
     for learner in (
+        Auto,
         Linear,
         Logistic,
         Prior,

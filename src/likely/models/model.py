@@ -99,6 +99,11 @@ class Model(ABC):
     def schema(self) -> Schema:
         return self.summary.schema
 
+    @property
+    def frozen(self) -> Learner:
+        """Settings that learn this model again: the learner's own, or, where it chose among several, what it chose."""
+        return self.learner
+
     def levels(self, name: str) -> list[str]:
         """The levels of a nominal attribute, whether rows have them or not."""
         statistic = self.summary[name]

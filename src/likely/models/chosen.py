@@ -1,0 +1,198 @@
+"""What Auto ends in: members, each with a temperature, mixed by weights; and what was found on the way there.
+
+Knows no search. Its ledger is the weighted ledger of those members that are sums over attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SettingError
+from likely.models.assembling import log_posterior
+from likely.models.auto import Auto
+from likely.models.hypotheses import learner_of, spec_of_member, titles_of
+from likely.models.mixture import Mixture, mixture_logs
+from likely.models.model import Exhibit, Learner, Model, Terms
+from likely.models.posterior import Matrix
+from likely.models.tempering import tempered
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+REST = "(the rest)"
+"""The term of a mixture that is no attribute's: what members that are no sums say, and what averaging changes."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How the candidates did on held-out rows."""
+
+    candidates: tuple[dict[str, Any], ...]
+    """As plain values."""
+    weights: NDArray[np.float64]
+    temperatures: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    """Mean log probability of the class of a held-out row, in nats, once tempered."""
+    rows: int
+    """Held-out rows that were scored."""
+    mixture: float
+    """The score of the mixture with the best weights, whether it was kept or not."""
+    single: str = ""
+    """The sentence why a single model was kept; empty where a mixture was."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chosen(Model):
+    """P(class | row) as a mixture of tempered members."""
+
+    learner: Auto
+    members: tuple[Model, ...]
+    """Those with weight."""
+    weights: NDArray[np.float64]
+    temperatures: NDArray[np.float64]
+    trial: Trial
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class | row). A member that calls the row impossible says nothing; the others share its weight."""
+        return mixture_logs(self.members, self.weights, self.temperatures, batch, self.classes)
+
+    def terms(self, batch: Batch) -> Terms:
+        """The terms of members that are sums, times their temperature, averaged by their weight; last, what is left.
+
+        A single such member has only what normalises left.
+        """
+        whole = self.log_joint(batch)
+        names = ["(constant)", *(c.name for c in self.schema.attributes)]
+        out = np.zeros((len(names) + 1, *whole.shape))
+        total = 0.0
+        for model, weight, temperature in zip(self.members, self.weights, self.temperatures, strict=True):
+            some = _own_terms(model, batch)
+            if some is None or model.classes != self.classes:
+                continue
+            total += float(weight)
+            for name, logs in some:
+                out[names.index(name) if name in names else 0] += weight * temperature * logs
+        if not total:
+            raise SettingError("No member of this mixture is a sum over attributes, so neither is the mixture.")
+        out[:-1] /= total
+        out[-1] = _left(out[:-1], whole)
+        return Terms((*names, REST), out.transpose(1, 0, 2))
+
+    @property
+    def additive(self) -> tuple[str, ...]:
+        """The titles of members that the ledger is made of."""
+        titles = titles_of([m.learner for m in self.members])
+        return tuple(t for t, m in zip(titles, self.members, strict=True) if hasattr(m, "factors") or is_sum(m))
+
+    @property
+    def frozen(self) -> Learner:
+        """What was chosen, as settings that choose no more."""
+        if len(self.members) == 1 and self.temperatures[0] == 1.0:
+            return self.members[0].learner
+        members = tuple(m.learner for m in self.members)
+        return Mixture(members, tuple(self.weights.tolist()), temperatures=tuple(self.temperatures.tolist()))
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """Every candidate with weight, temperature and score; and the members' own exhibits where one was kept."""
+        trial = self.trial
+        titles = titles_of([learner_of(c) for c in trial.candidates])
+        order = sorted(range(len(titles)), key=lambda k: (-trial.weights[k], -trial.scores[k], k))
+        rows = tuple(
+            (titles[k], float(trial.weights[k]), float(trial.temperatures[k]), float(trial.scores[k])) for k in order
+        )
+        header = ("candidate", "weight", "temperature", "held-out log score of a row")
+        tables = [Exhibit(f"Candidates on {trial.rows:,} held-out rows", header, rows)] if rows else []
+        return (*tables, *(self.members[0].exhibits() if len(self.members) == 1 else ()))
+
+    def found(self) -> dict[str, Any]:
+        """Everything: it took sweeps to find."""
+        trial = self.trial
+        return {
+            "kept": [spec_of_member(m.learner) for m in self.members],
+            "members": [m.found() for m in self.members],
+            "weights": self.weights,
+            "temperatures": self.temperatures,
+            "notes": list(self.notes),
+            "trial": {
+                "candidates": list(trial.candidates),
+                "weights": trial.weights,
+                "temperatures": trial.temperatures,
+                "scores": trial.scores,
+                "rows": trial.rows,
+                "mixture": trial.mixture,
+                "single": trial.single,
+            },
+        }
+
+
+def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chosen:
+    """The model as a file keeps it."""
+    models: list[Any] = []
+    for spec, own in zip(found["kept"], found["members"], strict=True):
+        member: Any = learner_of(spec)
+        models.append(member.restored(summary, own) if own else member.learn(summary))
+    arrays = {name: np.array(found[name], np.float64) for name in ("weights", "temperatures")}
+    told = found["trial"]
+    trial = Trial(
+        tuple(dict(c) for c in told["candidates"]),
+        *(np.array(told[name], np.float64) for name in ("weights", "temperatures", "scores")),
+        int(told["rows"]),
+        float(told["mixture"]),
+        str(told["single"]),
+    )
+    return Chosen(
+        learner=learner,
+        summary=summary,
+        members=tuple(models),
+        trial=trial,
+        notes=tuple(map(str, found["notes"])),
+        refuse_unseen=any(m.refuse_unseen for m in models),
+        **arrays,
+    )
+
+
+def is_sum(model: Model) -> bool:
+    """Whether the scores of a model are a sum over attributes."""
+    return type(model).terms is not Model.terms
+
+
+def _own_terms(model: Model, batch: Batch) -> list[tuple[str, NDArray[np.float64]]] | None:
+    """Terms by attribute; what a block says is shared equally by its attributes. None where there are none."""
+    if not is_sum(model):
+        return None
+    try:
+        terms = model.terms(batch)
+    except SettingError:
+        return None
+    blocks = {f.name: f.names for f in getattr(model, "factors", ()) if hasattr(f, "names")}
+    out = []
+    for k, name in enumerate(terms.names):
+        owners = blocks.get(name, (name,))
+        out += [(owner, terms.array[:, k] / len(owners)) for owner in owners]
+    return out
+
+
+def _left(parts: NDArray[np.float64], whole: Matrix) -> Matrix:
+    """What must come last for the parts, added in order, to be the whole to the last bit."""
+    so_far = np.zeros_like(whole)
+    for part in parts:
+        so_far = so_far + part
+    with np.errstate(invalid="ignore"):
+        out: Matrix = whole - so_far
+    out = np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))
+    for _ in range(4):  # a difference may round to the number beside the one that is wanted
+        with np.errstate(invalid="ignore"):
+            off = np.nan_to_num(whole - (so_far + out), nan=0.0, posinf=0.0, neginf=0.0)
+        if not off.any():
+            break
+        out = out + off
+    return out
+
+
+__all__ = ["Chosen", "Trial", "is_sum", "log_posterior", "restored", "tempered"]
