@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from likely.fitting import fit, learn, load, summarize
     from likely.loss import Loss
     from likely.models.aode import OneDependence
+    from likely.models.auto import Auto
     from likely.models.baseline import Prior
     from likely.models.density import Density
     from likely.models.full import FullBayes
     from likely.models.knowledge import Knowledge
     from likely.models.linear import Linear
     from likely.models.logistic import Logistic
-    from likely.models.auto import Auto
     from likely.models.mixture import Gibbs, Mixture
     from likely.models.model import Model
     from likely.models.naive import NaiveBayes
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from likely.tabulating import joint
 
 __all__ = [
+    "Auto",
     "Counterfactual",
     "Decision",
     "Density",
@@ -56,7 +57,6 @@ __all__ = [
     "Linear",
     "Logistic",
     "Loss",
-    "Auto",
     "Mixture",
     "Model",
     "NaiveBayes",

@@ -16,6 +16,7 @@ from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.explaining import words
 from likely.explaining.asked import Asked, State, asked
 from likely.explaining.odds import UNITS, Unit, in_unit, log_odds_of, steps_between, steps_of_rest
+from likely.models.chosen import Chosen
 from likely.models.logistic import LogOdds
 from likely.models.model import Model
 from likely.models.posterior import Posterior
@@ -28,7 +29,7 @@ from likely.table.labels import label
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Kind = Literal["prior", "constant", "value", "block", "all", "part"]
+Kind = Literal["prior", "constant", "value", "block", "all", "part", "rest"]
 Order = Literal["size", "schema"]
 REST = "rest"
 """Against all other classes together."""
@@ -268,8 +269,8 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
         return _whole(model, joint), str(error)
     names, array = list(terms.names), terms.array[0]
     # What normalises the scores of logistic regression is the same for all classes: it is no evidence.
-    last = len(names) - isinstance(model, LogOdds)
-    pieces = [Piece("", "constant" if isinstance(model, LogOdds) else "prior", array[0])]
+    last = len(names) - isinstance(model, (LogOdds, Chosen))
+    pieces = [Piece("", "constant" if isinstance(model, LogOdds) or _is_mixed(model) else "prior", array[0])]
     factors: dict[str, Any] = {f.name: f for f in model.factors} if isinstance(model, Product) else {}
     found: dict[str, Piece] = {}
     for name, logs in zip(names[1:last], array[1:last], strict=True):
@@ -284,7 +285,14 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
+    if _is_mixed(model):
+        pieces.append(Piece("", "rest", array[-1]))
     return pieces, None
+
+
+def _is_mixed(model: Model) -> bool:
+    """Whether several members were averaged, so that their terms are not all there is."""
+    return isinstance(model, Chosen) and len(model.members) > 1
 
 
 def _of_one(model: Model, name: str, factor: Any, logs: NDArray[np.float64], row: Asked) -> Piece:
@@ -352,6 +360,8 @@ def _remarks(model: Model, row: Asked, undefined: bool, entries: Sequence[Entry]
             "Logistic measures numbers from their mean and levels from the most frequent one: the constant is the odds "
             "of a row of these, and no prior."
         )
+    if told is None and isinstance(model, Chosen):
+        out.append(model.ledger_of)
     if undefined:
         out.append(words.ruled_out(model.classes, entries))
     for entry in entries:

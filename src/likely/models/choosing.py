@@ -5,6 +5,7 @@ rows; then, for what was kept, those of members that search on all rows. How the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -15,7 +16,6 @@ import numpy as np
 from likely.errors import LikelyError
 from likely.models.assembling import Several, among, dealt, log_posterior, summed, translated
 from likely.models.auto import Auto
-from likely.models.baseline import Prior
 from likely.models.chosen import Chosen, Trial
 from likely.models.hypotheses import spec_of_member, titles_of
 from likely.models.judging import Verdict, judged
@@ -43,7 +43,18 @@ def begun(learner: Auto, summary: Summary) -> Model | Search:
     if len(summary.classes) < 2 or summary.rows < 2 * learner.parts:
         why = "all rows are of one class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
         return _alone(learner, summary, why)
-    return Choosing(learner, summary, learner.candidates(summary))
+    candidates, refused = learner.candidates(summary), {}
+    for wish in sorted(frozenset().union(*(c.needs(summary.schema) for c in candidates))):
+        started = _tried(summary.begun, wish)
+        if isinstance(started, LikelyError):
+            refused[wish] = started
+    titles = titles_of(candidates)
+    out = [h for h, c in enumerate(candidates) if c.needs(summary.schema) & refused.keys()]
+    notes = [
+        f"{titles[h]} was not tried: {refused[min(candidates[h].needs(summary.schema) & refused.keys())]}" for h in out
+    ]
+    kept = tuple(c for h, c in enumerate(candidates) if h not in out)
+    return Choosing(learner, summary, kept, notes=tuple(notes)) if kept else _alone(learner, summary, notes[0])
 
 
 def _alone(learner: Auto, summary: Summary, why: str) -> Chosen:
@@ -52,7 +63,7 @@ def _alone(learner: Auto, summary: Summary, why: str) -> Chosen:
 
     model = NaiveBayes().learn(summary)
     one = np.ones(1)
-    trial = Trial((), *(np.empty(0) for _ in range(3)), 0, float("nan"))
+    trial = Trial((), np.empty(0), np.empty(0), np.empty(0), 0, float("nan"))
     said = f"NaiveBayes was taken as it is: {why}."
     return Chosen(
         learner=learner,
@@ -132,9 +143,15 @@ class Choosing(Search):
         total = reduce(add, (parts[p] for p in some)).canonical()
         training = {p: (total - parts[p]).canonical() for p in some}
         wanted = [(h, p) for h in range(len(self.candidates)) for p in some]
-        made = in_order(iter(wanted), lambda job: (job, _tried(self.candidates[job[0]].learn, training[job[1]])))
+        made = in_order(iter(wanted), lambda job: (job, self._learned(job[0], training[job[1]])))
         known = {p: training[p].classes for p in some}
         return replace(self, summary=total, known=known)._without_refusals(dict(made))
+
+    def _learned(self, h: int, summary: Summary) -> Any:
+        """What a candidate makes of sums, given those alone that it is made of: learners copy what they are given."""
+        own = copy(summary)
+        own.more = {name: summary.more[name] for name in self.candidates[h].needs(summary.schema)}
+        return _tried(self.candidates[h].learn, own)
 
     def _without_refusals(self, jobs: dict[Job, Any]) -> Choosing:
         """Candidates that could not learn some part are no candidates; a note says why."""
@@ -189,7 +206,7 @@ class Choosing(Search):
     def _with_whole(self) -> Choosing:
         assert self.verdict is not None
         jobs = [(h, WHOLE) for h in np.flatnonzero(self.verdict.weights).tolist()]
-        made = in_order(iter(jobs), lambda job: (job, _tried(self.candidates[job[0]].learn, self.summary)))
+        made = in_order(iter(jobs), lambda job: (job, self._learned(job[0], self.summary)))
         return self._without_refusals(dict(made)) if self.verdict.rows else replace(self, jobs=dict(made))
 
     def _made(self) -> Chosen:
@@ -233,10 +250,8 @@ class _Scores:
     def arrays(self) -> tuple[Any, Any, Any]:
         members, classes = self._shape
         logs = np.concatenate([np.empty((members, 0, classes)), *(c[0] for c in self._chunks)], axis=1)
-        return logs, *(np.concatenate([np.empty(0, kind), *(c[k] for c in self._chunks)]) for k, kind in _KINDS)
-
-
-_KINDS: tuple[tuple[int, Any], ...] = ((1, np.intp), (2, np.float64))
+        truth = np.concatenate([np.empty(0, np.intp), *(c[1] for c in self._chunks)])
+        return logs, truth, np.concatenate([np.empty(0), *(c[2] for c in self._chunks)])
 
 
 def _tried(work: Any, given: Any) -> Any:
@@ -245,7 +260,3 @@ def _tried(work: Any, given: Any) -> Any:
         return work(given)
     except LikelyError as error:
         return error
-
-
-def is_prior(learner: Learner) -> bool:
-    return isinstance(learner, Prior)

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.assembling import log_posterior
 from likely.models.auto import Auto
 from likely.models.hypotheses import learner_of, spec_of_member, titles_of
 from likely.models.mixture import Mixture, mixture_logs
 from likely.models.model import Exhibit, Learner, Model, Terms
 from likely.models.posterior import Matrix
-from likely.models.tempering import tempered
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -63,10 +61,8 @@ class Chosen(Model):
         return mixture_logs(self.members, self.weights, self.temperatures, batch, self.classes)
 
     def terms(self, batch: Batch) -> Terms:
-        """The terms of members that are sums, times their temperature, averaged by their weight; last, what is left.
-
-        A single such member has only what normalises left.
-        """
+        """The terms of members that are sums, times their temperature, averaged by their weight; last, what is left:
+        of a single member, what normalises its scores."""
         whole = self.log_joint(batch)
         names = ["(constant)", *(c.name for c in self.schema.attributes)]
         out = np.zeros((len(names) + 1, *whole.shape))
@@ -85,10 +81,20 @@ class Chosen(Model):
         return Terms((*names, REST), out.transpose(1, 0, 2))
 
     @property
-    def additive(self) -> tuple[str, ...]:
-        """The titles of members that the ledger is made of."""
+    def ledger_of(self) -> str:
+        """The sentence that says whose terms these are."""
         titles = titles_of([m.learner for m in self.members])
-        return tuple(t for t, m in zip(titles, self.members, strict=True) if hasattr(m, "factors") or is_sum(m))
+        sums = [k for k, m in enumerate(self.members) if is_sum(m) and m.classes == self.classes]
+        if len(self.members) == 1:
+            return f"This is the ledger of {titles[0]}, its evidence multiplied by {self.temperatures[0]:.3g}."
+        weight = float(self.weights[sums].sum())
+        named = " and ".join(titles[k] for k in sorted(sums, key=lambda k: -self.weights[k])[:3])
+        more = f" and {len(sums) - 3} more" if len(sums) > 3 else ""
+        return (
+            f"This is the weighted ledger of the members of the mixture that are sums over attributes: {named}{more}, "
+            f"with {100 * weight:.3g} % of the weight. The rest is what the other members say, and what averaging "
+            "probabilities changes."
+        )
 
     @property
     def frozen(self) -> Learner:
@@ -137,11 +143,12 @@ def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chose
     for spec, own in zip(found["kept"], found["members"], strict=True):
         member: Any = learner_of(spec)
         models.append(member.restored(summary, own) if own else member.learn(summary))
-    arrays = {name: np.array(found[name], np.float64) for name in ("weights", "temperatures")}
     told = found["trial"]
     trial = Trial(
         tuple(dict(c) for c in told["candidates"]),
-        *(np.array(told[name], np.float64) for name in ("weights", "temperatures", "scores")),
+        np.array(told["weights"], np.float64),
+        np.array(told["temperatures"], np.float64),
+        np.array(told["scores"], np.float64),
         int(told["rows"]),
         float(told["mixture"]),
         str(told["single"]),
@@ -150,10 +157,11 @@ def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chose
         learner=learner,
         summary=summary,
         members=tuple(models),
+        weights=np.array(found["weights"], np.float64),
+        temperatures=np.array(found["temperatures"], np.float64),
         trial=trial,
         notes=tuple(map(str, found["notes"])),
         refuse_unseen=any(m.refuse_unseen for m in models),
-        **arrays,
     )
 
 
@@ -193,6 +201,3 @@ def _left(parts: NDArray[np.float64], whole: Matrix) -> Matrix:
             break
         out = out + off
     return out
-
-
-__all__ = ["Chosen", "Trial", "is_sum", "log_posterior", "restored", "tempered"]

@@ -104,8 +104,8 @@ def judged(
                 title = titles_of(candidates)[best]
                 better = mixture - float(scores[best])
                 said = (
-                    f"{title} was kept alone: on held-out rows a mixture is better by {better:.2g} nats a row only, with "
-                    f"a standard error of {error:.2g}."
+                    f"{title} was kept alone: on held-out rows a mixture is better by {better:.2g} nats a row only, "
+                    f"with a standard error of {error:.2g}."
                 )
                 return Verdict(one, temperatures, scores, len(truth), mixture, said)
     return Verdict(weights, temperatures, scores, len(truth), mixture)

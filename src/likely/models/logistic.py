@@ -89,8 +89,8 @@ class Logistic:
             most = MOST_BY_STEPS if self.ridge else MOST
             raise SettingError(
                 f"Logistic would need {weights:,} weights ({size:,} columns and levels for all but one of "
-                f"{classes:,} classes); it takes {most:,} at most{'' if self.ridge else ' without ridge'}. Leave columns "
-                "with many levels out (--type COLUMN=ignore), or use naive Bayes."
+                f"{classes:,} classes); it takes {most:,} at most{'' if self.ridge else ' without ridge'}. Leave "
+                "columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
             )
         if classes == 1:
             return LogOdds.of(self, design, np.zeros((size, 1)), {}, ())

@@ -83,7 +83,9 @@ class Neighbors:
             object.__setattr__(self, "attribute_weights", {n: float(v) for n, v in self.attribute_weights.items()})
         checked(self, "pseudo_count")
         if self.pseudo_count and self.reading == "density":
-            raise SettingError("A density counts neighbours only, so a pseudo_count does not go with reading='density'.")
+            raise SettingError(
+                "A density counts neighbours only, so a pseudo_count does not go with reading='density'."
+            )
         object.__setattr__(self, "prior", named_prior(self.prior))
 
     def needs(self, schema: Schema) -> frozenset[str]:

@@ -56,12 +56,12 @@ def stacked(titles: tuple[str, ...], scores: Matrix, weight: NDArray[np.float64]
 
 
 def settled(chance: Matrix, share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights w >= 0 that sum to one and give sum_i share_i log sum_h w_h chance_ih its greatest value; members that
-    add nothing have exactly 0. Rows that no member gives a chance do not count.
+    """The weights w >= 0 that sum to one and give sum_i share_i log sum_h w_h chance_ih its greatest value; members
+    that add nothing have exactly 0. Rows that no member gives a chance do not count.
 
     Begins with the best member alone. Newton's steps on the weights above 0; one that would fall below becomes 0; when
-    they have settled, the member that would gain most is let in (an active set). The multiplier of "sum to one" is 1, as
-    the slopes g_h, weighed, sum to 1: so the weights make sum share log - sum w as great as can be.
+    they have settled, the member that would gain most is let in (an active set). The multiplier of "sum to one" is 1,
+    as the slopes g_h, weighed, sum to 1: so the weights make sum share log - sum w as great as can be.
     """
     some = chance.max(axis=1, initial=0.0) > 0
     chance, share = chance[some], share[some]

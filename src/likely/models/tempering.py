@@ -33,7 +33,7 @@ def tempered(logs: Matrix, temperature: float) -> Matrix:
     top = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
         total = np.log(np.exp(out - top).sum(axis=1, keepdims=True))
-    return out - top - np.where(np.isneginf(total), 0.0, total)  # type: ignore[no-any-return]
+    return out - top - np.where(np.isneginf(total), 0.0, total)
 
 
 def temperature_of(
