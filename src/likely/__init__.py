@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from likely.models.pooled import Pooled
     from likely.models.posterior import Posterior
     from likely.models.tree import Tree
+    from likely.models.tuned import Tuned
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
     from likely.table.schema import Schema
@@ -70,6 +71,7 @@ __all__ = [
     "Summary",
     "Sureness",
     "Tree",
+    "Tuned",
     "ask",
     "compare",
     "counterfactual",
@@ -116,6 +118,7 @@ _ROOMS = {
     "Schema": "likely.table.schema",
     "Summary": "likely.sums.summary",
     "Tree": "likely.models.tree",
+    "Tuned": "likely.models.tuned",
     "compare": "likely.evaluate.compare",
     "fit": "likely.fitting",
     "learn": "likely.fitting",

@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from likely.cli.options import loss_of, pair, pairs, reading_of, with_options
 from likely.errors import SettingError, shown
 
-NAMES = ("Auto", "NaiveBayes", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic", "Neighbors",
-         "Mixture", "Gibbs", "Density", "Prior")  # fmt: skip
+NAMES = ("Auto", "NaiveBayes", "Tuned", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic",
+         "Neighbors", "Mixture", "Gibbs", "Density", "Prior")  # fmt: skip
 """The learners, so that help need not wait for them to be imported; a test compares."""
 
 spec_option = click.option(

@@ -77,7 +77,7 @@ class _Without:
         return self.learner.needs(schema)
 
     def learn(self, summary: Summary) -> Product:
-        model = self.learner.learn(summary)
+        model = self.learner.product(summary)
         return replace(model, factors=tuple(f for f in model.factors if f.name != self.name or _is_block(f)))
 
 

@@ -21,6 +21,7 @@ from likely.models.neighbors import Neighbors
 from likely.models.pooled import Pooled
 from likely.models.ranges import checked
 from likely.models.tree import Tree
+from likely.models.tuned import Tuned
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -106,6 +107,7 @@ def candidates(summary: Summary) -> tuple[Learner, ...]:
         out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
     if not count:
         return tuple(out)
+    out.append(Tuned())
     linked = 2 <= count <= MOST_LINKED
     if linked:
         out.append(Tree())

@@ -19,12 +19,13 @@ from likely.models.naive import NaiveBayes
 from likely.models.stacking import settled
 from likely.models.tempering import temperature_of, tempered
 from likely.models.tree import Tree
+from likely.models.tuned import Tuned
 from likely.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SIMPLE: tuple[tuple[type[Any], ...], ...] = ((Prior,), (NaiveBayes,), (Tree, Logistic))
+SIMPLE: tuple[tuple[type[Any], ...], ...] = ((Prior,), (NaiveBayes, Tuned), (Tree, Logistic))
 """Models that are sums over attributes, the simplest first: the best of a group is kept where it is good enough."""
 
 

@@ -22,6 +22,7 @@ from likely.models.naive import NaiveBayes
 from likely.models.neighbors import Neighbors
 from likely.models.pooled import Pooled
 from likely.models.tree import Tree
+from likely.models.tuned import Tuned
 from likely.sums import state
 
 LEARNERS: dict[str, type[Any]] = {
@@ -40,6 +41,7 @@ LEARNERS: dict[str, type[Any]] = {
         Gibbs,
         OneDependence,
         Tree,
+        Tuned,
     )
 }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from likely.errors import SettingError, shown
 from likely.models import numeric
@@ -23,7 +23,7 @@ from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, named, named_prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
-from likely.models.ranges import check_choice, checked
+from likely.models.ranges import check_choice, checked, checked_weights
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -76,6 +76,9 @@ class NaiveBayes:
     knowledge: tuple[Knowledge, ...] = ()
     """What is known before any row, and how many rows that is worth: [Knowledge("fever", given="flu", …), …]."""
 
+    attribute_weights: Mapping[str, float] | None = None
+    """What an attribute's evidence is multiplied by; 1 where none is given, 0 leaves it out. `Tuned` finds them."""
+
     def __post_init__(self) -> None:
         checked(self, "pseudo_count", "prior_pseudo_count", "variance_floor")
         if self.m_estimate is not None:
@@ -95,6 +98,8 @@ class NaiveBayes:
             of = "the level weights of "
             self._set("level_weights", {a: named(w, of + shown(a)) for a, w in self.level_weights.items()})
 
+        if self.attribute_weights is not None:
+            self._set("attribute_weights", checked_weights(self.attribute_weights))
         self._set("numbers", numeric.checked_kinds(self.numbers))
         self._set("bandwidth", numeric.checked_bandwidth(self.bandwidth))
         self._set("bins", numeric.checked_bins(self.bins))
@@ -112,8 +117,22 @@ class NaiveBayes:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
         return wishes(self.blocks, schema)
 
-    def learn(self, summary: Summary) -> Product:
-        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+    def learn(self, summary: Summary) -> Any:
+        """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
+
+        With attribute weights it is a product of powers, `Weighed`.
+        """
+        if self.attribute_weights is None:
+            return self.product(summary)
+        from likely.models.weighed import weighed
+
+        for name in self.attribute_weights:
+            if summary.schema[name].role != "attribute":
+                raise SettingError(f"There is an attribute weight for {shown(name)}, which is not an attribute.")
+        return weighed(replace(self, attribute_weights=None).product(summary), self.attribute_weights, self)
+
+    def product(self, summary: Summary) -> Product:
+        """Prior and factors."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema))
         for name in self.level_weights or {}:
             if summary.schema[name].kind != "nominal":

@@ -46,7 +46,7 @@ class Product(Model):
             rows = slice(start, start + BLOCK)
             block = batch.sliced(rows)
             for factor in self.factors:
-                _add(factor, block, out[rows])
+                add_factor(factor, block, out[rows])
         return out
 
     def terms(self, batch: Batch) -> Terms:
@@ -54,7 +54,7 @@ class Product(Model):
         out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
         out[0] = self.log_prior
         for part, factor in zip(out[1:], self.factors, strict=True):
-            _add(factor, batch, part)
+            add_factor(factor, batch, part)
         return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
 
     def block_of(self, name: str) -> LevelBlock | NumberBlock | None:
@@ -104,7 +104,7 @@ class Product(Model):
         return working(self.classes, self.prior, self.factors, terms, batch, row, self.posterior(row))
 
 
-def _add(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> None:
+def add_factor(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> None:
     """Add a factor's share of the score: a block reads the cells of several columns, any other factor those of one."""
     if isinstance(factor, (LevelBlock, NumberBlock)):
         factor.add(batch, out)
