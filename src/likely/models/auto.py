@@ -35,6 +35,8 @@ MOST_WORK = 200_000_000
 """Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
 MOST_LINKED = 150
 """Attributes up to which those that depend on each other (Tree, OneDependence, FullBayes) are tried."""
+MOST_TUNED = 400
+"""Attributes times classes up to which Tuned is tried: it learns every density once for each part of each part."""
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
 STEPS = 1e-3
@@ -107,7 +109,8 @@ def candidates(summary: Summary) -> tuple[Learner, ...]:
         out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
     if not count:
         return tuple(out)
-    out.append(Tuned())
+    if count * classes <= MOST_TUNED:
+        out.append(Tuned(parts=3))
     linked = 2 <= count <= MOST_LINKED
     if linked:
         out.append(Tree())

@@ -106,10 +106,10 @@ class Choosing(Search):
         if self._searches:
             out = []
             for (_, hidden), search in self._searches.items():
-                rows = np.flatnonzero(part != hidden)
+                # Rows that do not count stay where they are: a search within may deal rows by their place, too.
                 classes = (self.known or {}).get(hidden, self.summary.classes)
-                own = among(self.summary.classes, classes)[group[rows]]
-                out.append(Several(search.look_at(batch.take(rows), own, weight[rows])))
+                own = np.where(part == hidden, np.int32(-1), among(self.summary.classes, classes)[group])
+                out.append(Several(search.look_at(batch, own, weight)))
             return tuple(out)
         return (self._scored(batch, group, weight, part),)
 

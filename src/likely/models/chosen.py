@@ -187,17 +187,10 @@ def _own_terms(model: Model, batch: Batch) -> list[tuple[str, NDArray[np.float64
 
 
 def _left(parts: NDArray[np.float64], whole: Matrix) -> Matrix:
-    """What must come last for the parts, added in order, to be the whole to the last bit."""
+    """What must come last for the parts, added in order, to be the whole (but for rounding)."""
     so_far = np.zeros_like(whole)
     for part in parts:
         so_far = so_far + part
     with np.errstate(invalid="ignore"):
         out: Matrix = whole - so_far
-    out = np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))
-    for _ in range(4):  # a difference may round to the number beside the one that is wanted
-        with np.errstate(invalid="ignore"):
-            off = np.nan_to_num(whole - (so_far + out), nan=0.0, posinf=0.0, neginf=0.0)
-        if not off.any():
-            break
-        out = out + off
-    return out
+    return np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))

@@ -34,8 +34,7 @@ def attribute_weights(
     count = len(terms)
     if not count:
         return np.zeros(0)
-    apart = np.nan_to_num(terms - terms.max(axis=2, keepdims=True), nan=0.0)
-    apart = np.ascontiguousarray(np.maximum(apart, -FARTHEST))
+    apart = _apart(terms)
     own = apart[:, np.arange(len(truth)), truth]
     v = np.full(count, 1.0 / np.sqrt(count))
 
@@ -80,7 +79,14 @@ def alone(
     terms: NDArray[np.float64], start: NDArray[np.float64], truth: NDArray[np.intp], weight: NDArray[np.float64]
 ) -> float:
     """The held-out log score of one attribute by itself, its term (rows, classes) beside the prior."""
-    scores = start + np.maximum(np.nan_to_num(terms - terms.max(axis=1, keepdims=True), nan=0.0), -FARTHEST)
+    scores = start + _apart(terms)
     top = scores.max(axis=1)
     logs = scores[np.arange(len(truth)), truth] - top - np.log(np.exp(scores - top[:, None]).sum(axis=1))
     return float(weight @ logs)
+
+
+def _apart(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each term less that of the class it speaks for most; nothing where it calls every class impossible."""
+    top = terms.max(axis=-1, keepdims=True)
+    found = np.maximum(terms - np.where(np.isfinite(top), top, 0.0), -FARTHEST)
+    return np.ascontiguousarray(np.where(np.isfinite(top), found, 0.0))
