@@ -66,15 +66,16 @@ class Chosen(Model):
         whole = self.log_joint(batch)
         names = ["(constant)", *(c.name for c in self.schema.attributes)]
         out = np.zeros((len(names) + 1, *whole.shape))
-        total = 0.0
+        total, told = 0.0, len(self.members) == 1
         for model, weight, temperature in zip(self.members, self.weights, self.temperatures, strict=True):
             some = _own_terms(model, batch)
             if some is None or model.classes != self.classes:
                 continue
             total += float(weight)
+            told |= len(some) > 1  # Prior has a say in every mixture, and says nothing of attributes
             for name, logs in some:
                 out[names.index(name) if name in names else 0] += weight * temperature * logs
-        if not total:
+        if not total or not told:
             raise SettingError("No member of this mixture is a sum over attributes, so neither is the mixture.")
         out[:-1] /= total
         out[-1] = _left(out[:-1], whole)

@@ -59,8 +59,9 @@ def attribute_weights(
         bend[np.diag_indices_from(bend)] += 1e-9 * np.trace(bend) / len(free) + np.finfo(np.float64).tiny
         stride = np.zeros(count)
         stride[free] = np.linalg.solve(bend, slope[free])
-        if 0.5 * float(stride @ slope) <= TOLERANCE:
-            break
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not 0.5 * float(stride @ slope) > TOLERANCE or not np.isfinite(stride).all():
+                break
         length, moved = 1.0, False
         for _ in range(HALVINGS):
             after = np.maximum(v + length * stride, 0.0)
