@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from likely.chances import chi_square_tail, gamma_tail, log_gamma_tail
+from likely.chances import chi_square_tail, gamma_tail, log_gamma_tail, student_bound, student_within
 
 
 @given(st.floats(0.01, 1e5), st.floats(0.0, 20.0))
@@ -35,3 +35,12 @@ def test_the_edges() -> None:
     assert gamma_tail(2.0, 0.0) == 1.0 and gamma_tail(2.0, math.inf) == 0.0
     assert math.isnan(gamma_tail(math.nan, 1.0)) and math.isnan(gamma_tail(1.0, math.nan))
     assert chi_square_tail(5.0, 0) == 1.0
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 8, 49, 500])
+def test_students_t_is_scipys(freedom: int) -> None:
+    for t in (0.0, 0.3, 2.5, 40.0):
+        expected = stats.t.cdf(t, freedom) - stats.t.cdf(-t, freedom)
+        assert student_within(t, freedom) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    for share in (0.5, 0.95, 0.999):
+        assert student_bound(freedom, share) == pytest.approx(stats.t.ppf(0.5 + share / 2, freedom), rel=1e-10)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from likely.deciding.decider import decide
     from likely.deciding.decision import Decision
     from likely.evaluate.compare import compare
+    from likely.evaluate.curve import Curve, curve
     from likely.evaluate.look import look
     from likely.evaluate.repeats import repeats
     from likely.explaining.counterfactual import Counterfactual, counterfactual
@@ -38,16 +39,19 @@ if TYPE_CHECKING:
     from likely.models.neighbors import Neighbors
     from likely.models.pooled import Pooled
     from likely.models.posterior import Posterior
+    from likely.models.text import Text
     from likely.models.tree import Tree
     from likely.models.tuned import Tuned
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
     from likely.table.schema import Schema
+    from likely.table.tokens import Tokens
     from likely.tabulating import joint
 
 __all__ = [
     "Auto",
     "Counterfactual",
+    "Curve",
     "Decision",
     "Density",
     "FullBayes",
@@ -70,11 +74,14 @@ __all__ = [
     "Schema",
     "Summary",
     "Sureness",
+    "Text",
+    "Tokens",
     "Tree",
     "Tuned",
     "ask",
     "compare",
     "counterfactual",
+    "curve",
     "decide",
     "explain",
     "fit",
@@ -117,9 +124,13 @@ _ROOMS = {
     "Prior": "likely.models.baseline",
     "Schema": "likely.table.schema",
     "Summary": "likely.sums.summary",
+    "Text": "likely.models.text",
+    "Tokens": "likely.table.tokens",
     "Tree": "likely.models.tree",
     "Tuned": "likely.models.tuned",
     "compare": "likely.evaluate.compare",
+    "Curve": "likely.evaluate.curve",
+    "curve": "likely.evaluate.curve",
     "fit": "likely.fitting",
     "learn": "likely.fitting",
     "joint": "likely.tabulating",

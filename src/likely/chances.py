@@ -1,4 +1,6 @@
-"""Chances of the distributions that tests of significance need. Plain Python on floats: knows no data and no arrays."""
+"""Chances of the distributions that tests of significance and intervals need. Plain Python on floats: knows no data and
+no arrays.
+"""
 
 from __future__ import annotations
 
@@ -59,3 +61,34 @@ def chi_square_tail(statistic: float, freedom: float) -> float:
     0.05
     """
     return 1.0 if freedom <= 0 else gamma_tail(freedom / 2, statistic / 2)
+
+
+def student_within(t: float, freedom: int) -> float:
+    """The chance that Student's t of so many whole degrees of freedom lies between -t and t: a finite sum.
+
+    >>> round(student_within(12.7062, 1), 4), round(student_within(2.2281, 10), 4)
+    (0.95, 0.95)
+    """
+    angle = math.atan2(t, math.sqrt(freedom))
+    cosine, odd = math.cos(angle), freedom % 2
+    term = total = (cosine if freedom > 1 else 0.0) if odd else 1.0
+    for k in range(2 + odd, freedom - 1, 2):
+        term *= (k - 1) / k * cosine * cosine
+        total += term
+    inside = math.sin(angle) * total
+    return 2 / math.pi * (angle + inside) if odd else inside
+
+
+def student_bound(freedom: int, share: float = 0.95) -> float:
+    """How many standard errors to both sides hold so large a share of Student's t.
+
+    >>> round(student_bound(4), 4), round(student_bound(1000), 4)
+    (2.7764, 1.9623)
+    """
+    low, high = 0.0, 1.0
+    while student_within(high, freedom) < share:
+        high *= 2
+    while high - low > 4 * _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_within(middle, freedom) < share else (low, middle)
+    return high

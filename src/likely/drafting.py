@@ -31,6 +31,7 @@ from likely.table.tokens import Tokens
 
 AS_ASKED = "as asked"
 """Why a column is read as it is, where the user said so."""
+WORDS = "word-pairs and the like"
 Progress = Callable[[int], None]
 
 
@@ -50,14 +51,20 @@ class Reading:
     progress: Progress | None = None
     encoding_errors: str = "strict"
     """What to do with text that is not sound UTF-8: 'strict' refuses it, 'replace' puts U+FFFD for what is broken."""
+    tokens: Tokens | Mapping[str, Tokens] | None = None
+    """What counts as a word of text columns: of all, or by column."""
+
+
+def opened(data: object, reading: Reading) -> Source:
+    """The source of a table, in which broken text is replaced where that was asked for."""
+    check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
+    source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter)
+    return Repaired(source) if reading.encoding_errors == "replace" else source
 
 
 def with_encoding(data: object, reading: Reading, work: Callable[[Source], Any]) -> Any:
     """Do `work`; where the text proves not to be UTF-8 after all, once more as latin-1."""
-    check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
-    source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter)
-    if reading.encoding_errors == "replace":
-        source = Repaired(source)
+    source = opened(data, reading)
     try:
         return work(source)
     except EncodingError:
@@ -104,7 +111,22 @@ def draft(source: Source, reading: Reading, profiles: Mapping[str, Profile] | No
             columns.append(column)
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
-    return Draft(Schema(tuple(columns), tokens), frozenset(still_open))
+    return Draft(Schema(tuple(_with_tokens(columns, reading.tokens)), tokens), frozenset(still_open))
+
+
+def _with_tokens(columns: Sequence[Column], said: Tokens | Mapping[str, Tokens] | None) -> list[Column]:
+    """The columns with what counts as a word of them; refused where a column that is named is no text."""
+    by_name = said if isinstance(said, Mapping) else {}
+    texts = [c.name for c in columns if c.kind == "text"]
+    for name in by_name:
+        if name not in texts:
+            kind = next((c.kind for c in columns if c.name == name), None)
+            rest = nearest(name, [c.name for c in columns]) if kind is None else type_option(name, "text")
+            told = "there is no such column." if kind is None else f"the column is {kind}. To read it as text, say"
+            raise ColumnError(f"It is said what counts as a word of {shown(name)}, but {told} {rest}")
+    if isinstance(said, Tokens):
+        by_name = dict.fromkeys(texts, said)
+    return [replace(c, tokens=by_name[c.name]) if c.name in by_name else c for c in columns]
 
 
 def _check_alone(reading: Reading, schema: Schema) -> None:
@@ -115,7 +137,12 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
             raise SettingError(
                 f"The given schema {other}, but {shown(asked)} was asked for. Say the same, or leave the schema out."
             )
-    for option, said in (("type", reading.types), ("missing", reading.missing), ("target-bins", reading.target_bins)):
+    for option, said in (
+        ("type", reading.types),
+        ("missing", reading.missing),
+        ("target-bins", reading.target_bins),
+        (WORDS, reading.tokens),
+    ):
         if said is not None:
             raise SettingError(
                 f"The schema already says how every column is read. Leave out either --schema or --{option}."
@@ -302,8 +329,8 @@ def remarks(schema: Schema) -> list[str]:
         name = shown(column.name)
         if column.kind == "identifier" and column.why != AS_ASKED:
             out.append(f"{name} looks like an identifier and is left out: {column.why}.")
-        elif column.kind == "text":
-            out.append(f"{name} is free text, from which nothing is learned here; it is left out.")
+        elif column.kind == "text" and column.role == "left out":
+            out.append(f"{name} is free text, from which only NaiveBayes learns; it is left out here.")
         elif " other cell" in column.why:
             other = "number" if column.kind == "nominal" else "nominal"
             out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")

@@ -24,6 +24,7 @@ from likely.sums.summary import Summary
 from likely.table.encode import Encoder
 from likely.table.schema import Schema
 from likely.table.source import Source
+from likely.table.tokens import Tokens
 
 
 class _Summarizer:
@@ -33,6 +34,9 @@ class _Summarizer:
 
     def take(self, batch: Any, start: int) -> None:
         self.summary.update(self.encoder.encode(batch, start))
+
+    def rest(self) -> None:
+        self.summary = self.summary.canonical()
 
 
 def summarize(
@@ -50,6 +54,7 @@ def summarize(
     progress: Progress | None = None,
     more: Collection[str] = (),
     encoding_errors: str = "strict",
+    tokens: Tokens | Mapping[str, Tokens] | None = None,
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
@@ -62,7 +67,18 @@ def summarize(
     (('no', 'yes'), 3)
     """
     reading = Reading(
-        target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors
+        target,
+        types,
+        missing,
+        weight,
+        target_bins,
+        schema,
+        encoding,
+        delimiter,
+        threads,
+        progress,
+        encoding_errors,
+        tokens,
     )
     like = more if isinstance(more, Mapping) else None
 
@@ -82,7 +98,11 @@ def _summarized(
     if whole is None:
         columns = [c.name for c in first.schema.used]
         workers = sweep(
-            source.batches(columns), lambda: _Summarizer(first.schema), reading.threads, progress=reading.progress
+            source.batches(columns),
+            lambda: _Summarizer(first.schema),
+            reading.threads,
+            progress=reading.progress,
+            finish=_Summarizer.rest,
         )
         whole, encoders = reduce(add, (w.summary for w in workers)), [w.encoder for w in workers]
     check_strays(encoders, first, whole.rows + whole.left_out)
@@ -109,11 +129,11 @@ def fit(
     'yes'
     """
     chosen, how = learner or NaiveBayes(), Reading(target, **reading)
-    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+    costs = Loss.of(loss)
 
     def priced(model: Model) -> Model:
         if costs is not None:
-            costs.rows(model.classes)  # a class that the loss does not name is refused now, not at the first decision
+            costs.check(model.classes)  # a class that the loss does not name is refused now, not at the first decision
         return _with_loss(model, costs)
 
     def work(source: Source) -> Model:
@@ -158,23 +178,26 @@ def _derived(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model
         return learner.restored(summary, found)  # type: ignore[attr-defined, no-any-return]
     model = learner.learn(summary)
     if isinstance(model, Search):
-        raise SettingError(
-            f"{type(learner).__name__} must see the rows themselves to learn. Fit it on all rows: likely fit."
-        )
+        without = model.blind()
+        if without is None:
+            raise SettingError(
+                f"{type(learner).__name__} must see the rows themselves to learn. Fit it on all rows: likely fit."
+            )
+        return without
     return model
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file; a summary alone is learned from with the usual settings."""
     held = load(path)
-    return held if isinstance(held, Model) else NaiveBayes().learn(held.without(held.more))
+    return held if isinstance(held, Model) else _derived(NaiveBayes(), held.without(held.more), {})
 
 
 def merged(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     held = [load(path) for path in paths]
     whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return _with_loss(_derived(held[0].learner, whole, {}), held[0].loss) if isinstance(held[0], Model) else whole
+    return _continued(held[0], whole)
 
 
 def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
@@ -200,7 +223,9 @@ def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) ->
 
 def _continued(held: Model | Summary, summary: Summary) -> Any:
     """What was held, from other sums."""
-    return _with_loss(_derived(held.learner, summary, {}), held.loss) if isinstance(held, Model) else summary
+    if not isinstance(held, Model):
+        return summary
+    return _with_loss(_derived(held.learner, summary, held.carried()), held.loss)
 
 
 def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:

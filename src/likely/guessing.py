@@ -1,5 +1,7 @@
-"""One sweep instead of two, where a table keeps types: guess that text is nominal, sum under the guess, profile the
-text on the way, and keep the sums if the profiles say that the guess was right. The result is the same either way.
+"""One sweep instead of two: guess how text is read, sum under the guess, profile the text on the way, and keep the sums
+if the profiles say that the guess was right. The result is the same either way.
+
+Where a table keeps types, text is guessed to be nominal; where its first rows have free text, all is guessed by these.
 """
 
 from __future__ import annotations
@@ -11,11 +13,17 @@ from typing import Any
 
 from likely.drafting import Draft, Reading, draft, text_columns
 from likely.engines.local import sweep
+from likely.errors import EncodingError, InputError, LikelyError
+from likely.sums.counts import Counts
 from likely.sums.profile import Profile
 from likely.sums.summary import Summary
 from likely.table.encode import Encoder, column_form, token_hashes
 from likely.table.infer import MANY_LEVELS
+from likely.table.schema import MISSING
 from likely.table.source import Source
+
+_FIRST = 1 << 10
+"""Rows by which is guessed how a table with free text is read."""
 
 
 class _Guesser:
@@ -34,11 +42,14 @@ class _Guesser:
         self.summary.update(self.encoder.encode(batch, start))
         for name in self.profiles:
             statistic: Any = self.summary.columns.get(name)
-            if statistic is not None and len(statistic.labels) > MANY_LEVELS:
+            if isinstance(statistic, Counts) and len(statistic.labels) > MANY_LEVELS:
                 self.given_up.add(name)
                 del self.summary.columns[name]
                 kept = (c for c in self.encoder.schema.columns if c.name != name)
                 self.encoder.schema = self.encoder.schema.with_columns(kept)
+
+    def rest(self) -> None:
+        self.summary = self.summary.canonical()
 
 
 def guessed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, list[Encoder]]:
@@ -47,14 +58,53 @@ def guessed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, li
     forms = {column_form(source.schema.field(n).type) for n in source.schema.names}
     target = reading.target
     plain_target = target is None or target in names or target not in source.schema.names
-    if reading.schema is not None or not names or forms == {"text"} or not plain_target or reading.target_bins:
+    if reading.schema is not None or not names or not plain_target or reading.target_bins:
         return draft(source, reading), None, []
-    guess = draft(source, reading, {})
+    guess = _by_first_rows(source, reading, names)
+    if guess is None:
+        if forms == {"text"}:
+            return draft(source, reading), None, []
+        return _tried(source, reading, names, draft(source, reading, {}))
+    try:
+        return _tried(source, reading, names, guess)
+    except EncodingError:
+        raise
+    except InputError:  # a cell cannot be read as guessed; perhaps it can as it should be
+        return draft(source, reading), None, []
+
+
+def _by_first_rows(source: Source, reading: Reading, names: list[str]) -> Draft | None:
+    """How the first rows would be read, if there is free text among them."""
+    profiles = {name: Profile() for name in names}
+    batches = source.batches(names)
+    first = next(batches, None)
+    if first is None or not first.num_rows:
+        return None
+    for name, array in zip(first.schema.names, first.slice(0, _FIRST).columns, strict=True):
+        profiles[name].update(array, token_hashes(MISSING if reading.missing is None else ("", *reading.missing)))
+    try:
+        guess = draft(source, reading, profiles)
+    except LikelyError:
+        return None
+    return guess if any(c.kind == "text" for c in guess.schema.used) else None
+
+
+def _tried(
+    source: Source, reading: Reading, names: list[str], guess: Draft
+) -> tuple[Draft, Summary | None, list[Encoder]]:
     columns = [c.name for c in guess.schema.used]
-    workers = sweep(source.batches(columns), lambda: _Guesser(guess, names), reading.threads, progress=reading.progress)
+    columns += [n for n in names if n not in columns]
+    workers = sweep(
+        source.batches(columns),
+        lambda: _Guesser(guess, names),
+        reading.threads,
+        progress=reading.progress,
+        finish=_Guesser.rest,
+    )
     first = draft(source, reading, {n: reduce(add, (w.profiles[n] for w in workers)) for n in names})
     given_up = set().union(*(w.given_up for w in workers))
-    if any(c.name in given_up or not _same(c, guess.schema[c.name]) for c in first.schema.used):
+    known = {c.name for c in guess.schema.used}
+    if any(c.name in given_up or c.name not in known or not _same(c, guess.schema[c.name]) for c in first.schema.used):
         return first, None, []
     left = (replace(c, role="left out") if c.name in given_up else c for c in guess.schema.columns)
     schema = guess.schema.with_columns(left)

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from likely.sums.summary import Summary
+from likely.sums.words import Words
 from likely.table.batch import Batch, Ints
 
 MOST_BYTES = 256 << 20
 """Rows that take up more are read again in every sweep."""
+WORD = 8
+"""Bytes that a word of a text takes up, with what stands around it."""
 PIECE = 16_384
 """Rows of a piece: many enough to be worth a call, few enough for two threads to share 50,000 rows."""
 
@@ -40,8 +43,16 @@ class Piece:
 def small(summary: Summary) -> bool:
     """Whether all rows of a table, encoded, may be kept."""
     kinds = [c.kind for c in summary.schema.used]
-    each = sum(4 if kind == "nominal" else 8 for kind in kinds) + 4
-    return (summary.rows + summary.left_out) * each <= MOST_BYTES
+    each = sum({"nominal": 4, "text": 16}.get(kind, 8) for kind in kinds) + 4
+    words = sum(_words(s) for s in summary.columns.values() if isinstance(s, Words))
+    return (summary.rows + summary.left_out) * each + words * WORD <= MOST_BYTES
+
+
+def _words(statistic: Words) -> float:
+    """How many words there are in all texts (in texts of weight one)."""
+    held = statistic.held()
+    upto = int(held.starts[1]) if len(held.vocabulary) and held.vocabulary.ends[1] == 0 else 0
+    return float(held.times[:upto] @ held.weight[np.arange(upto)].floats())
 
 
 class Held:

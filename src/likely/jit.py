@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class Inner:
         if self._compiled is None:
             import numba
 
-            self._compiled = numba.njit(nogil=True, error_model="numpy", forceinline=True)(_with_inner(self.function))
+            options: dict[str, Any] = {"forceinline": True, "_nrt": False}
+            self._compiled = numba.njit(nogil=True, error_model="numpy", **options)(_with_inner(self.function))
         return self._compiled
 
 
@@ -44,6 +45,23 @@ def inner(function: Callable[..., Any]) -> Any:
     """Mark a function that only kernels call."""
     assert isinstance(function, FunctionType)
     return Inner(function)
+
+
+class _Zeros(Inner):
+    """How many of a whole number's lowest binary digits are 0: one instruction of the processor, not a loop."""
+
+    def compiled(self) -> Any:
+        from numba.cpython.unsafe.numbers import trailing_zeros as instruction
+
+        return instruction
+
+
+def _zeros(value: int) -> int:
+    return (value & -value).bit_length() - 1
+
+
+trailing_zeros: Any = _Zeros(cast(FunctionType, _zeros))
+"""For kernels: the number of zeros below the lowest 1 of a whole number that is not 0."""
 
 
 def _with_inner(function: FunctionType) -> FunctionType:
@@ -112,6 +130,8 @@ class Kernel:
         arguments = ", ".join(p[:2] + f"[{':,' * (p.count('[]') - 1)}::1]" * ("[]" in p) for p in self.parts)
         result = ("void", "i8", f"UniTuple(i8, {self.returns})")[min(self.returns, 2)]
         options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        # Arrays are not counted by who refers to them: nothing is allocated here, and counting costs half the time.
+        options["_nrt"] = False
         dispatcher = numba.njit(f"{result}({arguments})", nogil=True, error_model="numpy", **options)(
             _with_inner(self.function)
         )

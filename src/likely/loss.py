@@ -53,8 +53,9 @@ class Loss:
                 raise SettingError(
                     f"The loss gives the cost of {shown(DONT_KNOW)} twice: as abstain, and in a class. Give it once."
                 )
-        # "Don't know" comes last, so that a tie goes to an action that says something; a class of that name says it.
-        last = [DONT_KNOW] if self.abstain is not None or (DONT_KNOW in named and DONT_KNOW not in costs) else []
+        # "Don't know" comes last, so that a tie goes to one that says something. Where actions are classes, it does.
+        classes = self.abstain is None and named.keys() == costs.keys()
+        last = [DONT_KNOW] if self.abstain is not None or (DONT_KNOW in named and not classes) else []
         actions = (*(a for a in named if a not in last), *last)
         if len(actions) < 2:
             only = f"only the action {shown(actions[0])}" if actions else "no action"
@@ -71,6 +72,11 @@ class Loss:
         """
         names = tuple(classes)
         return cls({c: {a: int(a != c) for a in names} for c in names}, abstain)
+
+    @classmethod
+    def of(cls, given: Loss | Mapping[str, Any] | None) -> Loss | None:
+        """A loss as it may be given: as such, or as the mapping of its costs alone."""
+        return given if given is None or isinstance(given, Loss) else cls(given)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -90,6 +96,12 @@ class Loss:
         """The costs as a table: a row for each of these classes, a column for each action."""
         return tuple(tuple(self.cost(name, action) for action in self.actions) for name in classes)
 
+    def check(self, classes: Iterable[str]) -> None:
+        """Refuse to decide between these classes where one is not named, or where an action has no name."""
+        self.rows(classes)
+        if "" in self.actions:
+            raise SettingError("The loss has an action without a name, which no table could tell from none. Name it.")
+
     def _of(self, name: str) -> Mapping[str, Number]:
         if name not in self.costs:
             raise SettingError(
@@ -108,7 +120,7 @@ class Loss:
             if spelled:
                 lines.append(f"{toml_key(spelled[0])} = {_written(self.abstain)}")
             else:  # both words are classes here, so it is said in each class
-                costs = {name: {**of_class, DONT_KNOW: self.abstain} for name, of_class in costs.items()}
+                costs = {name: {a: self.cost(name, a) for a in self.actions} for name in costs}
         for name, of_class in costs.items():
             lines += [*([""] if lines else []), f"[{inside}{toml_key(name)}]"]
             lines += [f"{toml_key(action)} = {_written(cost)}" for action, cost in of_class.items()]
@@ -162,11 +174,6 @@ def _named(costs: object) -> dict[str, dict[str, Number]]:
         out[name] = {}
         for action, cost in of_class.items():
             where = f"the action {shown(action)} in the class {shown(name)}"
-            if not _name(action):
-                raise SettingError(
-                    f"The loss names an action without a name in the class {shown(name)}. Give it a name, since none "
-                    "stands for rows that cannot be decided."
-                )
             if _name(action) in out[name]:
                 raise SettingError(f"The loss names {where} twice.")
             out[name][_name(action)] = _number(cost, where)

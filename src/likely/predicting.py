@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.drafting import Reading, with_encoding
+from likely.drafting import Reading, opened, with_encoding
 from likely.errors import ColumnError, SettingError, shown
 from likely.models.model import Model
 from likely.models.posterior import Posterior
 from likely.table.sink import Sink, empty_batch, prediction_names, predictions
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,15 @@ def predict_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     progress: Callable[[int], None] | None = None,
+    encoding_errors: str = "strict",
 ) -> Predicted:
     """Write prediction and probabilities of every row of `data`; memory does not grow with the rows."""
     if model.schema.target is None:
         raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
-    reading = Reading(encoding=encoding, delimiter=delimiter)
+    reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     if path in (None, "-"):
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
-        return _predicted(model, open_source(data, encoding=encoding, delimiter=delimiter), path, keep, progress)
+        return _predicted(model, opened(data, reading), path, keep, progress)
     return with_encoding(data, reading, lambda source: _predicted(model, source, path, keep, progress))  # type: ignore[no-any-return]
 
 
@@ -57,6 +58,7 @@ def _predicted(
     unseen: Counter[str] = Counter()
     strays: Counter[str] = Counter()
     absent: set[str] = set()
+    words: dict[str, tuple[int, int]] = {}
     model.columns_in(source)
     with Sink(path) as sink:
         for arrow, found in model.posteriors(source, columns):
@@ -66,6 +68,7 @@ def _predicted(
             unseen.update(found.unseen)
             strays.update(found.strays)
             absent.update(found.absent)
+            words = together(words, found.words)
             if progress is not None:
                 progress(rows)
         if rows == 0:
@@ -73,7 +76,7 @@ def _predicted(
             sink.write(
                 predictions(model.classes, none.codes, none.matrix, empty_batch(source.schema) if keep else None)
             )
-    remarks = remarks_on(absent, unseen, strays)
+    remarks = remarks_on(absent, unseen, strays, words)
     if not model.proper and rows:
         remarks.append(f"The columns p(…) hold scores of {type(model.learner).__name__}, which are no probabilities.")
     if unclassified:
@@ -83,13 +86,27 @@ def _predicted(
     return Predicted(rows, unclassified, tuple(remarks))
 
 
-def remarks_on(absent: Iterable[str], unseen: Mapping[str, int], strays: Mapping[str, int]) -> list[str]:
+def together(one: Mapping[str, tuple[int, int]], two: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """Words, and those that are not known, of two parts of a table."""
+    both = ((name, one.get(name, (0, 0)), two.get(name, (0, 0))) for name in {**one, **two})
+    return {name: (a[0] + b[0], a[1] + b[1]) for name, a, b in both}
+
+
+def remarks_on(
+    absent: Iterable[str],
+    unseen: Mapping[str, int],
+    strays: Mapping[str, int],
+    words: Mapping[str, tuple[int, int]] | None = None,
+) -> list[str]:
     """What was unlike training on the way, as sentences."""
     remarks = [f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(absent)]
     for name, count in sorted(unseen.items()):
         remarks.append(f"Levels that training did not have: {_cells(count)} of {shown(name)}.")
     for name, count in sorted(strays.items()):
         remarks.append(f"Not of the kind that training had, so taken as missing: {_cells(count)} of {shown(name)}.")
+    for name, (total, unknown) in sorted((words or {}).items()):
+        if unknown:
+            remarks.append(f"{unknown:,} of {total:,} words of {shown(name)} are not known to the model and skipped.")
     return remarks
 
 

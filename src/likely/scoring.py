@@ -14,7 +14,7 @@ import numpy as np
 from likely.drafting import Reading, with_encoding
 from likely.errors import ColumnError, SettingError, shown
 from likely.models.model import Model
-from likely.predicting import remarks_on
+from likely.predicting import remarks_on, together
 from likely.table.sink import DENSITY, Sink, densities, empty_batch
 from likely.table.source import Source, open_source
 
@@ -109,20 +109,22 @@ def _scored(
     unseen: Counter[str] = Counter()
     strays: Counter[str] = Counter()
     absent: set[str] = set()
+    words: dict[str, tuple[int, int]] = {}
     with ExitStack() as stack:
         sink = None if path is None else stack.enter_context(Sink(path))
-        for arrow, posterior in model.posteriors(source, columns):
+        for arrow, posterior in model.posteriors(source, columns, densities=True):
             found.take(posterior.log_evidence)
             unseen.update(posterior.unseen)
             strays.update(posterior.strays)
             absent.update(posterior.absent)
+            words = together(words, posterior.words)
             if sink is not None:
                 sink.write(densities(posterior.log_evidence, arrow if keep else None))
             if progress is not None:
                 progress(found.rows)
         if sink is not None and not found.rows:
             sink.write(densities(np.empty(0), empty_batch(source.schema) if keep else None))
-    remarks = remarks_on(absent, unseen, strays)
+    remarks = remarks_on(absent, unseen, strays, words)
     if found.impossible:
         many = "1 row is" if found.impossible == 1 else f"{found.impossible:,} rows are"
         remarks.append(f"{many} impossible under the model, so log P of all rows is minus infinity.")

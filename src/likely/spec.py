@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,13 @@ from likely.models.knowledge import Knowledge
 from likely.models.learners import learner_named, settings_of
 from likely.models.model import Model
 from likely.models.naive import NaiveBayes
+from likely.sums import state
 from likely.table.kinds import spoken
 from likely.table.schema import MISSING, Schema
+from likely.table.tokens import Tokens
 from likely.toml import key, page_of, quoted, text_in
 
-_PARTS = ("target", "weight", "target_bins", "missing", "columns", "learner", "knowledge", "loss")
+_PARTS = ("target", "weight", "target_bins", "missing", "columns", "tokens", "learner", "knowledge", "loss")
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Spec:
     learner: Any = field(default_factory=NaiveBayes)
     loss: Loss | None = None
     """What decisions cost."""
+    tokens: Mapping[str, Tokens] = field(default_factory=dict)
+    """What counts as a word of text columns, where that is not the usual."""
 
     def reading(self) -> dict[str, Any]:
         """What `summarize` and `fit` take."""
@@ -44,6 +48,7 @@ class Spec:
             "missing": None if self.missing is None else list(self.missing),
             "weight": self.weight,
             "target_bins": list(self.target_bins) if isinstance(self.target_bins, tuple) else self.target_bins,
+            "tokens": dict(self.tokens) or None,
         }
 
     def flat(self) -> dict[str, str]:
@@ -60,7 +65,8 @@ class Spec:
             costs = {name: {a: str(c) for a, c in of_class.items()} for name, of_class in self.loss.costs.items()}
             out |= _flat("loss", costs)
             out |= {} if self.loss.abstain is None else {f"loss.{DONT_KNOW}": str(self.loss.abstain)}
-        return out | {f"columns.{name}": kind for name, kind in self.columns.items()}
+        out |= {f"columns.{name}": kind for name, kind in self.columns.items()}
+        return out | _flat_tokens(self.tokens)
 
     def toml(self) -> str:
         """The page. `parse_spec` reads it back."""
@@ -71,9 +77,13 @@ class Spec:
                 lines.append(f"{name} = {_value(value)}")
         settings, knowledge = self._parted()
         lines += ["", "[learner]", f"name = {_value(type(self.learner).__name__)}"]
+        tables = _text_tables(settings)
         lines += [f"{key(k)} = {_value(v)}" for k, v in settings.items() if v is not None]
+        lines += tables
         if self.columns:
             lines += ["", "[columns]", *(f"{key(name)} = {_value(kind)}" for name, kind in self.columns.items())]
+        for name, tokens in self.tokens.items():
+            lines += _table(f"tokens.{key(name)}", state.plain(tokens))
         if self.loss is not None:
             lines += ["", self.loss.toml(under="loss").rstrip("\n")]
         for one in knowledge:
@@ -87,6 +97,29 @@ class Spec:
             return settings, ()
         del settings["knowledge"]
         return settings, self.learner.knowledge
+
+
+def _text_tables(settings: dict[str, Any]) -> list[str]:
+    """Tables of the settings of text, which are taken out of the others."""
+    said, by_column = settings.get("text"), settings.pop("text_by_column", {})
+    out = _table("learner.text", settings.pop("text")) if isinstance(said, Mapping) else []
+    words = {name: how for name, how in by_column.items() if not isinstance(how, Mapping)}
+    out += _table("learner.text_by_column", words) if words else []
+    for name, how in by_column.items():
+        if isinstance(how, Mapping):
+            out += _table(f"learner.text_by_column.{key(name)}", how)
+    return out
+
+
+def _table(name: str, values: Mapping[str, Any]) -> list[str]:
+    """A table of TOML; what is None is left out."""
+    return ["", f"[{name}]", *(f"{key(k)} = {_value(v)}" for k, v in values.items() if v is not None)]
+
+
+def _flat_tokens(tokens: Mapping[str, Tokens]) -> dict[str, str]:
+    return {
+        line: text for name, one in tokens.items() for line, text in _flat(f"tokens.{name}", state.plain(one)).items()
+    }
 
 
 def _by_subject(knowledge: tuple[Knowledge, ...]) -> list[tuple[str, dict[str, Any]]]:
@@ -139,6 +172,7 @@ def spec_of(model: Model) -> Spec:
         columns,
         model.frozen,
         model.loss,
+        {c.name: c.tokens for c in schema.columns if c.kind == "text" and c.tokens not in (None, Tokens())},
     )
 
 
@@ -164,7 +198,24 @@ def parse_spec(text: str, name: str) -> Spec:
         page.get("columns", {}),
         learner_named(learner.pop("name"), learner),
         loss_of(page["loss"], f"{name}, [loss]") if "loss" in page else None,
+        {column: _tokens(said, column, name) for column, said in page.get("tokens", {}).items()},
     )
+
+
+def _tokens(said: Mapping[str, Any], column: str, name: str) -> Tokens:
+    names = [f.name for f in fields(Tokens)]
+    for part in said:
+        if part not in names:
+            raise SettingError(
+                f"{shown(name)}: words of {shown(column)} have no setting {shown(part)}. {nearest(part, names)}"
+            )
+    try:
+        return state.built(Tokens, dict(said))
+    except ValueError:
+        raise SettingError(
+            f"{shown(name)}: what counts as a word of {shown(column)} is not understood. Write shortest = 2, "
+            'pairs = true, stop = ["the"], grams = [3, 5] or vocabulary = 100000.'
+        ) from None
 
 
 def _knowledge(page: Mapping[str, Any], learner: Mapping[str, Any], name: str) -> Any:
@@ -202,6 +253,7 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "missing": _are_texts,
     "columns": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
     "learner": lambda value: isinstance(value, dict),
+    "tokens": lambda value: isinstance(value, dict) and all(isinstance(v, dict) for v in value.values()),
     "loss": lambda value: isinstance(value, dict),
     "knowledge": lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value),
 }
@@ -211,6 +263,7 @@ _LIKE = {
     "target_bins": "target_bins = 4, or the edges: target_bins = [10, 20, 30]",
     "missing": 'missing = ["?", "none"]',
     "columns": '[columns], and below it: age = "number"',
+    "tokens": "[tokens.body], and below it: pairs = true",
     "learner": '[learner], and below it: name = "Tree"',
     "loss": '[loss.cancer], and below it: "send home" = 10',
     "knowledge": '[[knowledge]], and below it: attribute = "fever", given = "flu", probability = 0.9, worth = 40',

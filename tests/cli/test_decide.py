@@ -133,11 +133,11 @@ def test_ugly_names(tmp_path: Path) -> None:
     rows = "a=b,[red] \"x\",é\nu v,,yes=1\nu v,1.5,yes=1\nq,2.5,[no]\nq,,[no]\n'w',3.5,yes=1\n"
     text = rows.replace('[red] "x"', '"[red] ""x"""')
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
-    (tmp_path / "loss.toml").write_text('["yes=1"]\n"" = 3\n["[no]"]\n"[bold]a,b" = 1\n', encoding="utf-8")
+    (tmp_path / "loss.toml").write_text('["yes=1"]\n"=" = 3\n["[no]"]\n"[bold]a,b" = 1\n', encoding="utf-8")
     model = tmp_path / "m.likely"
     assert run("fit", tmp_path / "t.csv", "é", "-o", model, "--type", '[red] "x"=number').returncode == 0
     done = run("decide", model, tmp_path / "t.csv", "--loss", tmp_path / "loss.toml", "--prior", "yes=1=0.25")
-    assert done.returncode == 0 and list(table_of(done.stdout)[0])[1:3] == ["loss()", "loss([bold]a,b)"]
+    assert done.returncode == 0 and list(table_of(done.stdout)[0])[1:3] == ["loss(=)", "loss([bold]a,b)"]
     assert "yes=1 0.6 → 0.25" in done.stderr
     asked = run("ask", model, "a=b=u v", "--loss", tmp_path / "loss.toml")
     assert asked.returncode == 0 and '[red] "x"' in asked.stdout, asked.stderr

@@ -96,3 +96,20 @@ def test_a_model_that_is_no_sum(run, examples) -> None:
     assert "all values together" in told and "not a sum over attributes" in told and "has a working" in told
     run("fit", examples / "iris.csv", "--learner", "Density", "-o", "d.likely").done()
     run("explain", "d.likely", "--row", 71, examples / "iris.csv").refused("density")
+
+
+def test_what_no_interval_can_be_given_for_is_said(run, examples) -> None:
+    for learner in ("Logistic", "FullBayes"):
+        run("fit", examples / "weather.csv", "play", "--learner", learner, "-o", "m.likely").done()
+        told = run("explain", "m.likely", "outlook=sunny").done().out
+        assert f"{learner} does not keep what would say how sure its probabilities are." in told
+        assert json.loads(run("explain", "m.likely", "outlook=sunny", "--json").done().out)["sureness"] is None
+
+
+def test_a_word_among_levels_that_are_numbers_is_refused(run, write) -> None:
+    """It was dropped without a word: a column of few whole numbers is nominal, but its cells are numbers."""
+    data = write("t.csv", "a,y\n" + "1,p\n2,q\n3,p\n1,q\n" * 10)
+    run("fit", data, "y", "-o", "m.likely").done()
+    run("explain", "m.likely", "a=x").refused("'a' is a number, and 'x' is none")
+    assert "Training did not have" in run("explain", "m.likely", "a=7").done().out
+    run("explain", "m.likely", "a=?").done()

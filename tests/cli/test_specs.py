@@ -41,7 +41,7 @@ def test_look_takes_a_spec(run, write, table) -> None:
     spec = write("s [red].toml", SPEC)
     found = json.loads(run("look", table, "--spec", spec, "--json").done().out)
     assert found["scores"]["accuracy"] == 1.0  # by the block alone
-    assert found["losses"]["actions"] == ["stay [red]", "go"] and found["losses"]["mean"] == 0
+    assert found["decisions"]["actions"] == ["stay [red]", "go"] and found["decisions"]["mean"] == 0
     assert [c["role"] for c in found["columns"] if c["name"] == "c"] == ["left out"]
     apart = run("look", table, "the = target", "--type", "c=ignore", "--json").done()
     assert json.loads(apart.out)["scores"]["accuracy"] < 0.9

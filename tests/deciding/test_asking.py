@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction as F
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scipy import integrate, stats
 import likely
 from likely.deciding.asking import ask
 from likely.deciding.integrals import integrals, turns
-from likely.errors import SettingError
+from likely.errors import InputError, SettingError
 from likely.loss import Loss
 
 LOSS = Loss({"a": {"p": 0, "q": 5, "r": 2}, "b": {"p": 3, "q": 0, "r": 1}, "c": {"p": 4, "q": 4, "r": 0}})
@@ -195,3 +196,12 @@ def test_turns_are_found_to_the_last_bit_also_two_between_points() -> None:
     places = np.array([0.1, 0.1000001, 1 / 3, 0.9])
     found = turns(lambda x: np.searchsorted(places, x, side="right"), np.array([0.0, 1.0]))
     assert found.tolist() == places.tolist()
+
+
+@pytest.mark.parametrize("row", [{"sky": ["sun", "rain"]}, "rows.csv", None, [{"sky": "sun"}]])
+def test_one_row_is_asked_about(row: Any) -> None:
+    """A table is refused with a sentence, by what to ask next and by the working alike."""
+    model: Any = likely.fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, "play")
+    for question in (lambda: likely.ask(model, row), lambda: model.working(row)):
+        with pytest.raises(InputError, match="Give it as a dict of values"):
+            question()

@@ -164,3 +164,26 @@ def test_a_spec_keeps_the_loss_and_refuses_a_bad_one() -> None:
         parse_spec("[loss]\ncancer = 3", "spec")
     with pytest.raises(SettingError, match="Write it like this"):
         parse_spec("loss = 3", "spec")
+
+
+def test_an_action_has_a_name() -> None:
+    """An empty one could not be told from a row without an action."""
+    table = {"x": ["p", "q"] * 9, "y": ["a", "b"] * 9}
+    model = likely.fit(table, target="y")
+    for name in ("", "  "):
+        loss = {"a": {"go": 1}, "b": {name: 1}}
+        for use in (
+            lambda loss=loss: likely.decide(model, {"x": "p"}, loss),
+            lambda loss=loss: likely.fit(table, "y", loss=loss),
+            lambda loss=loss: likely.look(table, "y", loss=loss),
+        ):
+            with pytest.raises(SettingError, match="an action without a name"):
+                use()
+
+
+def test_a_class_may_be_called_dont_know() -> None:
+    """Then it stays in its place, so that ties go to the same class as the prediction's."""
+    names = ("a", DONT_KNOW, "z")
+    assert Loss.zero_one(names).actions == names
+    model = likely.fit({"x": ["p", "p"], "y": [DONT_KNOW, "z"]}, target="y")
+    assert model.predict({"x": "p"}) == likely.decide(model, {"x": "p"}).action == DONT_KNOW

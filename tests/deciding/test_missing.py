@@ -134,3 +134,14 @@ def test_values_under_which_a_row_is_impossible_say_nothing() -> None:
     model = likely.fit(table, "y", likely.FullBayes(pseudo_count=0))
     # b=t never comes with a=v, so that only a=u says something of it.
     assert likely.decide(model, {"b": "t"}, missing_by="averaged").posterior.prob("y") == 1
+
+
+def test_what_cannot_be_averaged_over_is_told() -> None:
+    """Without a row there is no share of any value: a missing cell is then left out, and not silently."""
+    known = likely.Knowledge("fever", given="flu", probability=0.9, worth=40)
+    other = likely.Knowledge("fever", given="cold", probability=0.2, worth=40)
+    model = likely.fit(None, "disease", likely.NaiveBayes(knowledge=[known, other]), types={"t [red]": "number"})
+    told = " ".join(decider(model, missing_by="averaged").notes)
+    assert "No row has a value of 't [red]', 'fever' to average over" in told
+    rows = likely.learn(model, {"fever": [True], "t [red]": [1.5], "disease": ["flu"]})
+    assert "No row" not in " ".join(decider(rows, missing_by="averaged").notes)

@@ -110,3 +110,11 @@ def test_edges_are_short_and_cut_where_the_values_do() -> None:
             edge = shortest(low, high)
             assert low < edge <= high and len(repr(edge)) <= len(repr(high))
     assert bin_labels([shortest(23.61, 23.83746751620238)]) == ["below 23.8", "23.8 or more"]
+
+
+def test_dates_are_told_as_dates() -> None:
+    """Their bins were told in seconds since 1970."""
+    days = [f"2024-0{1 + k % 9}-1{k % 10}" for k in range(90)]
+    found = likely.look({"day": days, "y": ["p" if d < "2024-05" else "q" for d in days]}, "y")
+    (piece, *_) = found.evidence
+    assert piece.attribute == "day" and "2024-0" in piece.cell, piece

@@ -9,7 +9,7 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.evaluate.losses import Deeds, loss_scores
+from likely.evaluate.losses import Chosen, loss_scores
 from likely.loss import Loss
 from likely.models.posterior import Posterior
 from likely.sums.weights import weights
@@ -23,25 +23,25 @@ def test_sums_by_hand() -> None:
     with np.errstate(divide="ignore"):
         found = Posterior.of(NAMES, np.log(chances), one=False)
     truth, weight = np.array([0, 1, 0, 1], np.int32), np.array([1.0, 2.0, 0.5, 0.25])
-    deeds = Deeds(LOSS, NAMES)
-    deeds.update(found, truth, weights(weight))
+    chosen = Chosen(LOSS, NAMES)
+    chosen.update(found, truth, weights(weight))
     # Expected: x costs p/3 + 3(1-p), y 2p, don't know 1/2. Rows: don't know, don't know, y, x.
     spent = F(1, 2) * 1 + F(1, 2) * 2 + 2 * F(1, 2) + 3 * F(1, 4)
-    assert deeds.mean() == spent / F(15, 4)
-    other = Deeds(LOSS, NAMES)
+    assert chosen.mean() == spent / F(15, 4)
+    other = Chosen(LOSS, NAMES)
     other.update(found, truth, weights(None))
-    scores = loss_scores(deeds, other)
+    scores = loss_scores(chosen, other)
     assert scores.table == ((0, 0.5, 1), (0.25, 0, 2)) and scores.undecided == 0
     assert scores.constant == "don't know" and scores.constant_mean == 0.5
-    whole = deeds + other
+    whole = chosen + other
     assert whole.mean() == (spent + F(1, 2) * 2 + 2 + 3) / (F(15, 4) + 4)
 
 
 def test_rows_without_an_action_count_as_the_costliest() -> None:
-    deeds = Deeds(LOSS, NAMES)
+    chosen = Chosen(LOSS, NAMES)
     found = Posterior.of(NAMES, np.full((2, 2), -np.inf), one=False)
-    deeds.update(found, np.array([0, 1], np.int32), weights(None))
-    assert deeds.mean() == F(5, 2) and loss_scores(deeds, deeds).undecided == 2
+    chosen.update(found, np.array([0, 1], np.int32), weights(None))
+    assert chosen.mean() == F(5, 2) and loss_scores(chosen, chosen).undecided == 2
 
 
 def test_look_decides_out_of_fold_and_threads_do_not_matter() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+from likely import Knowledge
 from likely.explaining import searching
 from likely.loss import Loss
 
@@ -222,3 +224,50 @@ def test_gibbs_is_refused(examples: Path) -> None:
     model = likely.fit(examples / "weather.csv", "play", likely.Gibbs(("NaiveBayes", "Prior"), weights=(0.5, 0.5)))
     with pytest.raises(likely.LikelyError, match="Use Mixture"):
         likely.counterfactual(model, {"outlook": "sunny"})
+
+
+def test_knowledge_alone_says_where_a_number_may_lie() -> None:
+    """Without a row there is no range of training: what is known takes its place."""
+    knowledge = [
+        Knowledge.prior({"flu": 0.01, "cold": 0.99}, worth=1000),
+        Knowledge("t", given="flu", mean=39, deviation=0.8, worth=20),
+        Knowledge("t", given="cold", mean=37, deviation=0.5, worth=20),
+    ]
+    model = likely.fit(None, "disease", likely.NaiveBayes(knowledge=knowledge))
+    found = likely.counterfactual(model, {"t": 37})
+    (alone,) = found.alone
+    assert found.decision == "cold" and found.towards == "flu" and found.exact and found.complete
+    # Where 0.01 * N(x; 39, 0.8) = 0.99 * N(x; 37, 0.5), found by bisection of the definition.
+    low, high = 37.0, 39.0
+
+    def ahead(x: float) -> float:
+        flu, cold = math.log(0.01 / 0.8) - ((x - 39) / 0.8) ** 2 / 2, math.log(0.99 / 0.5) - ((x - 37) / 0.5) ** 2 / 2
+        return flu - cold
+
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ahead(middle) < 0 else (low, middle)
+    assert high <= alone.nearest <= high + 0.02 * (high - 37)  # rounded by at most a fiftieth of the way
+    more = likely.learn(model, {"t": [36.5, 37.5], "disease": ["cold", "cold"]})
+    assert likely.counterfactual(more, {"t": 37}).towards == "flu"  # two rows do not take the knowledge away
+
+
+def test_none_was_found_is_not_there_is_none() -> None:
+    """With three classes and a loss a number is tried at some values only, and the sentence says no more than that."""
+    table = {"x": [0.0, 1.0, 2.0, 3.0] * 9, "y": ["a", "b", "a", "c"] * 9}
+    model = likely.fit(table, "y", likely.NaiveBayes(), types={"x": "number"})
+    never = Loss({"a": {"no": 9, "yes": 0}, "b": {"no": 9, "yes": 0}, "c": {"no": 9, "yes": 0}})
+    found = likely.counterfactual(model, {"x": 1.0}, loss=never)
+    assert found.exact and not found.complete and not found.changes
+    assert "No change was found that leads to another one." in str(found)
+    levels = likely.fit(table, "y", likely.NaiveBayes(), types={"x": "nominal"})
+    assert "No change of these values leads to" in str(likely.counterfactual(levels, {"x": 1}, loss=never))
+
+
+def test_a_loss_and_what_may_change_are_given_as_elsewhere() -> None:
+    table = {"sky": ["sun", "sun", "rain", "rain"], "n": ["p", "q", "p", "q"], "play": ["y", "y", "n", "n"]}
+    model, costs = likely.fit(table, "play"), {"y": {"stay": 1}, "n": {"go": 4}}
+    row = {"sky": "sun", "n": "p"}
+    found = likely.counterfactual(model, row, loss=costs, change="sky")
+    assert found == likely.counterfactual(model, row, loss=Loss(costs), change=["sky"])
+    assert found.decision == likely.decide(model, row, costs).action

@@ -62,7 +62,7 @@ def test_the_ledger_is_the_prediction(
         return
     of = data.draw(st.sampled_from([None, *model.classes]))
     against = data.draw(st.sampled_from([None, "rest", *(c for c in model.classes if c != of)]))
-    if of is None and against == model.predict(row):
+    if of is None and model.predict(row) in (None, against):  # a row that no class can have is explained by the first
         against = None
     ledger = likely.explain(model, row, of=of, against=against)
     assert ledger.additive == (name in ADDITIVE) or name == "Auto"  # which depends on what it kept
@@ -92,7 +92,8 @@ def test_the_ledger_is_the_prediction(
         if math.isfinite(whole) and model.proper and abs(whole) < 30:
             p = ledger.posterior[ledger.of]
             q = 1 - p if ledger.against is None else ledger.posterior[ledger.against]
-            assert math.log(p / q) == pytest.approx(whole, abs=1e-6)
+            # Scores of -1e17 have no digits left for what small terms add: the posterior was rounded from such sums.
+            assert math.log(p / q) == pytest.approx(whole, abs=max(1e-6, 1e-12 * size))
     assert "nan" not in str(ledger).replace("nan", "", str(row).count("nan"))
     json.dumps(ledger.to_dict(), allow_nan=False)
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-COMMANDS = ("look", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "repeats", "regress",
-            "sample",
-            "bayes", "diff", "merge", "learn", "unlearn")  # fmt: skip
+COMMANDS = ("look", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve", "repeats",
+            "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn")  # fmt: skip
 
 
 class Lazy(click.Group):

@@ -46,7 +46,7 @@ def compare(
     learners = {name: usual.get(name) or learner_written(name) for name in names} or None
     how = assumed(options, target)
     also = {} if how.spec is None else {os.path.basename(how.spec): how.learner}
-    try:
+    with terminal.counting() as progress:
         record = compare_all(
             data,
             needed(how.target),
@@ -54,11 +54,9 @@ def compare(
             also=also,
             folds=folds,
             seed=seed,
-            progress=terminal.progress(),
+            progress=progress,
             **how.reading,
         )
-    finally:
-        terminal.clear_progress()
     if all(one.scores is None for one in record.learners):
         raise SettingError(record.learners[0].refused)
     if as_json:

@@ -80,7 +80,7 @@ def decide(
     for line in [] if as_json else priors_told(how):
         terminal.say(line)
     records = Records(how, sys.stdout) if as_json else None
-    try:
+    with terminal.counting() as progress:
         done = decide_table(
             how,
             data,
@@ -89,10 +89,8 @@ def decide(
             each=records.take if records is not None and out is None else None,
             encoding=encoding,
             delimiter=delimiter,
-            progress=terminal.progress(),
+            progress=progress,
         )
-    finally:
-        terminal.clear_progress()
     if records is not None:
         records.end(done)
         return

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, loss_of, loss_option, row_of, row_options, text_options
+from likely.cli.options import json_option, loss_of, loss_option, replace_option, row_of, row_options, text_options
 
 
 @click.command(short_help="The evidence of one answer, piece by piece.")
@@ -46,6 +46,7 @@ from likely.cli.options import json_option, loss_of, loss_option, row_of, row_op
 )
 @click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, also what is not known.")
 @text_options
+@replace_option
 @json_option
 def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any) -> None:
     """Explain the answer of MODEL for one row: values by hand (outlook=sunny windy=true), or row N of DATA.
@@ -61,7 +62,7 @@ def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any)
     from likely.report.ledgers import ledger_json, of_ledger
 
     loaded = load_model(model)
-    asking = row_of(loaded, given, row, options["encoding"], options["delimiter"])
+    asking = row_of(loaded, given, row, options["encoding"], options["delimiter"], options["replace_invalid"])
     ledger = explained(loaded, asking, options["of"], options["against"], options["unit"], options["order"])
     other = None
     if options["counterfactual"] or options["change"] or options["towards"] is not None:

@@ -33,10 +33,8 @@ def fit(data: str | None, target: str | None, out: str, loss_file: str | None, *
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
     if how.target is None and type(how.learner).__name__ != "Density":
         raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
-    try:
-        model = learn(data, how.target, how.learner, loss=how.loss, progress=terminal.progress(), **how.reading)
-    finally:
-        terminal.clear_progress()
+    with terminal.counting() as progress:
+        model = learn(data, how.target, how.learner, loss=how.loss, progress=progress, **how.reading)
     model.save(out)
     summary = model.summary
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"

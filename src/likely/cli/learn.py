@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option, text_options
+from likely.cli.options import out_option, replace_option, text_options
 
 
 @click.command(short_help="Add rows to a model, exactly.")
@@ -13,7 +13,8 @@ from likely.cli.options import out_option, text_options
 @click.argument("data")
 @out_option("FILE.likely", "Where to write the model with these rows.")
 @text_options
-def learn(model: str, data: str, out: str, encoding: str | None, delimiter: str | None) -> None:
+@replace_option
+def learn(model: str, data: str, out: str, encoding: str | None, delimiter: str | None, replace_invalid: bool) -> None:
     """Let MODEL learn the rows of DATA (a table, or another model's file) as well.
 
     The result is the same, to the last bit, as fitting all rows at once as MODEL reads them. A model of knowledge alone
@@ -25,7 +26,8 @@ def learn(model: str, data: str, out: str, encoding: str | None, delimiter: str 
     from likely.report.words import clean, plural
 
     held = load(model)
-    more = learned(held, data, encoding=encoding, delimiter=delimiter)
+    how = {"encoding": encoding, "delimiter": delimiter, "encoding_errors": "replace" if replace_invalid else "strict"}
+    more = learned(held, data, **how)
     more.save(out)
     before, now = (h.summary if isinstance(h, Model) else h for h in (held, more))
     terminal.say(f"{clean(out)}: {plural(now.rows, 'row')}, {now.rows - before.rows:,} of them new.")

@@ -39,7 +39,7 @@ def look(
     from likely.evaluate.look import look as look_at
 
     how = assumed(options, target, loss_file)
-    try:
+    with terminal.counting() as progress:
         record = look_at(
             data,
             needed(how.target),
@@ -47,11 +47,9 @@ def look(
             loss=how.loss,
             folds=folds,
             seed=seed,
-            progress=terminal.progress(),
+            progress=progress,
             **how.reading,
         )
-    finally:
-        terminal.clear_progress()
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
         return

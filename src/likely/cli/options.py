@@ -25,6 +25,18 @@ _TEXT = (
         help="What separates cells, also by name: tab, space; found by itself otherwise.",
     ),
 )
+replace_option = click.option(
+    "--replace-invalid", is_flag=True, help="Put U+FFFD in place of what is not sound UTF-8, rather than refuse it."
+)
+
+_WORDS = (
+    click.option("--shortest-word", type=int, metavar="N", help="Of texts: words of fewer characters are passed over."),
+    click.option("--word-pairs", is_flag=True, help="Of texts: two neighbouring words count as one more."),
+    click.option("--stop-words", metavar="FILE", help="Of texts: the words of this file are passed over."),
+    click.option("--char-grams", metavar="N|N,M", help="Of texts: runs of N to M characters in place of words."),
+    click.option("--vocabulary", type=int, metavar="N", help="Of texts: hold at most N words in memory."),
+)
+TOKENS = ("shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary")
 
 _READING = (
     click.option(
@@ -48,6 +60,8 @@ _READING = (
     ),
     click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
     *_TEXT,
+    replace_option,
+    *_WORDS,
     click.option(
         "--threads",
         type=click.IntRange(1),
@@ -86,18 +100,26 @@ row_options = with_options(
 )
 
 
-def row_of(model: Any, given: tuple[str, ...], row: int | None, encoding: str | None, delimiter: str | None) -> Any:
+def row_of(
+    model: Any,
+    given: tuple[str, ...],
+    row: int | None,
+    encoding: str | None,
+    delimiter: str | None,
+    replace_invalid: bool = False,
+) -> Any:
     """The row that is asked about: values by hand, or row N of a table."""
     from likely.explaining.asked import asked, by_name
 
     if row is None:
         return asked(model, by_name(given, model.schema.names))
     if len(given) == 1:
-        return asked(model, given[0], row, encoding=encoding, delimiter=delimiter)
+        errors = "replace" if replace_invalid else "strict"
+        return asked(model, given[0], row, encoding=encoding, delimiter=delimiter, encoding_errors=errors)
     raise SettingError("--row N needs one table, and no values by hand: --row N DATA.")
 
 
-def _writable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+def writable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
     """Refuse, before any work is done, a place where nothing can be written."""
     if path in (None, "-"):
         return path
@@ -114,7 +136,7 @@ def _writable(_: click.Context, __: click.Parameter, path: str | None) -> str | 
 
 def out_option(metavar: str, words: str, required: bool = True) -> Callable[[Command], Command]:
     """-o FILE, checked before the work begins."""
-    return click.option("-o", "--out", required=required, metavar=metavar, callback=_writable, help=words)
+    return click.option("-o", "--out", required=required, metavar=metavar, callback=writable, help=words)
 
 
 loss_option = click.option(
@@ -188,7 +210,49 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         "encoding": options.pop("encoding"),
         "delimiter": options.pop("delimiter"),
         "threads": options.pop("threads"),
+        "tokens": tokens_of(options),
+        "encoding_errors": "replace" if options.pop("replace_invalid") else "strict",
     }
+
+
+def tokens_of(options: dict[str, Any]) -> Any:
+    """What counts as a word of texts, where anything is said of it (taken out of `options`)."""
+    said = {name: options.pop(name) for name in TOKENS}
+    if all(value is None or value is False for value in said.values()):
+        return None
+    from likely.table.tokens import Tokens
+
+    return Tokens(
+        1 if said["shortest_word"] is None else said["shortest_word"],
+        said["word_pairs"],
+        _stop_words(said["stop_words"]),
+        _grams(said["char_grams"]),
+        said["vocabulary"],
+    )
+
+
+def _stop_words(path: str | None) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    from likely.table.tokens import words_of
+
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return tuple(sorted(set(words_of(file.read()))))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a file with the words to pass over.") from None
+
+
+def _grams(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    try:
+        found = [int(n) for n in text.split(",")]
+        low, high = found if len(found) == 2 else (found[0], found[0], *found[1:])
+    except ValueError:
+        raise SettingError(f"--char-grams {shown(text)} is neither a number nor two, such as 3,5.") from None
+    return low, high
 
 
 def _bins(text: str | None) -> int | list[float] | None:

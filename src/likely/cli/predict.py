@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option, text_options
+from likely.cli.options import out_option, replace_option, text_options
 
 
 @click.command(short_help="The class of each row, with probabilities.")
@@ -14,7 +14,16 @@ from likely.cli.options import out_option, text_options
 @out_option("FILE", "CSV (also .gz, .zst), TSV or Parquet by its name; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @text_options
-def predict(model: str, data: str, out: str | None, keep: bool, encoding: str | None, delimiter: str | None) -> None:
+@replace_option
+def predict(
+    model: str,
+    data: str,
+    out: str | None,
+    keep: bool,
+    encoding: str | None,
+    delimiter: str | None,
+    replace_invalid: bool,
+) -> None:
     """Predict each row of DATA by MODEL.
 
     Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
@@ -23,11 +32,16 @@ def predict(model: str, data: str, out: str | None, keep: bool, encoding: str | 
     from likely.predicting import predict_table
 
     loaded = load_model(model)
-    try:
+    with terminal.counting() as progress:
         done = predict_table(
-            loaded, data, out, keep=keep, encoding=encoding, delimiter=delimiter, progress=terminal.progress()
+            loaded,
+            data,
+            out,
+            keep=keep,
+            encoding=encoding,
+            delimiter=delimiter,
+            progress=progress,
+            encoding_errors="replace" if replace_invalid else "strict",
         )
-    finally:
-        terminal.clear_progress()
     for remark in done.remarks:
         terminal.say(remark)

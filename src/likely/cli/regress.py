@@ -24,10 +24,8 @@ def regress(data: str, target: str, ridge: float, as_json: bool, **options: Any)
     from likely.regression import regress as fitted
     from likely.report.regressions import of_regression, regression_json
 
-    try:
-        found = fitted(data, target, ridge=ridge, progress=terminal.progress(), **reading_of(options))
-    finally:
-        terminal.clear_progress()
+    with terminal.counting() as progress:
+        found = fitted(data, target, ridge=ridge, progress=progress, **reading_of(options))
     if as_json:
         sys.stdout.buffer.write(regression_json(found) + b"\n")
     else:

@@ -39,7 +39,7 @@ def repeats(
     from likely.evaluate.repeats import repeats as find
 
     how = assumed(options, target)
-    try:
+    with terminal.counting() as progress:
         record = find(
             data,
             needed(how.target),
@@ -47,11 +47,9 @@ def repeats(
             most=most,
             folds=folds,
             seed=seed,
-            progress=terminal.progress(),
+            progress=progress,
             **how.reading,
         )
-    finally:
-        terminal.clear_progress()
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
         return

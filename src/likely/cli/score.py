@@ -38,7 +38,7 @@ def score(
     from likely.scoring import score_table
 
     loaded = load_model(model)
-    try:
+    with terminal.counting() as progress:
         found = score_table(
             loaded,
             data,
@@ -47,10 +47,8 @@ def score(
             keep=keep,
             encoding=encoding,
             delimiter=delimiter,
-            progress=terminal.progress(),
+            progress=progress,
         )
-    finally:
-        terminal.clear_progress()
     page = of_scores(found, data)
     if out == "-":  # standard output holds the densities
         terminal.say(page.headline)

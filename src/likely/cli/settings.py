@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from likely.cli.options import loss_of, pair, pairs, reading_of, with_options
+from likely.cli.options import TOKENS, loss_of, pair, pairs, reading_of, with_options
 from likely.errors import SettingError, shown
 
 NAMES = ("Auto", "NaiveBayes", "Tuned", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic",
@@ -125,6 +125,20 @@ _LEARNING = (
         metavar="COLUMN,COLUMN…",
         help="Columns that are modelled together given the class, as a line of CSV; once for each block.",
     ),
+    click.option(
+        "--text",
+        type=click.Choice(["auto", "multinomial", "bernoulli", "complement"]),
+        default="auto",
+        show_default=True,
+        help="How the words of texts speak; what is not said here is chosen on rows held out.",
+    ),
+    click.option(
+        "--damping",
+        type=click.Choice(["none", "log", "root", "binary"]),
+        help="What a word counts that a text has t times: t, 1 + log t, the root of t, or 1.",
+    ),
+    click.option("--least-documents", type=int, metavar="N", help="Pass over words that fewer texts have."),
+    click.option("--most-words", type=int, metavar="N", help="Only the N words that tell most of the class."),
 )
 
 learning_options = with_options(*_LEARNING)
@@ -138,6 +152,11 @@ def learner_of(options: dict[str, Any]) -> Any:
     taken = {k: options.pop(k) for k in _NAIVE if k in options}
     said = {k: v for k, v in taken.items() if context.get_parameter_source(k) != ParameterSource.DEFAULT}
     settings = {_NAIVE[k]: _setting(k, v) for k, v in said.items()}
+    how = {k: options.pop(k) for k in _TEXT if options.get(k) is not None}
+    for name_ in _TEXT:
+        options.pop(name_, None)
+    if how:
+        settings["text"] = {**_CHOSEN, "model": settings.get("text", "auto"), **how}
     for text in options.pop("settings"):
         key, value = pair(text, "--set", "NAME=VALUE", first=True)
         settings[key.replace("-", "_")] = _toml(value, text)
@@ -149,7 +168,15 @@ def learner_of(options: dict[str, Any]) -> Any:
 def _check_said_once(spec_file: str, reading: dict[str, Any]) -> None:
     """Refuse an option that says again, or otherwise, what a spec says: its learner, and how it reads the table."""
     context = click.get_current_context()
-    spoken = {"learner", "settings", *_NAIVE, *reading, *(["schema_file"] if reading else [])}
+    spoken = {
+        "learner",
+        "settings",
+        *_NAIVE,
+        *_TEXT,
+        *reading,
+        *(TOKENS if "tokens" in reading else ()),
+        *(["schema_file"] if reading else []),
+    }
     for option in context.command.params:
         if option.name in spoken and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
             raise SettingError(
@@ -210,8 +237,14 @@ _NAIVE = {
     "bin_count": "bin_count",
     "bins_closed": "bins_closed",
     "blocks": "blocks",
+    "text": "text",
 }
 """Options that are settings of naive Bayes (and of others that have a setting of that name)."""
+
+
+_TEXT = ("damping", "least_documents", "most_words")
+"""Options that are settings of text."""
+_CHOSEN = {name: "auto" for name in ("pseudo_count", "damping", "length", "least_documents", "scale")}
 
 
 def _setting(option: str, value: Any) -> Any:

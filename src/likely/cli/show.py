@@ -27,7 +27,12 @@ def show(model: str, attribute: str | None, fractions: bool, as_spec: bool, as_j
 
         click.echo(spec_of(loaded).toml(), nl=False)
         return
-    page = of_model(loaded, fractions) if attribute is None else of_attribute(loaded, attribute, fractions)
+    if attribute is not None and loaded.schema[attribute].kind == "text" and attribute in loaded.summary.columns:
+        from likely.report.texts import of_text
+
+        page = of_text(loaded, attribute, fractions, everything=as_json)
+    else:
+        page = of_model(loaded, fractions) if attribute is None else of_attribute(loaded, attribute, fractions)
     if as_json:
         sys.stdout.buffer.write(page_json(page) + b"\n")
     else:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
     from likely.report.contents import Page, Table
 
+STRONG = 0.5
+"""Words of a marked text that weigh this share of the strongest have their weight beside them."""
 PATIENCE = 1.0
 """Seconds before a progress line appears."""
-_shown = False
-"""Whether a progress line is on the terminal."""
 
 
-_PLAINER = str.maketrans({"▇": "#", "→": ">", "×": "x", "÷": "/", "–": "-", "…": "~", "±": "~", "≈": "~", "Σ": "sum"})
+_PLAINER = str.maketrans(
+    {"▇": "#", "→": ">", "×": "x", "÷": "/", "–": "-", "…": "~", "±": "~", "≈": "~", "≥": ">", "Σ": "sum", "∞": "inf"}
+)
 """For a terminal or file that can take only ASCII."""
 
 
@@ -40,6 +43,9 @@ def _plain(page: Page) -> None:
     lines = [page.headline]
     for table in page.tables:
         lines += ["", table.title, *_aligned(table)]
+    for passage in page.passages:
+        marked = "".join(f"[{text}{mark}]" if mark else text for text, mark, _ in passage.stretches)
+        lines += ["", passage.title, *(f"  {line}".rstrip() for line in marked.strip("\n").split("\n"))]
     if page.remarks:
         lines += ["", *page.remarks]
     write("\n".join(lines))
@@ -78,6 +84,7 @@ def _aligned(table: Table) -> list[str]:
 
 def _rich(page: Page) -> None:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -97,6 +104,16 @@ def _rich(page: Page) -> None:
         for row in table.rows:
             drawn.add_row(*(Text(cell) for cell in row))  # Text: data is never taken for markup
         console.print(drawn)
+    for passage in page.passages:
+        console.print()
+        console.print(Text(passage.title, style="bold"))
+        marked = Text()
+        for text, mark, strength in passage.stretches:
+            # Strong words are bold and the sign is told by the mark too: not everyone sees colours.
+            colour = "green" if strength > 0 else "red"
+            style = "" if not mark else f"bold {colour}" if abs(strength) >= STRONG else colour
+            marked.append(f"[{text}{mark}]" if mark and abs(strength) >= STRONG else text, style)
+        console.print(Padding(marked, (0, 0, 0, 2)))
     if page.remarks:
         console.print()
         for remark in page.remarks:
@@ -109,28 +126,29 @@ def say(sentence: str) -> None:
     sys.stderr.write(plain.encode(encoding, "replace").decode(encoding) + "\n")
 
 
-def progress() -> Callable[[int], None] | None:
-    """A line that counts rows, once a sweep has taken more than a second; none away from a terminal."""
-    global _shown
-    _shown = False
+@contextmanager
+def counting() -> Iterator[Callable[[int], None] | None]:
+    """A line that counts rows, once work has taken more than a second; none away from a terminal.
+
+    It is taken away when the work ends, however it ends.
+    """
     if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return None
+        yield None
+        return
     started = last = time.monotonic()
+    shown = False
 
     def tell(rows: int) -> None:
-        nonlocal last
-        global _shown
+        nonlocal last, shown
         now = time.monotonic()
         if now - started > PATIENCE and now - last > 0.1:
-            last, _shown = now, True
+            last, shown = now, True
             sys.stderr.write(f"\r\x1b[2K{rows:,} rows … {now - started:.0f} s\r")
             sys.stderr.flush()
 
-    return tell
-
-
-def clear_progress() -> None:
-    """Take the progress line away."""
-    if _shown:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+    try:
+        yield tell
+    finally:
+        if shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

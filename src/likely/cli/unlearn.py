@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
-from likely.cli.options import out_option, text_options
+from likely.cli.options import out_option, replace_option, text_options
 
 
 @click.command(short_help="Take rows out of a model, exactly.")
@@ -13,13 +13,17 @@ from likely.cli.options import out_option, text_options
 @click.argument("data")
 @out_option("FILE.likely", "Where to write the model without these rows.")
 @text_options
-def unlearn(model: str, data: str, out: str, encoding: str | None, delimiter: str | None) -> None:
+@replace_option
+def unlearn(
+    model: str, data: str, out: str, encoding: str | None, delimiter: str | None, replace_invalid: bool
+) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
     from likely.fitting import load, unlearned
     from likely.models.model import Model
     from likely.report.words import clean, plural
 
-    less = unlearned(load(model), data, encoding=encoding, delimiter=delimiter)
+    how = {"encoding": encoding, "delimiter": delimiter, "encoding_errors": "replace" if replace_invalid else "strict"}
+    less = unlearned(load(model), data, **how)
     less.save(out)
     summary = less.summary if isinstance(less, Model) else less
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")

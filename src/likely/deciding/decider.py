@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -42,15 +42,12 @@ class Decider:
 
         def scored(item: tuple[int, Any]) -> tuple[Any, Decision]:
             start, arrow = item
-            encoder = model.encoder()
-            batch = encoder.encode(arrow, start)
-            found = Posterior.of(model.classes, model.log_joint(batch), one=False, proper=model.proper)
-            told = replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=tuple(encoder.absent))
+            batch, found = model.read(arrow, start)
             strange = None
             if self.familiar is not None:
                 same = self.familiar.model is model
                 strange = self.familiar.strange(batch, found.log_evidence if same else None)
-            return arrow, decided(told, self.loss, strange, costs)
+            return arrow, decided(found, self.loss, strange, costs)
 
         wanted = model.columns_in(source)
         yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
@@ -105,10 +102,10 @@ def chosen_loss(
         if given is not None:
             raise SettingError(f"The rule {rule} names the most probable class whatever it costs. Leave the loss out.")
         return Loss.zero_one(classes)
-    found = own if given is None else given if isinstance(given, Loss) else Loss(given)
+    found = own if given is None else Loss.of(given)
     if found is None:
         return Loss.zero_one(classes)
-    found.rows(classes)
+    found.check(classes)
     return found
 
 

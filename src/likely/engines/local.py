@@ -28,11 +28,13 @@ def sweep(
     threads: int | None = None,
     prepare: Callable[[Any, int], Any] | None = None,
     progress: Callable[[int], None] | None = None,
+    finish: Callable[[W], None] | None = None,
 ) -> Sequence[W]:
     """Let `threads` workers take all batches; returns the workers.
 
     `prepare(batch, start)` runs under the lock, in the order of the file: for what depends on the rows before.
-    `progress(rows)` is told how many rows have been drawn.
+    `progress(rows)` is told how many rows have been drawn. `finish(worker)` is called when there are no more batches,
+    by the thread of the worker, so that all workers come to rest at the same time.
     """
     count = threads or default_threads()
     workers = [worker() for _ in range(count)]
@@ -49,12 +51,14 @@ def sweep(
                         return
                     batch = next(batches, None)
                     if batch is None:
-                        return
+                        break
                     at, start = start, start + batch.num_rows
                     ready = batch if prepare is None else prepare(batch, at)
                     if progress is not None:
                         progress(start)
                 own.take(ready, at)
+            if finish is not None:
+                finish(own)
         except BaseException as error:
             failures.append(error)
 

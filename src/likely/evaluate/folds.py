@@ -104,14 +104,16 @@ class FoldSums:
 
     def part(self, fold: int) -> Summary:
         """The rows of one fold. Rows that are left out are counted with the first."""
-        out = self._settled(self._taken(lambda k: k == fold))
-        out.rows, out.left_out = int(self.rows[fold]), self._whole.left_out if fold == 0 else 0
-        return out
+        return self.among(np.arange(len(self.rows)) == fold)
 
     def rest(self, fold: int) -> Summary:
         """All rows but those of one fold: the total minus the part (tests/evaluate/test_folds.py)."""
-        out = self._settled(self._taken(lambda k: k != fold))
-        out.rows, out.left_out = int(self.rows.sum() - self.rows[fold]), 0 if fold == 0 else self._whole.left_out
+        return self.among(np.arange(len(self.rows)) != fold)
+
+    def among(self, seen: NDArray[np.bool_]) -> Summary:
+        """The rows of those folds that are seen, as if the others had never been (tests/evaluate/test_curve.py)."""
+        out = self._settled(self._taken(lambda k: bool(seen[k])))
+        out.rows, out.left_out = int(self.rows[seen].sum()), self._whole.left_out if seen[0] else 0
         return out
 
     def _taken(self, wanted: Callable[[int], bool]) -> Summary:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from likely.evaluate.pieces import LEAST_ROWS, Piece
+from likely.evaluate.wordbits import WordsTold, words_told
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
+from likely.sums.words import Words
 from likely.table.bins import bin_labels
 
 if TYPE_CHECKING:
@@ -17,8 +20,6 @@ if TYPE_CHECKING:
 
 BINS = 16
 """Numbers are looked at in at most so many bins of about equal weight."""
-LEAST_ROWS = 5
-"""A cell with fewer rows is no strong evidence, whatever their classes."""
 
 Table: TypeAlias = "NDArray[np.float64]"
 
@@ -38,19 +39,8 @@ class Attribute:
     cells: tuple[str, ...]
     table: Table
     edges: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One piece of evidence: how much a cell speaks for a class, in bits of its likelihood ratio against the rest."""
-
-    attribute: str
-    cell: str
-    label: str
-    bits: float
-    least: float
-    """What remains of it after an allowance for chance (1.64 standard errors)."""
-    rows: float
+    words: WordsTold | None = None
+    """Of a text: its words, in place of cells. Its bits are those of its best word, so it tells at least these."""
 
 
 def entropy(weights: Table) -> float:
@@ -103,12 +93,23 @@ def attributes(summary: Summary) -> list[Attribute]:
     weights = summary.total.floats()
     # Weights of one and more stand for so many rows; weights that are shares would make every row a shred of one.
     scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
-    plain = summary.without_text().columns
-    found = [_attribute(name, statistic, entropy(weights), scale) for name, statistic in plain.items()]
+    dates = {column.name for column in summary.schema.columns if column.kind == "date"}
+    whole = entropy(weights)
+    found = [
+        _text(words_told(name, statistic, summary.classes, float(weights.sum()), scale), whole)
+        if isinstance(statistic, Words)
+        else _attribute(name, statistic, whole, scale, name in dates)
+        for name, statistic in summary.columns.items()
+    ]
     return sorted(found, key=lambda a: -a.bits)
 
 
-def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float) -> Attribute:
+def _text(told: WordsTold, whole: float) -> Attribute:
+    share = told.bits / whole if whole > 0 else 0.0
+    return Attribute(told.name, told.bits, share, told.missing, (), np.zeros((0, 0)), words=told)
+
+
+def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: float, date: bool) -> Attribute:
     edges: tuple[float, ...] = ()
     if isinstance(statistic, Counts):
         table = statistic.table[: len(statistic.labels)].floats()
@@ -120,7 +121,7 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
         edges = tuple(cut.tolist())
         table = np.zeros((len(cut) + 1, statistic.groups))
         np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
-        cells = tuple(bin_labels(edges)) if edges else ("any",)
+        cells = tuple(bin_labels(edges, date)) if edges else ("any",)
     gone, there = float(statistic.other.floats().sum()), float(table.sum())
     missing = gone / (gone + there) if gone + there else 0.0
     bits = information(table, scale) * (1 - missing)
@@ -129,8 +130,11 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
 
 def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -> list[Piece]:
     """The strongest single pieces of evidence, ranked by what remains of each after an allowance for chance."""
-    pieces = []
+    pieces: list[Piece] = []
     for attribute in found:
+        if attribute.words is not None:
+            pieces += attribute.words.pieces
+            continue
         table = attribute.table + 0.5
         inside, per_class = table, table.sum(axis=0)
         outside, per_rest = table.sum(axis=1, keepdims=True) - table, per_class.sum() - per_class

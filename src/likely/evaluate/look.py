@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.drafting import Reading, draft, remarks, with_encoding
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate.information import Piece, entropy, evidence
+from likely.evaluate.cautions import TextSeen, beware, notes
+from likely.evaluate.information import Attribute, entropy, evidence
 from likely.evaluate.losses import LossScores, loss_scores
-from likely.evaluate.redundancy import Pair, Sampler, chance, outside
+from likely.evaluate.pieces import Piece
+from likely.evaluate.redundancy import Pair, chance, outside
 from likely.evaluate.scores import Scores
-from likely.evaluate.validate import validate
+from likely.evaluate.validate import Validation, validate
+from likely.evaluate.watching import LEARNER, Watch, alone, with_named
 from likely.loss import Loss
 from likely.models.baseline import Prior
 from likely.models.model import Learner, Model
@@ -67,6 +68,8 @@ class Look:
     notes: tuple[str, ...]
     decisions: LossScores | None = None
     """What deciding costs, where a loss was given."""
+    texts: tuple[TextSeen, ...] = ()
+    """The words of each text column that tell most, and copies of texts."""
 
     def json(self) -> bytes:
         """The whole record as JSON."""
@@ -93,7 +96,7 @@ def look(
     """
     chosen = learner or NaiveBayes()
     how = Reading(target, **reading)
-    costs = loss if loss is None or isinstance(loss, Loss) else Loss(loss)
+    costs = Loss.of(loss)
     return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs))  # type: ignore[no-any-return]
 
 
@@ -102,21 +105,24 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    learners = {"learner": learner, "baseline": Prior()}
-    found = validate(source, first, reading, learners, folds, seed, Sampler, loss)
+    learners = {LEARNER: learner, "baseline": Prior()}
+    watch = Watch()
+    found = validate(source, first, reading, learners, folds, seed, watch, loss, watch.of_texts)
     total = found.total
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
         return _look(source, reading, learner, max(2, total.rows // 2), seed, loss)
-    if "learner" in found.refused:
-        raise SettingError(found.refused["learner"])
-    scorer, baseline = found.scorers["learner"], found.scorers["baseline"]
-    told = found.extras[0].attributes
-    redundant = outside(reduce(add, (e.sample for e in found.extras)).pairs(), getattr(learner, "blocks", ()))
+    if LEARNER in found.refused:
+        raise SettingError(found.refused[LEARNER])
+    scorer, baseline = found.scorers[LEARNER], found.scorers["baseline"]
+    redundant = outside(watch.sample(found.extras).pairs(), getattr(learner, "blocks", ()))
     whole = learner.learn(total)
     if isinstance(whole, Product):  # a block takes its attributes together, so nothing is counted twice
         redundant = tuple(p for p in redundant if not whole.share_block(p.one, p.other))
-    notes = whole.notes if isinstance(whole, Model) else found.notes.get("learner", ())
+    told = _by_themselves(watch, found)
+    copies = watch.copies(found.extras)
+    texts = tuple(TextSeen(a.words, copies[a.name]) for a in told if a.words is not None)
+    said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
     record = Look(
         source.name,
         target.name,
@@ -136,13 +142,25 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         tuple(evidence(told, total.classes)),
         redundant,
         (),
-        (*source.notes, *notes),
-        None if scorer.deeds is None or baseline.deeds is None else loss_scores(scorer.deeds, baseline.deeds),
+        (*source.notes, *said, *(note for text in texts for note in notes(text))),
+        None if scorer.chosen is None or baseline.chosen is None else loss_scores(scorer.chosen, baseline.chosen),
+        texts,
     )
-    return replace(record, warnings=tuple(_warnings(record, total, learner)))
+    return replace(record, warnings=tuple(_warnings(record, total, whole, learner)))
 
 
-def _warnings(record: Look, total: Summary, learner: Learner) -> list[str]:
+def _by_themselves(watch: Watch, found: Validation) -> list[Attribute]:
+    """The attributes, the most informative first; texts with what models of them alone name out of fold."""
+    out = []
+    for attribute in watch.attributes:
+        scorer = found.scorers.get(LEARNER if attribute.name == watch.only else alone(attribute.name))
+        if attribute.words is not None and scorer is not None:
+            attribute = with_named(attribute, scorer.table(), found.total.rows)
+        out.append(attribute)
+    return sorted(out, key=lambda a: -a.bits)
+
+
+def _warnings(record: Look, total: Summary, whole: object, learner: Learner) -> list[str]:
     out = []
     if record.left_out:
         rows = "1 row has" if record.left_out == 1 else f"{record.left_out:,} rows have"
@@ -162,11 +180,16 @@ def _warnings(record: Look, total: Summary, learner: Learner) -> list[str]:
             else f"{len(small)} classes, such as {shown(small[0])}, have"
         )
         out.append(f"{named} fewer rows than there are folds: little is known about how well it is predicted.")
+    words = {text.words.name for text in record.texts}
     for a in record.attributes:
+        if a["name"] in words:
+            continue
         if a["missing"] < NEARLY_MISSING and a["share"] >= LEAK * (1 - a["missing"]):
             out.append(
                 f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?"
             )
+    for text in record.texts:
+        out += beware(text)
     gaps = [a["name"] for a in record.attributes if a["missing"] >= MUCH_MISSING]
     if gaps:
         some = ", ".join(shown(name, 30) for name in gaps[:5]) + (" …" if len(gaps) > 5 else "")
@@ -174,7 +197,10 @@ def _warnings(record: Look, total: Summary, learner: Learner) -> list[str]:
         out.append(f"{count} missing in at least half of the rows: {some}.")
     if isinstance(learner, NaiveBayes):
         out += _repeated(record)
-    out += remarks(total.schema)
+    learned = whole.schema if isinstance(whole, Model) else total.schema
+    if not isinstance(whole, Model) and not isinstance(learner, NaiveBayes):
+        learned = total.without_text().schema  # only naive Bayes has a use for words
+    out += remarks(learned)
     for name, statistic in total.columns.items():
         if isinstance(statistic, Numbers):
             infinite = float(statistic.other[1:].sum(0).floats().sum())

@@ -38,7 +38,7 @@ class LossScores:
     """Weight of each action (columns) in each true class (rows)."""
 
 
-class Deeds:
+class Chosen:
     """Adds up, by true class, how often each action is chosen."""
 
     def __init__(self, loss: Loss, classes: tuple[str, ...]) -> None:
@@ -52,8 +52,8 @@ class Deeds:
         codes: NDArray[np.int32] = decided(found, self.loss, costs=self._costs).codes.astype(np.int32)
         add_counts(codes, truth, share, self.table, self.undecided)
 
-    def __add__(self, other: Deeds) -> Deeds:
-        out = Deeds(self.loss, self.classes)
+    def __add__(self, other: Chosen) -> Chosen:
+        out = Chosen(self.loss, self.classes)
         out.table, out.undecided = self.table + other.table, self.undecided + other.undecided
         return out
 
@@ -74,7 +74,7 @@ class Deeds:
         return spent / (sum(map(sum, rows), Fraction(0)) + sum(none, Fraction(0)))
 
 
-def loss_scores(own: Deeds, baseline: Deeds) -> LossScores:
+def loss_scores(own: Chosen, baseline: Chosen) -> LossScores:
     """The scores, rounded once."""
     rows, none = own.weights()
     totals = [sum(row, Fraction(0)) + lost for row, lost in zip(rows, none, strict=True)]

@@ -16,6 +16,7 @@ import numpy as np
 from likely.evaluate import kernels
 from likely.evaluate.information import Attribute, attributes
 from likely.evaluate.repeating import holm, push, repetition
+from likely.holding import Piece
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
 
@@ -161,13 +162,14 @@ class Sample:
 class Sampler:
     """Keeps some of the rows of a sweep, to compare attributes with each other."""
 
-    def __init__(self, total: Summary) -> None:
-        self.attributes = attributes(total)
+    def __init__(self, total: Summary, found: list[Attribute] | None = None) -> None:
+        self.attributes = attributes(total) if found is None else found
         self.sample = Sample(self.attributes, len(total.classes))
         self._share = min(1.0, SAMPLE / (total.rows + total.left_out))
 
-    def take(self, batch: Batch, start: int) -> None:
-        """Keep those rows of a batch that their numbers choose."""
+    def take(self, piece: Piece, start: int) -> None:
+        """Keep those rows of a piece that their numbers choose."""
+        batch = piece.batch
         picked = np.empty(batch.rows, np.bool_)
         kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 0, picked)
         self.sample.take(batch, np.flatnonzero(picked))

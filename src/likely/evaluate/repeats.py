@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Integral
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likely.drafting import Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
@@ -14,13 +14,18 @@ from likely.evaluate.redundancy import Pair, Sampler, outside
 from likely.evaluate.scores import Scores
 from likely.evaluate.validate import validate
 from likely.models.blocks import LevelBlock, NumberBlock
-from likely.models.model import Learner
+from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
 from likely.models.product import Product
 from likely.sums import state
 from likely.sums.summary import Summary
+from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 AS_IT_IS = "as it is"
 
@@ -76,9 +81,29 @@ class _Without:
     def needs(self, schema: Schema) -> frozenset[str]:
         return self.learner.needs(schema)
 
-    def learn(self, summary: Summary) -> Product:
-        model = self.learner.product(summary)
+    def learn(self, summary: Summary) -> Product | Search:
+        return self.of(self.learner.learn(summary))
+
+    def of(self, model: Model | Search) -> Product | Search:
+        """The model without the factor; a search gives it when it ends."""
+        if isinstance(model, Search):
+            return _Fewer(self, model)
+        assert isinstance(model, Product)
         return replace(model, factors=tuple(f for f in model.factors if f.name != self.name or _is_block(f)))
+
+
+@dataclass(frozen=True)
+class _Fewer(Search):
+    """A search whose model does without one attribute."""
+
+    wish: _Without
+    search: Search
+
+    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
+        return self.search.look_at(batch, group, weight)
+
+    def step(self, sums: tuple[Any, ...]) -> Product | Search:
+        return self.wish.of(self.search.step(sums))
 
 
 def _is_block(factor: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.evaluate import kernels
-from likely.evaluate.losses import Deeds
+from likely.evaluate.losses import Chosen
 from likely.models.posterior import Posterior
 from likely.sums.counts import add_counts
 from likely.sums.exact import Exact
@@ -36,8 +36,8 @@ class Scores:
 class Scorer:
     """Adds up scores over rows; like every sum here it is exact, so threads cannot change a bit of it."""
 
-    def __init__(self, classes: int, deeds: Deeds | None = None) -> None:
-        self.deeds = deeds
+    def __init__(self, classes: int, chosen: Chosen | None = None) -> None:
+        self.chosen = chosen
         self.surprise = Numbers(1, cap=64)
         self.brier = Numbers(1, cap=64)
         self.confusion = Exact.zeros(classes, classes)
@@ -54,8 +54,8 @@ class Scorer:
         self.surprise.update(surprise, group, share)
         self.brier.update(brier, group, share)
         add_counts(found.codes.astype(np.int32), truth, share, self.confusion, self.unclassified)
-        if self.deeds is not None:
-            self.deeds.update(found, truth, share)
+        if self.chosen is not None:
+            self.chosen.update(found, truth, share)
 
     def __add__(self, other: Scorer) -> Scorer:
         out = Scorer(0)
@@ -63,8 +63,8 @@ class Scorer:
         out.brier = self.brier + other.brier
         out.confusion = self.confusion + other.confusion
         out.unclassified = self.unclassified + other.unclassified
-        if self.deeds is not None and other.deeds is not None:
-            out.deeds = self.deeds + other.deeds
+        if self.chosen is not None and other.chosen is not None:
+            out.chosen = self.chosen + other.chosen
         return out
 
     def read(self) -> Scores:

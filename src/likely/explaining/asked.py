@@ -14,7 +14,7 @@ import numpy as np
 from likely.drafting import Reading, with_encoding
 from likely.errors import ColumnError, InputError, nearest, shown
 from likely.models.model import Model, numbered
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
 from likely.table.schema import Column
 from likely.table.source import Source, open_source
@@ -44,6 +44,7 @@ def asked(
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
+    encoding_errors: str = "strict",
 ) -> Asked:
     """One row: a dict of values, or row `number` of a table (the first is 1). What is not given is missing.
 
@@ -55,7 +56,7 @@ def asked(
         if number is not None:
             raise InputError(f"One row was given by its values, so there is no row {number} to look for.")
         return _by_hand(model, data, table)  # type: ignore[arg-type]
-    reading = Reading(encoding=encoding, delimiter=delimiter)
+    reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     return with_encoding(data, reading, lambda source: _of_table(model, source, number))  # type: ignore[no-any-return]
 
 
@@ -85,7 +86,14 @@ def _of_table(model: Model, source: Source, number: int | None) -> Asked:
         many = "no rows" if not rows else "one row" if rows == 1 else f"{rows:,} rows"
         raise InputError(f"{shown(source.name)} has {many}, so there is no row {number or 1:,}.")
     arrow, start = held
-    found, _ = _read(model, arrow, start, arrow.to_pylist()[0])
+    try:
+        row = arrow.to_pylist()[0]
+    except UnicodeDecodeError:
+        model.encoder().encode(arrow, start)  # says which column
+        raise InputError(
+            f"Row {start + 1:,} is not valid UTF-8. Repair it, or have what is broken replaced: --replace-invalid."
+        ) from None
+    found, _ = _read(model, arrow, start, row)
     return replace(found, number=start + 1)
 
 
@@ -118,6 +126,8 @@ def _state(batch: Batch, name: str) -> State:
     if isinstance(cells, Codes):
         code = int(cells.codes[0])
         return "missing" if code == MISSING_CODE else "unseen" if code == UNSEEN_CODE else "known"
+    if isinstance(cells, Texts):
+        return "missing" if cells.starts[0] == cells.ends[0] else "known"
     if not isinstance(cells, np.ndarray):  # a column of another kind, whose factor knows what is missing
         return "known"
     return "missing" if np.isnan(cells[0]) else "known" if np.isfinite(cells[0]) else "infinite"

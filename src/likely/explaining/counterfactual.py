@@ -18,6 +18,7 @@ from likely.explaining.asked import Asked, asked
 from likely.explaining.candidates import Choice, additive, choices
 from likely.explaining.searching import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
 from likely.explaining.turning import Alone, alone_of, rounded, told_value
+from likely.explaining.wordless import Wordless, without_words
 from likely.loss import Loss
 from likely.models.mixture import Gibbs
 from likely.models.model import Model
@@ -60,6 +61,8 @@ class Counterfactual:
     complete: bool = True
     """Whether the values that were considered stand for all; else, of a number, there may be others in between."""
     remarks: tuple[str, ...] = ()
+    wordless: tuple[Wordless, ...] = ()
+    """Texts without some of their words would do it too."""
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *(f"  {line}" for line in self.lines), *self.remarks])
@@ -68,6 +71,8 @@ class Counterfactual:
     def headline(self) -> str:
         """The answer in one sentence."""
         now = "nothing can be decided" if self.decision is None else f"the decision is {words.clean(self.decision)}"
+        if not self.changes and self.wordless:
+            return f"Now {now}. It would be another one if a text lost some of its words:"
         if not self.changes:
             other = "another one" if self.towards is None else words.clean(self.towards)
             none = self.exact and self.complete
@@ -90,9 +95,10 @@ class Counterfactual:
     @property
     def lines(self) -> tuple[str, ...]:
         """The changes, or, where one is enough, all attributes that would do by themselves."""
+        lost = tuple(f"{'or ' if self.changes else ''}{text}" for text in self.wordless)
         if not self.alone:
-            return tuple(_told(c.name, c.after, c.before) for c in self.changes)
-        return tuple(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone)
+            return (*(_told(c.name, c.after, c.before) for c in self.changes), *lost)
+        return (*(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone), *lost)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
@@ -103,6 +109,7 @@ class Counterfactual:
             "changes": [{"name": c.name, "before": c.before, "after": c.after} for c in self.changes],
             "posterior": dict(self.posterior),
             "alone": [a.to_dict() for a in self.alone],
+            "without_words": [text.to_dict() for text in self.wordless],
             "exact": self.exact,
             "complete": self.complete,
             "remarks": list(self.remarks),
@@ -120,16 +127,16 @@ def counterfactual(
     *,
     number: int | None = None,
     towards: object = None,
-    change: Sequence[str] | None = None,
-    loss: Loss | None = None,
+    change: Sequence[str] | str | None = None,
+    loss: Loss | Mapping[str, Any] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Counterfactual:
     """The fewest changes of values that change the decision about a row, or lead `towards` a class or action.
 
-    Only attributes in `change` are changed; if none are named, all that the row has a value of. Levels become any level
-    of training, numbers any within the range of training or of what is known before data. A loss (or the model's own)
-    decides by expected cost.
+    Only attributes in `change` are changed (names, or one name); if none are named, all that the row has a value of.
+    Levels become any level of training, numbers any within the range of training or of what is known before data. A
+    loss (or the model's own) decides by expected cost.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
@@ -146,8 +153,8 @@ def counterfactual_of(
     model: Model,
     row: Asked,
     towards: object = None,
-    change: Sequence[str] | None = None,
-    loss: Loss | None = None,
+    change: Sequence[str] | str | None = None,
+    loss: Loss | Mapping[str, Any] | None = None,
 ) -> Counterfactual:
     """The same for a row that was read already."""
     if model.schema.target is None:
@@ -157,7 +164,7 @@ def counterfactual_of(
             "Gibbs answers each row by a hypothesis drawn at random, so no change of values explains its decisions. "
             "Use Mixture."
         )
-    asking = _Asking.of(model, row, loss if loss is not None else model.loss)
+    asking = _Asking.of(model, row, model.loss if loss is None else Loss.of(loss))
     wanted = asking.wanted(towards)
     names = _changeable(model, row, change)
     found = choices(model, row.batch, names, asking.totals)
@@ -180,8 +187,11 @@ def counterfactual_of(
         posterior=dict(zip(model.classes, after.matrix[0].tolist(), strict=True)),
         alone=alone,
         exact=exact,
-        complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found),
+        # A text could be any other: of texts only words are taken away.
+        complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found)
+        and not any(model.schema[n].kind == "text" for n in names),
         remarks=tuple(remarks),
+        wordless=without_words(model, row, names, asking.codes, asking.names, wanted),
     )
 
 
@@ -189,11 +199,11 @@ def _before(row: Asked, name: str) -> str | None:
     return None if row.states[name] == "missing" else row.cells.get(name)
 
 
-def _changeable(model: Model, row: Asked, change: Sequence[str] | None) -> list[str]:
+def _changeable(model: Model, row: Asked, change: Sequence[str] | str | None) -> list[str]:
     attributes = [c.name for c in model.schema.attributes]
     if change is None:
         return [n for n in attributes if row.states[n] in ("known", "unseen")]
-    for name in change:
+    for name in (change := [change] if isinstance(change, str) else change):
         if name not in attributes:
             why = "is no attribute of this model" if name in model.schema.names else "is not there"
             raise ColumnError(f"{shown(name)} {why}, so it cannot be changed. {nearest(name, attributes)}")

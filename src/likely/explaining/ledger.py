@@ -15,21 +15,21 @@ import numpy as np
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.explaining import words
 from likely.explaining.asked import Asked, State, asked
+from likely.explaining.marking import Span
 from likely.explaining.odds import UNITS, Unit, in_unit, log_odds_of, steps_between, steps_of_rest
+from likely.explaining.pieces import Kind, Piece, pieces_of
 from likely.models.chosen import Chosen
 from likely.models.logistic import LogOdds
 from likely.models.model import Model
 from likely.models.posterior import Posterior
 from likely.models.product import Product
 from likely.models.ranges import check_choice
-from likely.models.tree import TreeModel
 from likely.models.working import Working, working
 from likely.table.labels import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Kind = Literal["prior", "constant", "value", "block", "all", "part", "rest"]
 Order = Literal["size", "schema"]
 REST = "rest"
 """Against all other classes together."""
@@ -53,6 +53,10 @@ class Entry:
     """What is special, as the rest of a sentence about the attribute."""
     parts: tuple[Entry, ...] = ()
     """Pieces of the value, such as words of a text, where a factor can tell them apart; they add up to the entry."""
+    spans: tuple[Span, ...] = ()
+    """Of a word: where it stands in the text, from and to, in characters; once for each time that the text has it."""
+    unknown: int | None = None
+    """Of a text: how many of its words are not known to the model, and so passed over."""
 
     @property
     def impossible(self) -> tuple[str, ...]:
@@ -137,6 +141,10 @@ class Ledger:
                 "impossible": list(e.impossible),
                 "words": words.sentence(self, e),
             }
+            if e.spans:
+                found |= {"times": len(e.spans), "offsets": [list(span) for span in e.spans]}
+            if e.unknown is not None:
+                found["unknown_words"] = e.unknown
             return {**found, "parts": [entry(p) for p in e.parts]} if e.parts else found
 
         return {
@@ -241,98 +249,6 @@ def code_of(name: object, classes: Sequence[str]) -> int:
     return classes.index(wanted)
 
 
-# -- terms, taken apart ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One term of the score: a log for each class, and whose it is."""
-
-    name: str
-    kind: Kind
-    logs: NDArray[np.float64]
-    cell: str | None = None
-    state: State = "known"
-    note: str = ""
-    parts: tuple[Piece, ...] = ()
-
-
-def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[list[Piece], str | None]:
-    """The terms of a row, and the sentence why they are not one for each attribute, where they are not.
-
-    A factor of a product may have a method `parts(cells)`: names and (parts, classes) logs of the first cell, which
-    add up to its term.
-    """
-    try:
-        terms = model.terms(row.batch)
-    except SettingError as error:
-        return _whole(model, joint), str(error)
-    names, array = list(terms.names), terms.array[0]
-    # What normalises the scores of logistic regression is the same for all classes: it is no evidence.
-    last = len(names) - isinstance(model, (LogOdds, Chosen))
-    pieces = [Piece("", "constant" if isinstance(model, LogOdds) or _is_mixed(model) else "prior", array[0])]
-    factors: dict[str, Any] = {f.name: f for f in model.factors} if isinstance(model, Product) else {}
-    found: dict[str, Piece] = {}
-    for name, logs in zip(names[1:last], array[1:last], strict=True):
-        factor = factors.get(name)
-        members = tuple(getattr(factor, "names", ()))
-        piece = _of_block(name, members, logs, row) if members else _of_one(model, name, factor, logs, row)
-        found.update(dict.fromkeys(members or (name,), piece))
-    nothing = np.zeros(len(model.classes))
-    for column in model.schema.attributes:
-        out = "is left out of the model, so it says nothing"
-        unused = Piece(column.name, "value", nothing, row.cells.get(column.name), row.states[column.name], out)
-        piece = found.get(column.name, unused)
-        if not any(piece is p for p in pieces):  # a block stands where its first attribute does
-            pieces.append(piece)
-    if _is_mixed(model):
-        pieces.append(Piece("", "rest", array[-1]))
-    return pieces, None
-
-
-def _is_mixed(model: Model) -> bool:
-    """Whether several members were averaged, so that their terms are not all there is."""
-    return isinstance(model, Chosen) and len(model.members) > 1
-
-
-def _of_one(model: Model, name: str, factor: Any, logs: NDArray[np.float64], row: Asked) -> Piece:
-    split: Any = getattr(factor, "parts", None)
-    parts: tuple[Piece, ...] = ()
-    if split is not None:
-        told, each = split(row.batch.cells[name])
-        parts = tuple(Piece(str(t), "part", np.asarray(v)) for t, v in zip(told, each, strict=True))
-    note = _tree_note(model, name, row, logs) if isinstance(model, TreeModel) else ""
-    return Piece(name, "value", logs, row.cells.get(name), row.states[name], note, parts)
-
-
-def _of_block(name: str, members: tuple[str, ...], logs: NDArray[np.float64], row: Asked) -> Piece:
-    """Attributes that are modelled together have one term."""
-    known = [m for m in members if row.states[m] != "missing"]
-    cell = ", ".join(f"{m}={row.cells.get(m)}" for m in known)
-    return Piece(name, "block", logs, cell, "known" if known else "missing")
-
-
-def _whole(model: Model, joint: NDArray[np.float64]) -> list[Piece]:
-    """Where scores are no sum over attributes: the prior, if there is one, and all values together."""
-    prior = getattr(model, "log_prior", None) if model.generative else None
-    if prior is None:
-        return [Piece("", "all", joint)]
-    rest = np.where(np.isneginf(prior), 0.0, joint - np.where(np.isneginf(prior), 0.0, prior))
-    return [Piece("", "prior", prior), Piece("", "all", rest)]
-
-
-def _tree_note(model: TreeModel, name: str, row: Asked, logs: NDArray[np.float64]) -> str:
-    names = [axis.name for axis in model.grid.axes]
-    parent = int(model.parents[names.index(name)])
-    if row.states[name] != "known":
-        return "is not known: what it says is what depends on it" if logs.any() else ""
-    if parent < 0:
-        return ""
-    if row.states[names[parent]] == "known":
-        return f"given {shown(names[parent])}"
-    return "" if logs.any() else f"is weighed together with {shown(names[parent])}, on which it depends"
-
-
 def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int | None) -> tuple[Entry, ...]:
     """Each piece with what it adds to the log odds; parts begin where the pieces before them have led."""
 
@@ -343,7 +259,8 @@ def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int |
         for piece, ratio in zip(some, ratios, strict=True):
             values = dict(zip(classes, piece.logs.tolist(), strict=True))
             parts = made(piece.parts, so_far) if piece.parts else ()
-            out.append(Entry(piece.name, piece.kind, piece.cell, piece.state, values, ratio, piece.note, parts))
+            made_of = piece.name, piece.kind, piece.cell, piece.state, values, ratio, piece.note
+            out.append(Entry(*made_of, parts, piece.spans, piece.unknown))
             so_far = piece.logs if so_far is None else so_far + piece.logs
         return tuple(out)
 

@@ -15,7 +15,7 @@ import numpy as np
 from likely.explaining.asked import Asked
 from likely.explaining.candidates import Choice
 from likely.explaining.words import clean
-from likely.table.labels import number_label
+from likely.table.labels import date_label, number_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,8 @@ def _number(
         far = rounded(choice, far, does, abs(far - near) * NEAR)
     told = sides[0] or told_value(choice, near)
     if far is None:
-        span = sides[0] or f"{told} or {'more' if step > 0 else 'less'}"
+        ways = ("earlier", "later") if choice.date else ("less", "more")
+        span = sides[0] or f"{told} or {ways[step > 0]}"
     else:
         ends = [told, sides[1] or told_value(choice, far)][::step]
         span = ends[0] if near == far else f"from {ends[0]} to {ends[1]}"
@@ -156,11 +157,4 @@ def told_value(choice: Choice, value: Any) -> str:
     """A candidate as a file would spell it."""
     if choice.labels is not None:
         return str(choice.labels.names[int(value)])
-    if not choice.date:
-        return number_label(float(value))
-    try:
-        stamp = str(np.datetime_as_string(np.datetime64(round(float(value) * 1e6), "us")))
-    except (OverflowError, ValueError):
-        return number_label(float(value))
-    day, _, time = stamp.partition("T")
-    return day if not time.strip("0:.") else f"{day} {time.rstrip('0').rstrip('.') if '.' in time else time}"
+    return date_label(float(value)) if choice.date else number_label(float(value))

@@ -80,6 +80,15 @@ def amount(ledger: Ledger, log: float | None) -> str:
     return f"{value:+,.2f}" if abs(value) < 1e6 else f"{value:+.3g}"
 
 
+def mark(ledger: Ledger, log: float) -> str:
+    """What a word of a text says, short enough to stand beside it: '+1.2'."""
+    if math.isinf(log):
+        return "+∞" if log > 0 else "-∞"
+    if ledger.unit == "odds":
+        return amount(ledger, log).replace(" ", "")
+    return f"{in_unit(log, ledger.unit):+.1f}"
+
+
 def sides(ledger: Ledger) -> tuple[str, str]:
     """What the two sides are called."""
     return clean(ledger.of), "the rest" if ledger.against is None else clean(ledger.against)

@@ -148,6 +148,8 @@ def arranged(blocks: Blocks, schema: Schema) -> Blocks:
                     f"{shown(name)} is left out of the model ({column.why or column.kind}), so it cannot be in a "
                     "block. Take it out of the block, or say with --type how to read it."
                 )
+            if column.kind == "text":
+                raise ColumnError(f"{shown(name)} is a text, so it cannot be in a block. Take it out of the block.")
             kinds.setdefault("levels" if column.kind == "nominal" else "numbers", name)
         if len(kinds) == 2:
             raise SettingError(

@@ -20,7 +20,7 @@ from likely.models.chosen import Chosen, Trial
 from likely.models.hypotheses import spec_of_member, titles_of
 from likely.models.judging import Verdict, judged
 from likely.models.mixing import mixed
-from likely.models.model import Learner, Model, Search
+from likely.models.model import Learner, Model, Search, learnable
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.threads import in_order
@@ -61,7 +61,7 @@ def _alone(learner: Auto, summary: Summary, why: str) -> Chosen:
     """Naive Bayes as it is, or the first candidate that sums are enough for."""
     from likely.models.naive import NaiveBayes
 
-    model = NaiveBayes().learn(summary)
+    model = NaiveBayes().model(learnable(summary, text=True))
     one = np.ones(1)
     trial = Trial((), np.empty(0), np.empty(0), np.empty(0), 0, float("nan"))
     said = f"NaiveBayes was taken as it is: {why}."

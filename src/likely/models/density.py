@@ -28,7 +28,8 @@ class Density:
     """
 
     density: Literal["auto", "naive", "normal", "table"] = "auto"
-    """'auto': a normal density where all columns are numbers, a table where all are nominal, else the naive product."""
+    """'auto': a normal density where all columns are numbers, a table where all are nominal, else the naive product (of
+    which alone texts are a part)."""
     pseudo_count: float = 1.0
     """Added to the count of every cell of the table (of every level, if naive)."""
     variance: Variance = "unbiased"
@@ -55,7 +56,8 @@ class Density:
         as_floats(self, "variance_floor", "shrinkage")
 
     def _kind(self, schema: Schema) -> str:
-        kind = "naive" if self.blocks else chosen(schema, self.density)
+        text = self.density == "auto" and any(c.kind == "text" for c in schema.attributes)
+        kind = "naive" if self.blocks or text else chosen(schema, self.density)
         return "naive" if kind == "mixed" else kind
 
     def needs(self, schema: Schema) -> frozenset[str]:
@@ -92,5 +94,6 @@ class Density:
                 shrinkage=self.shrinkage,
                 unseen=self.unseen,
             )
-        model: Model = inner.learn(summary)
+        model = inner.learn(summary)
+        assert isinstance(model, Model)  # there is one class, so nothing of a text can be chosen by it
         return replace(model, learner=self)

@@ -76,13 +76,14 @@ def chosen(schema: Schema, density: str) -> str:
     """The density that fits the columns, where it is left open: normal, table, or mixed."""
     if density != "auto":
         return density
-    kinds = {c.kind == "nominal" for c in schema.attributes}
+    kinds = {c.kind == "nominal" for c in schema.attributes if c.kind != "text"}
     return "mixed" if len(kinds) == 2 else ("normal" if kinds == {False} else "table")
 
 
 def needs_of(kind: str, schema: Schema) -> frozenset[str]:
     """The statistics that a density is made of; none where it does not fit the columns, which `learn` will say."""
-    if not schema.attributes or any(_is_other(kind, c) for c in schema.attributes):
+    some = [c for c in schema.attributes if c.kind != "text"]  # from which these learn nothing
+    if not some or any(_is_other(kind, c) for c in some):
         return frozenset()
     return {"normal": frozenset({"products"}), "table": frozenset({"cells"})}.get(kind, frozenset())
 

@@ -74,6 +74,10 @@ def check_known(knowledge: Sequence[Knowledge], schema: Schema, kind_of: Callabl
                 f"There is knowledge of {shown(name)}, which is {column.role}{why}. "
                 f"Say how to read it, e.g. {shown(name)} as {'number' if one.is_normal else 'nominal'}."
             )
+        if column.kind == "text":
+            raise SettingError(
+                f"{one.about}: {shown(name)} is a text, of whose words nothing can be known before data yet."
+            )
         if column.kind == "nominal" and one.is_normal:
             raise SettingError(
                 f"{one.about} gives a mean, but {shown(name)} is nominal. Give its levels probabilities, or read it "

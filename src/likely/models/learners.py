@@ -21,6 +21,7 @@ from likely.models.mixture import Gibbs, Mixture
 from likely.models.naive import NaiveBayes
 from likely.models.neighbors import Neighbors
 from likely.models.pooled import Pooled
+from likely.models.text import checked_text, checked_texts
 from likely.models.tree import Tree
 from likely.models.tuned import Tuned
 from likely.sums import state
@@ -60,6 +61,9 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
             raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")
     if "knowledge" in (settings or {}):
         checked_knowledge((settings or {})["knowledge"])  # a misspelt part is refused here, where names are known
+    for key, check in (("text", checked_text), ("text_by_column", checked_texts)):
+        if key in (settings or {}):
+            check((settings or {})[key])  # the same of a misspelt setting of text
     for field in fields(maker):
         if field.default is MISSING and field.default_factory is MISSING and field.name not in (settings or {}):
             raise SettingError(

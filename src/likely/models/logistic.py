@@ -110,7 +110,8 @@ class Logistic:
             return None
         from likely.models.chords import Together
 
-        return Together.begun(self, total.canonical(), [summary.canonical() for summary in training])
+        plain = [summary.canonical().without_text() for summary in (total, *training)]
+        return Together.begun(self, plain[0], plain[1:])
 
     def restored(self, summary: Summary, found: dict[str, Any]) -> LogOdds:
         """The model as a file keeps it."""

@@ -58,6 +58,10 @@ class Search(ABC):
     def step(self, sums: tuple[Any, ...]) -> Model | Search:
         """The model, or the search for another sweep."""
 
+    def blind(self) -> Model | None:
+        """The model that does without looking at rows, where there is one."""
+        return None
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -113,6 +117,14 @@ class Model(ABC):
     def log_joint(self, batch: Batch) -> Matrix:
         """The log score of each class for each row; log P(class, row) where the model is generative."""
 
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and for each text column how many words there were and how many are not known."""
+        return self.log_joint(batch), {}
+
+    def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
+        """What log P(row) has besides `log_joint`, the same for all classes; None where that is all."""
+        return None
+
     def terms(self, batch: Batch) -> Terms:
         """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
         raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
@@ -144,18 +156,31 @@ class Model(ABC):
         for start, arrow in numbered(source.batches(self.columns_in(source))):
             yield encoder.encode(arrow, start)
 
-    def posteriors(self, source: Source, columns: list[str] | None = None) -> Iterator[tuple[Any, Posterior]]:
-        """Each Arrow batch of a source with its posterior, in order; several threads score."""
+    def posteriors(
+        self, source: Source, columns: list[str] | None = None, densities: bool = False
+    ) -> Iterator[tuple[Any, Posterior]]:
+        """Each Arrow batch of a source with its posterior, in order; several threads score.
+
+        With `densities` the log_evidence is log P(row) in full, also where a part of it is the same for all classes.
+        """
 
         def scored(item: tuple[int, Any]) -> tuple[Any, Posterior]:
             start, arrow = item
-            encoder = self.encoder()
-            joint = self.log_joint(encoder.encode(arrow, start))
-            found = Posterior.of(self.classes, joint, one=False, proper=self.proper)
-            return arrow, replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=tuple(encoder.absent))
+            batch, found = self.read(arrow, start)
+            orders = self.log_orders(batch) if densities else None
+            return arrow, found if orders is None else replace(found, log_evidence=found.log_evidence + orders)
 
         wanted = self.columns_in(source)
         yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
+
+    def read(self, arrow: Any, start: int) -> tuple[Batch, Posterior]:
+        """The rows of an Arrow batch whose first one is row `start`, and their posterior with what there is to tell."""
+        encoder = self.encoder()
+        batch = encoder.encode(arrow, start)
+        joint, words = self.scored(batch)
+        found = Posterior.of(self.classes, joint, one=False, proper=self.proper)
+        absent = tuple(encoder.absent)
+        return batch, replace(found, unseen=encoder.unseen, strays=encoder.strays, absent=absent, words=words)
 
     def columns_in(self, source: Source) -> list[str]:
         """The columns of the source that this model reads; at least one attribute must be there."""
@@ -186,7 +211,9 @@ class Model(ABC):
         return (self.table_of_one(data), True) if one else (data, False)  # type: ignore[arg-type]
 
     def table_of_one(self, row: Mapping[str, object]) -> list[dict[str, object]]:
-        """One row as a table, with a cell for every attribute."""
+        """One row (a dict of values) as a table, with a cell for every attribute; anything else is refused."""
+        if not isinstance(row, Mapping) or any(_is_column(v) for v in row.values()):
+            raise InputError('This takes one row. Give it as a dict of values: {"outlook": "sunny", "windy": True}.')
         for name in row.keys() - set(self.schema.names):
             self.schema[name]  # an unknown name is refused, with the nearest one
         # The target gives the table a column where there is no attribute; what it holds does not matter.
@@ -200,11 +227,19 @@ class Model(ABC):
     def log_density(self, data: object) -> Any:
         """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training."""
         self.check_generative()
-        found = self.posterior(data)
+        table, one = self.as_table(data)
+        found = joined(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
     def check_generative(self) -> None:
         """Refuse to speak of the density of rows where the model knows only that of classes."""
+        odd = [t for t in getattr(self, "texts", ()) if not t.settings.is_likelihood]
+        if odd:
+            raise SettingError(
+                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which says how probable a "
+                "class is given the words, not how probable the words are. Say text multinomial or bernoulli, and "
+                "scale = 1."
+            )
         if not self.generative:
             raise SettingError(
                 f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
@@ -228,16 +263,20 @@ class Model(ABC):
         """What cannot be derived from the summary again (a learner's own sweeps found it); kept in the file."""
         return {}
 
+    def carried(self) -> dict[str, Any]:
+        """What of `found` holds as well when other rows are learned or unlearned."""
+        return {}
+
     def __repr__(self) -> str:
         return f"<Model by {self.learner!r} from {self.summary!r}>"
 
 
-def learnable(summary: Summary, classes: Collection[str] = ()) -> Summary:
-    """The summary as learners read it: canonical, without words, with at least one class.
+def learnable(summary: Summary, classes: Collection[str] = (), text: bool = False) -> Summary:
+    """The summary as learners read it: canonical, with at least one class, and without words unless they are wanted.
 
     `classes` are among them, rows or not.
     """
-    summary = summary.canonical().without_text()
+    summary = summary.canonical() if text else summary.canonical().without_text()
     if classes:
         summary = summary.with_classes(classes)
     if not summary.classes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from likely.errors import SettingError, shown
@@ -17,15 +17,19 @@ from likely.models.joint import CellSettings
 from likely.models.kernel import Bandwidth
 from likely.models.knowledge import Knowledge, checked_knowledge
 from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
-from likely.models.model import learnable
+from likely.models.model import Model, Search, learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, check_shrinkage
 from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, named, named_prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
 from likely.models.ranges import check_choice, checked, checked_weights
+from likely.models.text import Said, Text, checked_text, checked_texts, text_said
+from likely.models.textfactor import text_factor, told_of
+from likely.sums import state
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
+from likely.sums.words import Words
 from likely.table.schema import Schema
 
 
@@ -73,6 +77,12 @@ class NaiveBayes:
     shrinkage: Shrinkage = 0.0
     """Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few."""
 
+    text: Said = "auto"
+    """How the words of text columns speak: Text(…); a model ('multinomial', 'bernoulli', 'complement') of which the
+    rest is chosen; or 'auto'. What is not said is chosen by the log score of rows held out."""
+    text_by_column: Mapping[str, Said] = field(default_factory=dict)
+    """The same for single columns, which `text` then does not speak of."""
+
     knowledge: tuple[Knowledge, ...] = ()
     """What is known before any row, and how many rows that is worth: [Knowledge("fever", given="flu", …), …]."""
 
@@ -106,6 +116,8 @@ class NaiveBayes:
         self._set("bin_count", numeric.checked_count(self.bin_count))
         self._set("blocks", checked_blocks(self.blocks))
         self._set("knowledge", checked_knowledge(self.knowledge))
+        self._set("text", checked_text(self.text))
+        self._set("text_by_column", checked_texts(self.text_by_column))
         check_shrinkage(self.shrinkage)
         self._set("shrinkage", self.shrinkage if self.shrinkage == "auto" else float(self.shrinkage))
 
@@ -117,29 +129,56 @@ class NaiveBayes:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
         return wishes(self.blocks, schema)
 
-    def learn(self, summary: Summary) -> Any:
+    def learn(self, summary: Summary) -> Model | Search:
         """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
 
-        With attribute weights it is a product of powers, `Weighed`.
+        Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
+        of powers, `Weighed`.
         """
+        from likely.models.textsearch import begun
+
+        summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
+        self.check(summary.schema)
+        return begun(self, summary) or self.model(summary)
+
+    def restored(self, summary: Summary, found: dict[str, Any]) -> Model:
+        """The model with the settings of text that a file keeps."""
+        summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
+        return self.model(summary, {name: replace(state.built(Text, said)) for name, said in found["text"].items()})
+
+    def model(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Model:
+        """`product`, its factors raised to the attribute weights where there are any."""
         if self.attribute_weights is None:
-            return self.product(summary)
+            return self.product(summary, chosen)
         from likely.models.weighed import weighed
 
-        for name in self.attribute_weights:
-            if summary.schema[name].role != "attribute":
-                raise SettingError(f"There is an attribute weight for {shown(name)}, which is not an attribute.")
-        return weighed(replace(self, attribute_weights=None).product(summary), self.attribute_weights, self)
+        plain = replace(self, attribute_weights=None).product(summary, chosen)
+        return weighed(plain, self.attribute_weights, self)
 
-    def product(self, summary: Summary) -> Product:
-        """Prior and factors."""
-        summary = learnable(summary, known_classes(self.knowledge, summary.schema))
+    def text_settings(self, name: str) -> Text:
+        """What was said of a text column."""
+        return text_said(self.text_by_column.get(name, self.text))
+
+    def check(self, schema: Schema) -> None:
+        """Refuse what is said of columns that are not of that kind."""
+        for name in self.text_by_column:
+            if schema[name].kind != "text":
+                raise SettingError(f"There are settings of text for {shown(name)}, which is not a text attribute.")
+        for name in self.attribute_weights or {}:
+            if schema[name].role != "attribute":
+                raise SettingError(f"There is an attribute weight for {shown(name)}, which is not an attribute.")
         for name in self.level_weights or {}:
-            if summary.schema[name].kind != "nominal":
+            if schema[name].kind != "nominal":
                 raise SettingError(f"There are level weights for {shown(name)}, which is not a nominal attribute.")
         numbers = self.number_settings()
-        numbers.check(summary.schema)
-        check_known(self.knowledge, summary.schema, numbers.kind)
+        numbers.check(schema)
+        check_known(self.knowledge, schema, numbers.kind)
+        self.arranged_blocks(schema)
+
+    def product(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Product:
+        """The model of a summary that is fit to learn from, with the settings of text that were chosen."""
+        chosen, numbers = chosen or {}, self.number_settings()
+        self.check(summary.schema)
         factors: list[Factor] = []
         notes: list[str] = []
         blocks = self.arranged_blocks(summary.schema)
@@ -154,6 +193,13 @@ class NaiveBayes:
                 continue
             if isinstance(statistic, Counts):
                 factors.append(categorical(column, statistic, self.level_settings(column.name, summary)))
+                continue
+            if isinstance(statistic, Words):
+                said = self.text_settings(column.name)
+                how = chosen[column.name] if column.name in chosen else said.settled()
+                words = text_factor(column.name, statistic, how, len(summary.classes))
+                notes += told_of(column.name, said, how, words, column.name in chosen)
+                factors += [] if words is None else [words]
                 continue
             known = known_normals(self.knowledge, column.name, summary.classes, summary.schema)
             factor, told = number_factor(column.name, statistic, numbers, summary.classes, known)
@@ -172,6 +218,7 @@ class NaiveBayes:
             factors=tuple(factors),
             notes=tuple(notes),
             refuse_unseen=self.unseen == "error",
+            chosen={name: how for name, how in chosen.items() if name in summary.columns},
         )
 
     def arranged_blocks(self, schema: Schema) -> dict[str, tuple[str, ...]]:

@@ -42,6 +42,8 @@ class Posterior:
     """For each column of numbers, how many cells were not numbers; they count as missing."""
     absent: tuple[str, ...] = ()
     """Attributes that the table does not have; their cells count as missing."""
+    words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """For each text column, how many words there were, and how many of these the model does not know and skipped."""
 
     @classmethod
     def of(cls, classes: tuple[str, ...], log_joint: Matrix, one: bool | None = None, proper: bool = True) -> Posterior:
@@ -101,4 +103,10 @@ def joined(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> P
     unseen, strays = (dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays"))
     absent = tuple(sorted({name for p in parts for name in p.absent}))
     proper = all(p.proper for p in parts)
-    return Posterior(classes, matrix, evidence, one, proper, unseen=unseen, strays=strays, absent=absent)
+    words = {name: _counted(name, parts) for p in parts for name in p.words}
+    return Posterior(classes, matrix, evidence, one, proper, unseen=unseen, strays=strays, absent=absent, words=words)
+
+
+def _counted(name: str, parts: Sequence[Posterior]) -> tuple[int, int]:
+    found = [p.words[name] for p in parts if name in p.words]
+    return sum(words for words, _ in found), sum(unknown for _, unknown in found)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from likely.models import sampling
 from likely.models.beforehand import known_exhibits
 from likely.models.blocks import LevelBlock, NumberBlock
 from likely.models.categorical import Categorical
-from likely.models.model import Exhibit, Model, Terms
+from likely.models.model import Exhibit, Learner, Model, Terms
 from likely.models.numeric import NumberFactor
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
+from likely.models.text import Text
+from likely.models.textfactor import TextFactor
 from likely.models.working import Working, working
+from likely.sums import state
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
 
-Factor = Categorical | NumberFactor | LevelBlock | NumberBlock
+Factor = Categorical | NumberFactor | LevelBlock | NumberBlock | TextFactor
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,18 +39,57 @@ class Product(Model):
     """P(class), exact."""
     log_prior: NDArray[np.float64]
     factors: tuple[Factor, ...]
-    generative: ClassVar[bool] = True
+    chosen: Mapping[str, Text] = field(default_factory=dict)
+    """Settings of text columns that were chosen on rows held out: they cannot be derived from the sums again."""
+
+    @property
+    def texts(self) -> tuple[TextFactor, ...]:
+        """The factors of text columns."""
+        return tuple(f for f in self.factors if isinstance(f, TextFactor))
+
+    @property
+    def generative(self) -> bool:  # type: ignore[override]
+        """Unless a text is scored otherwise than by the probability of its words."""
+        return all(text.settings.is_likelihood for text in self.texts)
+
+    @property
+    def proper(self) -> bool:  # type: ignore[override]
+        """Scores of texts that are no likelihood are brought to the size of probabilities by their scale."""
+        return all(t.settings.is_likelihood or t.settings.scale != "none" for t in self.texts)
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class) + sum of log P(cell | class) over the attributes, (rows, classes)."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        for start in range(0, batch.rows, BLOCK):
-            rows = slice(start, start + BLOCK)
-            block = batch.sliced(rows)
-            for factor in self.factors:
-                add_factor(factor, block, out[rows])
-        return out
+        return self.scored(batch)[0]
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and for each text column how many words there were and how many are not known."""
+        return scored(self, batch, add_factor)
+
+    def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
+        """The multinomial coefficients of the texts, of which `log_joint` makes no use."""
+        if not self.texts:
+            return None
+        return np.sum([text.log_orders(batch.cells[text.name]) for text in self.texts], axis=0)  # type: ignore[no-any-return]
+
+    def found(self) -> dict[str, Any]:
+        """The settings that were chosen on rows held out."""
+        if not self.chosen:
+            return {}
+        return {"text": {name: state.plain(text) for name, text in self.chosen.items()}}
+
+    @property
+    def frozen(self) -> Learner:
+        """The learner, with the settings of text that were chosen on held-out rows as if they had been said."""
+        learner: Any = self.learner
+        if not self.chosen:
+            return self.learner
+        if len(self.chosen) == 1 and not learner.text_by_column and len(self.texts) == 1:
+            return replace(learner, text=next(iter(self.chosen.values())))  # type: ignore[no-any-return]
+        return replace(learner, text_by_column={**learner.text_by_column, **self.chosen})  # type: ignore[no-any-return]
+
+    def carried(self) -> dict[str, Any]:
+        """Chosen settings stay as they are when rows are learned or unlearned."""
+        return self.found()
 
     def terms(self, batch: Batch) -> Terms:
         """The prior and each factor's share of `log_joint`, by the same code."""
@@ -71,7 +113,8 @@ class Product(Model):
         """What was known before the rows, and what is believed of each block; other attributes are shown one by one."""
         blocks = (f for f in self.factors if isinstance(f, (LevelBlock, NumberBlock)))
         before = known_exhibits(self.learner, self.summary, self.prior, self.factors)
-        return (*before, *(exhibit for block in blocks for exhibit in block.exhibits(self.classes)))
+        together = (exhibit for block in blocks for exhibit in block.exhibits(self.classes))
+        return (*before, *together, *(exhibit for text in self.texts for exhibit in text.exhibits(self.classes)))
 
     def levels(self, name: str) -> list[str]:
         """The levels of a nominal attribute: of rows, as declared, and as knowledge names them."""
@@ -104,9 +147,33 @@ class Product(Model):
         return working(self.classes, self.prior, self.factors, terms, batch, row, self.posterior(row))
 
 
-def add_factor(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> None:
-    """Add a factor's share of the score: a block reads the cells of several columns, any other factor those of one."""
+def add_factor(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> tuple[int, int] | None:
+    """Add a factor's share of the score: a block reads the cells of several columns, any other factor those of one.
+
+    A text says how many words it had, and how many are not known.
+    """
+    if isinstance(factor, TextFactor):
+        return factor.add(batch.cells[factor.name], out)
     if isinstance(factor, (LevelBlock, NumberBlock)):
         factor.add(batch, out)
     else:
         factor.add(batch.cells[factor.name], out)
+    return None
+
+
+def scored(
+    model: Product, batch: Batch, add: Callable[[Factor, Batch, Matrix], tuple[int, int] | None]
+) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+    """Prior and factors, added block by block of rows in this order; and the words of texts, known or not."""
+    counted = {text.name: (0, 0) for text in model.texts}
+    out = np.empty((batch.rows, len(model.classes)))
+    out[:] = model.log_prior
+    for start in range(0, batch.rows, BLOCK):
+        rows = slice(start, start + BLOCK)
+        block = batch.sliced(rows)
+        for factor in model.factors:
+            words = add(factor, block, out[rows])
+            if words is not None:
+                before = counted[factor.name]
+                counted[factor.name] = (before[0] + words[0], before[1] + words[1])
+    return out, counted

@@ -13,6 +13,8 @@ from likely.models.drawing import chance, number_cells
 from likely.models.gaussian import Gaussian
 from likely.models.kernel import KernelDensity
 from likely.models.quotient import log_of
+from likely.models.textdrawing import drawn_texts
+from likely.models.textfactor import TextFactor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +39,9 @@ def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
         if isinstance(factor, (LevelBlock, NumberBlock)):
             for name, drawn in factor.draw(group, rng).items():
                 out[name] = drawn if isinstance(drawn, list) else number_cells(drawn, model.schema[name].kind)
+            continue
+        if isinstance(factor, TextFactor):
+            out[factor.name] = drawn_texts(factor, group, rng)
             continue
         if isinstance(factor, Categorical):
             out[factor.name] = _levels(factor, group, rng)

@@ -69,7 +69,7 @@ class Tuned:
         """Begin the search; where no row can be held out, plain naive Bayes."""
         summary = learnable(summary)
         if len(summary.classes) < 2 or summary.rows < 2 * self.parts or not summary.columns:
-            return weighed(NaiveBayes().learn(summary), {}, self)
+            return weighed(NaiveBayes().product(summary), {}, self)
         return Tuning(self, summary)
 
     def restored(self, summary: Summary, found: Mapping[str, Any]) -> Weighed:
@@ -77,7 +77,9 @@ class Tuned:
         from likely.models.learners import learner_named
 
         chosen = learner_named("NaiveBayes", dict(found["chosen"]))
-        return weighed(replace(chosen, attribute_weights=None).learn(summary), chosen.attribute_weights or {}, self)
+        return weighed(
+            replace(chosen, attribute_weights=None).product(learnable(summary)), chosen.attribute_weights or {}, self
+        )
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,12 @@ class Tuning(Search):
             return self._chosen(*sums[0].arrays())
         some = [p for p, part in enumerate(sums) if part.rows]
         if len(some) < 2:
-            return weighed(NaiveBayes().learn(self.summary), {}, self.learner)
+            return weighed(NaiveBayes().product(self.summary), {}, self.learner)
         models = {}
         for p in some:
             training = reduce(add, (sums[other] for other in some if other != p)).canonical()
             models[p] = {
-                (kind, extra): NaiveBayes(numbers=kind, pseudo_count=extra).learn(training)  # type: ignore[arg-type]
+                (kind, extra): NaiveBayes(numbers=kind, pseudo_count=extra).product(training)  # type: ignore[arg-type]
                 for kind, extra in self._tried
             }
         return replace(self, models=models)
@@ -150,7 +152,7 @@ class Tuning(Search):
     def _chosen(self, terms: NDArray[np.float64], truth: NDArray[np.intp], weight: NDArray[np.float64]) -> Weighed:
         """`terms` is (settings, attributes, rows, classes)."""
         if not len(truth):
-            return weighed(NaiveBayes().learn(self.summary), {}, self.learner)
+            return weighed(NaiveBayes().product(self.summary), {}, self.learner)
         names, tried = list(self.summary.columns), self._tried
         start = np.log(self.summary.total.floats())
         nominal = [j for j, name in enumerate(names) if self.summary.schema[name].kind == "nominal"]
@@ -175,7 +177,7 @@ class Tuning(Search):
                 kinds[name] = tried[k][0]
         found = attribute_weights(kept, start, truth, weight)
         chosen = NaiveBayes(numbers=kinds or "gaussian", pseudo_count=tried[smoothing][1])  # type: ignore[arg-type]
-        return weighed(chosen.learn(self.summary), dict(zip(names, found.tolist(), strict=True)), self.learner)
+        return weighed(chosen.product(self.summary), dict(zip(names, found.tolist(), strict=True)), self.learner)
 
 
 class _Kept:

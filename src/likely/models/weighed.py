@@ -14,7 +14,8 @@ import numpy as np
 from likely.errors import shown
 from likely.models.model import Exhibit, Learner, Model, Terms
 from likely.models.posterior import Matrix
-from likely.models.product import BLOCK, Product, add_factor
+from likely.models.product import Product, add_factor, scored
+from likely.models.textfactor import TextFactor
 from likely.table.batch import Batch
 
 
@@ -26,16 +27,18 @@ class Weighed(Model):
     weights: Mapping[str, float]
     """Of each factor, by its name; 1 where none is given, 0 leaves it out."""
 
+    @property
+    def texts(self) -> tuple[TextFactor, ...]:
+        """The factors of text columns."""
+        return self.product.texts
+
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class) + sum of weight * log P(cell | class), (rows, classes)."""
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.product.log_prior
-        for start in range(0, batch.rows, BLOCK):
-            rows = slice(start, start + BLOCK)
-            block = batch.sliced(rows)
-            for factor in self.product.factors:
-                self._add(factor, block, out[rows])
-        return out
+        return self.scored(batch)[0]
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and for each text column how many words there were and how many are not known."""
+        return scored(self.product, batch, self._add)
 
     def terms(self, batch: Batch) -> Terms:
         """The prior and each factor's share of `log_joint`, by the same code."""
@@ -46,17 +49,19 @@ class Weighed(Model):
             self._add(factor, batch, part)
         return Terms(("prior", *(f.name for f in factors)), out.transpose(1, 0, 2))
 
-    def _add(self, factor: Any, batch: Batch, out: Matrix) -> None:
+    def _add(self, factor: Any, batch: Batch, out: Matrix) -> tuple[int, int] | None:
         weight = self.weights.get(factor.name, 1.0)
-        if weight:
-            each = np.zeros_like(out)
-            add_factor(factor, batch, each)
-            out += weight * each
+        if not weight:
+            return None
+        each = np.zeros_like(out)
+        words = add_factor(factor, batch, each)
+        out += weight * each
+        return words
 
     @property
     def chosen(self) -> Learner:
         """The naive Bayes that this is."""
-        return replace(self.product.learner, attribute_weights=dict(self.weights) or None)  # type: ignore[type-var]
+        return replace(self.product.frozen, attribute_weights=dict(self.weights) or None)  # type: ignore[type-var]
 
     @property
     def frozen(self) -> Learner:
@@ -76,7 +81,9 @@ class Weighed(Model):
         """What was chosen, where rows were needed to choose it."""
         from likely.models.learners import settings_of
 
-        return {} if type(self.learner).__name__ == "NaiveBayes" else {"chosen": settings_of(self.chosen)}
+        if type(self.learner).__name__ == "NaiveBayes":
+            return self.product.found()
+        return {"chosen": settings_of(self.chosen)}
 
 
 def weighed(product: Product, weights: Mapping[str, float], learner: Learner) -> Weighed:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.sums.reading import DONE, FROZEN, NO_SCRATCH, score_words
+from likely.sums.counting import Scratch
+from likely.sums.reading import DONE, FROZEN, score_words
 from likely.sums.vocabulary import Vocabulary
 from likely.table.batch import Texts
 from likely.table.letters import BYTES
@@ -46,29 +48,38 @@ class WordScores:
 
     def score(self, cells: Texts) -> Scored:
         """The scores of all documents of a column, (documents, classes)."""
-        rows, words = len(cells), len(self.vocabulary)
-        letters, state = alphabet_for(cells.data), np.zeros(8, np.int64)
+        rows = len(cells)
+        letters, state = alphabet_for(cells), np.zeros(8, np.int64)
         state[FROZEN] = 1
-        stop = Vocabulary.of(sorted(self.tokens.stop, key=str.encode))
-        stop_index = stop.index if len(stop) else np.zeros((1, 2), np.uint64)
         out = np.zeros((rows, self.weights.shape[1]))
         counted, unknown = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-        scratch, damped = np.empty(1 << 12, np.uint8), self._damped(64)
-        times, touched = np.zeros(words, np.int32), np.zeros(words, np.int32)
-        row, why = 0, NO_SCRATCH
+        tables = self._spare.pop() if self._spare else self._tables()
+        scratch, damped, row = Scratch(), self._damped(64), 0
         while True:
             row, why = score_words(
                 cells.data, cells.starts, cells.ends, row, BYTES, letters.small, letters.near, self.tokens.numbers(),
-                scratch, stop.letters, stop.ends, stop_index, self.vocabulary.letters, self.vocabulary.ends,
-                self.vocabulary.hashes, self.vocabulary.index, times, touched, state, _ANY, damped, self.weights, out,
-                counted, unknown,
+                *scratch.arrays, *self._stop, *tables, state, _ANY, damped, self.weights, out, counted, unknown,
             )  # fmt: skip
             if why == DONE:
+                self._spare.append(tables)
                 return Scored(out, counted, unknown)
             if why < 0:
                 damped = self._damped(1 - 2 * why)
             else:
-                scratch = np.empty(4 * len(scratch), np.uint8)
+                scratch = Scratch(4 * scratch.size)
+
+    @cached_property
+    def _stop(self) -> tuple[NDArray[Any], ...]:
+        return Vocabulary.of(sorted(self.tokens.stop, key=str.encode)).tables()
+
+    @cached_property
+    def _spare(self) -> list[tuple[NDArray[Any], ...]]:
+        """Tables that no thread uses at the moment: words are counted in the index itself."""
+        return []
+
+    def _tables(self) -> tuple[NDArray[Any], ...]:
+        letters, ends, hashes, index = self.vocabulary.tables()
+        return letters, ends, hashes, index.copy(), np.zeros(len(self.vocabulary) + 1, np.int32)
 
     def _damped(self, upto: int) -> NDArray[np.float64]:
         return np.concatenate([np.zeros(1), self.damping(np.arange(1.0, upto + 1))])

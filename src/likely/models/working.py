@@ -23,13 +23,14 @@ from likely.models.gaussian import Gaussian
 from likely.models.kernel import KernelDensity
 from likely.models.posterior import Posterior
 from likely.models.quotient import READABLE, Quotient
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
+from likely.models.textfactor import TextFactor
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Single = Categorical | Gaussian | KernelDensity | Binned
+Single = Categorical | Gaussian | KernelDensity | Binned | TextFactor
 Factor = Single | LevelBlock | NumberBlock
 
 MOST_STEPS = 12
@@ -205,7 +206,7 @@ def _block_step(
 def _product(values: list[Quotient | float], log: float) -> Fraction | float:
     counted = [v for v in values if isinstance(v, Quotient)]
     if len(counted) < len(values):
-        return math.exp(log)
+        return math.exp(log) if log < 709 else math.inf  # scores of texts may be large
     if any(v.value == 0 for v in counted):
         return Fraction(0)
     # Two long products and one reduction; reducing at every step is slow where there are thousands.
@@ -214,6 +215,8 @@ def _product(values: list[Quotient | float], log: float) -> Fraction | float:
 
 def _is_missing(factor: Factor, batch: Batch) -> bool:
     cells = batch.cells[factor.name]
+    if isinstance(cells, Texts):
+        return bool(cells.starts[0] == cells.ends[0])
     return bool(cells.codes[0] == MISSING_CODE) if isinstance(cells, Codes) else bool(np.isnan(cells[0]))
 
 
@@ -223,6 +226,8 @@ def _cell_step(
     """P(cell | class) for each class (None: left out), and what is special about the cell."""
     if isinstance(factor, Categorical):
         return _level_step(factor, batch)
+    if isinstance(factor, TextFactor):
+        return _text_step(factor, batch, logs)
     return _bin_step(factor, batch) if isinstance(factor, Binned) else _number_step(factor, batch, logs)
 
 
@@ -248,6 +253,19 @@ def _bin_step(factor: Binned, batch: Batch) -> tuple[tuple[Quotient, ...] | None
         return values, f"falls into the bin {shown(factor.levels.labels.names[code])}."
     why = "is missing" if np.isnan(cells[0]) else "is infinite"
     return values, f"{why}: left out." if values is None else f"{why}, which counts as a level."
+
+
+def _text_step(
+    factor: TextFactor, batch: Batch, logs: NDArray[np.float64]
+) -> tuple[tuple[Quotient | float, ...] | None, str]:
+    """The product over the words of a text."""
+    if _is_missing(factor, batch):
+        return None, "is missing: left out."
+    words = factor.scores.words(batch.cells[factor.name].text(0))
+    known = sum(times for _, k, times in words if k >= 0)
+    every = sum(times for *_, times in words)
+    note = f"is scored by its words, of which {known:,} of {every:,} are known ({factor.settings.written()})."
+    return tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist()), note
 
 
 def _number_step(

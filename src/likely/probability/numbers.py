@@ -91,14 +91,14 @@ def alike(values: Mapping[Key, Number]) -> dict[Key, Number]:
     return {key: float(v) for key, v in values.items()}
 
 
-def check_sum(values: Iterable[Number], where: str, remedy: str = "") -> None:
+def check_sum(values: Iterable[Number], where: str, remedy: str = "Mend them.") -> None:
     """Refuse probabilities that do not sum to one; say by how much."""
     found = total(values)
     off: Number = found - 1
     if off == 0 or (isinstance(off, float) and abs(off) <= TOLERANCE):
         return
     how = f"{plain(off if off > 0 else -off)} too {'much' if off > 0 else 'little'}"
-    raise SettingError(f"{where} sum to {plain(found)}, not to 1: {how}.{f' {remedy}' if remedy else ''}")
+    raise SettingError(f"{where} sum to {plain(found)}, not to 1: {how}. {remedy}")
 
 
 def equal(one: Number, other: Number) -> bool:

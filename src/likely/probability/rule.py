@@ -239,7 +239,11 @@ def _prior(given: Mapping[Any, Given], named_later: list[Hashable]) -> dict[Hash
         raise SettingError(f"The prior names neither {known}. Leave at most one hypothesis to get the rest.")
     if not out:
         raise SettingError("There is no hypothesis. Give the prior of at least one.")
-    check_sum(out.values(), f"The priors of {', '.join(shown(spelled(h)) for h in out)}")
+    check_sum(
+        out.values(),
+        f"The priors of {', '.join(shown(spelled(h)) for h in out)}",
+        "Mend them, or leave one hypothesis to its likelihoods alone: it gets the rest.",
+    )
     return alike(out)
 
 

@@ -24,6 +24,7 @@ from likely.report.words import clean, duration, moment, number, percent, plural
 from likely.sums import state
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
+from likely.sums.words import Words
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -40,12 +41,22 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A text whose words are marked: stretches as they may be printed, with a mark and its strength from -1 to 1."""
+
+    title: str
+    stretches: tuple[tuple[str, str, float], ...]
+    """The text, what is marked there ('+1.2'; empty: nothing), and how strong that is."""
+
+
+@dataclass(frozen=True)
 class Page:
-    """What one command says: a headline, tables, then remarks."""
+    """What one command says: a headline, tables, marked texts, then remarks."""
 
     headline: str
     tables: tuple[Table, ...] = ()
     remarks: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] = ()
 
 
 def numbers_from(start: int, width: int) -> frozenset[int]:
@@ -119,6 +130,8 @@ def of_model(model: Model, fractions: bool = False) -> Page:
         statistic = summary.columns[column.name]
         if isinstance(statistic, Counts):
             about = plural(len(model.levels(column.name)), "level")
+        elif isinstance(statistic, Words):
+            about = f"{plural(len(statistic.held().vocabulary) - 1, 'different word')}"
         else:
             values, _ = statistic.tally()
             tell = moment if column.kind == "date" else number
@@ -126,10 +139,12 @@ def of_model(model: Model, fractions: bool = False) -> Page:
         rows.append((clean(column.name, 40), column.kind, "attribute", about))
     columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
     name = clean(target.name) if target else "a density"
+    # Words are many: `likely show MODEL COLUMN` has them.
+    apart = {e.title for text in getattr(model, "texts", ()) for e in text.exhibits(model.classes)}
     return Page(
         f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
-        (*((classes,) if target else ()), columns, *(_table(e) for e in model.exhibits())),
+        (*((classes,) if target else ()), columns, *(_table(e) for e in model.exhibits() if e.title not in apart)),
         model.notes,
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 from likely.explaining import words
 from likely.explaining.counterfactual import Counterfactual
 from likely.explaining.ledger import Ledger
+from likely.explaining.marking import marked
 from likely.explaining.sureness import Sureness
-from likely.report.contents import Page, Table
+from likely.report.contents import Page, Passage, Table
 from likely.sums import state
 
 
@@ -40,7 +43,39 @@ def of_ledger(
         remarks.append(sure)
     elif sure is not None and ledger.best is not None:
         headline += f"\nHow sure of the number: {sure.words(ledger.best)}."
-    return Page(headline, tuple(tables), tuple(remarks))
+    return Page(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
+
+
+def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:
+    """The texts of the row, their words marked with what they say."""
+    of, against = words.sides(ledger)
+    out = []
+    for entry in ledger.ordered:
+        said = {p.name: (p.log_ratio, p.spans) for p in entry.parts if p.spans and p.log_ratio is not None}
+        if entry.cell is None or not said:
+            continue
+        pieces = marked(entry.cell, said, everything)
+        most = max((abs(p.log_ratio) for p in pieces if p.log_ratio and math.isfinite(p.log_ratio)), default=1.0)
+        stretches = []
+        for piece in pieces:
+            before = " … " if piece.cut else ""
+            log = piece.log_ratio
+            if log is None:
+                stretches.append((before + _lines(piece.text), "", 0.0))
+                continue
+            if before:
+                stretches.append((before, "", 0.0))
+            strength = math.copysign(1.0, log) if math.isinf(log) else log / most
+            stretches.append((_lines(piece.text), words.mark(ledger, log), strength))
+        title = f"{words.clean(entry.name)}, its words marked with what they say (+ for {of}, - for {against})"
+        out.append(Passage(title, tuple(stretches)))
+    return tuple(out)
+
+
+def _lines(text: str) -> str:
+    """A stretch of a text fit for a terminal: lines stay lines, whatever else is not printable is replaced."""
+    plain = re.sub(r"\n\s*\n\s*\n", "\n\n", re.sub(r"\r\n?", "\n", text)).replace("\t", " ")
+    return "".join(c if c == "\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in plain)
 
 
 def ledger_json(

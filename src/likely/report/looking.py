@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from likely.evaluate.look import Look
+from likely.evaluate.wordbits import WordsTold
 from likely.report import costs
 from likely.report.contents import Page, Table, numbers_from
 from likely.report.words import clean, number, percent, plural
+
+MOST_NOTES = 4
 
 
 def of_look(record: Look, everything: bool = False) -> Page:
@@ -23,7 +26,9 @@ def of_look(record: Look, everything: bool = False) -> Page:
         f"{clean(record.target)} in {clean(record.source)}: {size}, {plural(len(record.attributes), 'attribute')}.\n"
         f"{_verdict(record)}"
     )
-    tables = [_score_table(record), classes, _attribute_table(record, everything), _evidence_table(record)]
+    tables = [_score_table(record), classes, _attribute_table(record, everything)]
+    tables += [_word_table(text.words, everything) for text in record.texts]
+    tables.append(_evidence_table(record))
     if len(record.classes) <= 10:
         tables.append(_confusion(record))
     tables.append(
@@ -43,7 +48,10 @@ def of_look(record: Look, everything: bool = False) -> Page:
     )
     more = [plural(n - most, word) for n, most, word in counts if n > most and not everything]
     hidden = [f"Not shown: {', '.join(more)}; --all shows them."] if more else []
-    remarks = [*(f"Beware: {w}" for w in record.warnings), *record.notes, *hidden]
+    notes = list(record.notes if everything else record.notes[:MOST_NOTES])
+    if len(record.notes) > len(notes):
+        notes.append(f"{len(record.notes) - len(notes)} more such notes; --all shows them.")
+    remarks = [*(f"Beware: {w}" for w in record.warnings), *notes, *hidden]
     return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
@@ -107,13 +115,14 @@ def _score_table(record: Look) -> Table:
 def _attribute_table(record: Look, everything: bool) -> Table:
     rows = record.attributes if everything else record.attributes[:20]
     most = max([a["bits"] for a in rows], default=0.0) or 1.0
+    texts = {text.words.name for text in record.texts}
     return Table(
         f"What each attribute alone tells about {clean(record.target, 20)}, of {record.entropy:.3f} bits to be known",
         ("attribute", "bits", "share", "missing", ""),
         tuple(
             (
                 clean(a["name"], 40),
-                f"{a['bits']:.4f}",
+                f"{'≥ ' if a['name'] in texts else ''}{a['bits']:.4f}",
                 percent(a["share"]),
                 percent(a["missing"]) if a["missing"] else "",
                 "▇" * round(20 * a["bits"] / most),
@@ -122,6 +131,20 @@ def _attribute_table(record: Look, everything: bool) -> Table:
         ),
         frozenset({1, 2, 3}),
     )
+
+
+def _word_table(told: WordsTold, everything: bool) -> Table:
+    """The words of a text column that tell most."""
+    return Table(
+        f"Words of {clean(told.name, 20)} that alone tell most; it has {number(told.vocabulary)} of them",
+        ("word", "bits", "texts", "speaks for", "of whose texts", "of others"),
+        tuple(
+            (clean(w.word, 30), f"{w.bits:.4f}", number(w.documents), clean(w.label, 24), percent(w.share),
+             percent(w.elsewhere))
+            for w in (told.strongest if everything else told.strongest[:10])
+        ),
+        frozenset({1, 2, 4, 5}),
+    )  # fmt: skip
 
 
 def _evidence_table(record: Look) -> Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.jit import inner, kernel
+from likely.sums.reading import LONG_AT, NUMBER_AT
 from likely.table.tokens import SHORT, hashed
 
 if TYPE_CHECKING:
@@ -58,12 +59,22 @@ class Vocabulary:
         index_words(self.hashes, self.ends, len(self), out)
         return out
 
+    def tables(self) -> tuple[NDArray[Any], ...]:
+        """As compiled loops take it: letters, ends, hashes, index (of one slot where there is no word)."""
+        index = self.index if len(self) else np.zeros((1, 2), np.uint64)
+        return self.letters, self.ends, self.hashes, index
+
     def find(self, word: str) -> int:
         """The number of a word, -1 where it is not there."""
-        one = Vocabulary.of([word])
-        mine, theirs = np.empty(len(self), np.int32), np.empty(1, np.int32)
-        new = merge_words(self.letters, self.ends, one.letters, one.ends, mine, theirs)
-        return int(theirs[0]) if new == len(self) and len(self) else -1
+        wanted, low, high = word.encode(), 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.letters[self.ends[middle] : self.ends[middle + 1]].tobytes() < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        here = low < len(self) and self.letters[self.ends[low] : self.ends[low + 1]].tobytes() == wanted
+        return low if here else -1
 
     def order(self) -> NDArray[np.int32]:
         """The words' numbers in the order of their bytes (for letters that are not in order yet)."""
@@ -138,7 +149,8 @@ def index_words(hashes: Any, ends: Any, known: int, index: Any) -> None:
         while index[slot, 0] != 0:
             slot = (slot + np.uint64(1)) & mask
         index[slot, 0] = h
-        index[slot, 1] = np.uint64(2 * k + (ends[k + 1] - ends[k] > SHORT))
+        long = np.uint64(ends[k + 1] - ends[k] > SHORT)
+        index[slot, 1] = (np.uint64(k) << NUMBER_AT) | (long << LONG_AT)
 
 
 @inner

@@ -10,34 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import SettingError
 from likely.sums import state as files
-from likely.sums.exact import Exact
-from likely.sums.reading import (
-    BOUND,
-    DONE,
-    ENTRIES,
-    MOST,
-    NO_ENTRIES,
-    NO_LETTERS,
-    NO_SCRATCH,
-    NO_WORDS,
-    WORDS,
-    count_words,
-    index_entries,
-)  # fmt: skip
-from likely.sums.vocabulary import Vocabulary, index_words
+from likely.sums.counting import Counting
+from likely.sums.reading import BOUND
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.sums.wordtally import Tally, deal_entries, sorted_tally
+from likely.sums.wordtally import Tally
 from likely.table.batch import Ints, Texts
-from likely.table.letters import BYTES
-from likely.table.tokens import Tokens, alphabet_for
+from likely.table.tokens import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LONGEST = 1 << 30
-"""The most bytes that one text may have."""
 _ANY = np.uint64(2**64 - 1)
 
 
@@ -53,7 +36,7 @@ class Words:
         self.level = 0
         """Only words are held whose hash is below 2**(64 - level): the least level at which they are few enough."""
         self._held = Tally.empty()
-        self._open: _Counting | None = None
+        self._open: Counting | None = None
 
     @property
     def ceiling(self) -> np.uint64:
@@ -68,7 +51,7 @@ class Words:
         row = 0
         while row < len(cells):
             if self._open is None:
-                self._open = _Counting(self.tokens)
+                self._open = Counting(self.tokens)
             row, why = self._open.take(cells, row, group, weights, self.ceiling)
             if why == BOUND:
                 self._lower(self._open.hashes)
@@ -149,97 +132,3 @@ class Words:
         out.level = int(state["level"])
         out._held = Tally.from_state(state)
         return out
-
-
-class _Counting:
-    """A tally that is being counted: hash tables that grow. Word 0 is the empty one."""
-
-    def __init__(self, tokens: Tokens) -> None:
-        self.how = tokens.numbers()
-        self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode))
-        self._stop_index = self.stop.index if len(self.stop) else np.zeros((1, 2), np.uint64)
-        self.state = np.zeros(8, np.int64)
-        self.state[WORDS] = 1
-        # One too many (and the empty one): only then is it known that there are too many.
-        self.state[MOST] = np.iinfo(np.int64).max if tokens.vocabulary is None else tokens.vocabulary + 1
-        self._scratch = np.empty(1 << 12, np.uint8)
-        self._letters, self._ends = np.empty(1 << 16, np.uint8), np.zeros(1, np.int64)
-        self._hashes, self._index = np.empty(0, np.uint64), np.empty((0, 2), np.uint64)
-        self._times, self._touched = np.empty(0, np.int32), np.empty(0, np.int32)
-        self._entry_word, self._entry_key = np.empty(0, np.int32), np.empty(0, np.int64)
-        self._slots = np.empty(0, np.int32)
-        self._weight = Exact.zeros(0)
-        self._make_words(1 << 12)
-        self._make_entries(1 << 13)
-
-    @property
-    def hashes(self) -> NDArray[np.uint64]:
-        """The hashes of the words met."""
-        return self._hashes[: self.state[WORDS]]
-
-    def take(self, cells: Texts, row: int, group: Ints, weights: Weights, ceiling: np.uint64) -> tuple[int, int]:
-        """Count documents from number `row` on: the first one not taken, and why (all is done, or too many words)."""
-        long = np.flatnonzero(cells.ends - cells.starts > LONGEST)
-        if len(long):
-            raise SettingError(f"A text has more than {LONGEST:,} bytes. Cut it into several rows.")
-        letters, limit = alphabet_for(cells.data), np.array([ceiling])
-        chunks = np.ascontiguousarray(np.stack(weights.chunks))
-        self._weight.cover(weights.base, weights.base + len(chunks), len(cells) - row)
-        while True:
-            row, why = count_words(
-                cells.data, cells.starts, cells.ends, row, group, chunks, BYTES, letters.small, letters.near, self.how,
-                self._scratch, self.stop.letters, self.stop.ends, self._stop_index, self._letters, self._ends,
-                self._hashes, self._index, self._times, self._touched, self._entry_word, self._entry_key, self._slots,
-                self._weight.planes, weights.base - self._weight.base, self.state, limit,
-            )  # fmt: skip
-            if why in (DONE, BOUND):
-                return row, why
-            self._grow(why)
-
-    def _grow(self, why: int) -> None:
-        if why == NO_SCRATCH:
-            self._scratch = np.empty(4 * len(self._scratch), np.uint8)
-        elif why == NO_LETTERS:
-            self._letters = _longer(self._letters, 2 * len(self._letters))
-        elif why == NO_WORDS:
-            self._make_words(2 * len(self._index))
-        else:
-            assert why == NO_ENTRIES
-            self._make_entries(2 * len(self._slots))
-
-    def _make_words(self, slots: int) -> None:
-        """A hash table of so many slots, a power of two; small, so that it stays in the cache of the processor."""
-        room = slots * 5 // 8
-        self._ends, self._hashes = _longer(self._ends, room + 1), _longer(self._hashes, room)
-        self._times, self._touched = _longer(self._times, room), _longer(self._touched, room)
-        self._index = np.zeros((slots, 2), np.uint64)
-        index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
-
-    def _make_entries(self, slots: int) -> None:
-        room = slots * 5 // 8
-        self._entry_word, self._entry_key = _longer(self._entry_word, room), _longer(self._entry_key, room)
-        self._weight.resize(room)
-        self._slots = np.zeros(slots, np.int32)
-        index_entries(self._entry_word, self._entry_key, int(self.state[ENTRIES]), self._slots)
-
-    def closed(self) -> Tally:
-        """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
-        words, entries = int(self.state[WORDS]), int(self.state[ENTRIES])
-        met = Vocabulary(self._letters[: self._ends[words]], self._ends[: words + 1])
-        of = self._entry_word[:entries]
-        counts = np.bincount(of, minlength=words)
-        order = met.order()
-        order = order[counts[order] > 0]
-        rank = np.empty(words, np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts[order], dtype=np.int64)])
-        by_word = np.empty(entries, np.int64)
-        deal_entries(rank[of], starts[:-1].copy(), by_word)
-        weight = Exact(self._weight.planes[:, by_word], self._weight.base)
-        return sorted_tally(met.taken(order), starts, self._entry_key[by_word], weight)
-
-
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    out = np.zeros(size, array.dtype)
-    out[: len(array)] = array
-    return out

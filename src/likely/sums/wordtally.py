@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -56,14 +56,19 @@ class Tally:
 
     @property
     def size(self) -> NDArray[np.int64]:
-        """The size of these documents: how many binary digits the number of their words has."""
+        """The size of these documents: how many binary digits the number of their words has.
+
+        Of the empty word where there are no words: 1, or 0 where the document is missing.
+        """
         return self.keys & SIZES
 
     def collected(self, values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
         """The sum of values[entry] * weight over the entries of each word and group, (words, groups)."""
         cells = self.word * np.int64(groups) + self.group
-        some: NDArray[np.float64] = np.zeros(len(self.vocabulary) * groups)
-        some += np.bincount(cells, values * self.weight.floats(), len(some))
+        size = len(self.vocabulary) * groups
+        some: NDArray[np.float64] = np.bincount(cells, values * self.weight.floats(), size).astype(
+            np.float64, copy=False
+        )
         return some.reshape(-1, groups)
 
     # -- new tallies ------------------------------------------------------------------------------------------
@@ -79,12 +84,8 @@ class Tally:
         if sign > 0 and not len(self.keys):
             return other
         vocabulary, mine, theirs = self.vocabulary.merged(other.vocabulary)
-        one, two = np.empty(len(self.keys), np.int64), np.empty(len(other.keys), np.int64)
-        starts, keys = np.zeros(len(vocabulary) + 1, np.int64), np.empty(len(one) + len(two), np.int64)
-        count = merge_entries(self.starts, self.keys, mine, other.starts, other.keys, theirs, one, two, starts, keys)
-        weights = self.weight.scattered(one, 0, count), other.weight.scattered(two, 0, count)
-        total = weights[0] + weights[1] if sign > 0 else weights[0] - weights[1]
-        return Tally(vocabulary, starts, keys[:count].copy(), total).without_zeros()
+        one, two = (self.starts, self.keys, self.weight, mine), (other.starts, other.keys, other.weight, theirs)
+        return Tally(vocabulary, *united(len(vocabulary), one, two, sign)).without_zeros()
 
     def without_zeros(self) -> Tally:
         """Without entries that weigh nothing, and without words that have no entry left."""
@@ -110,6 +111,8 @@ class Tally:
         into = places[self.group] if len(self.keys) else np.empty(0, np.intp)
         own = self.with_entries(into >= 0)
         keys = into[into >= 0].astype(np.int64) << GROUP_AT | (own.keys & _BELOW_GROUP)
+        if (np.diff(places[places >= 0]) > 0).all():  # the entries stay in order, and different
+            return Tally(own.vocabulary, own.starts, keys, own.weight)
         return sorted_tally(own.vocabulary, own.starts, keys, own.weight)
 
     # -- the file ---------------------------------------------------------------------------------------------
@@ -142,6 +145,28 @@ class Tally:
         return cls(vocabulary, starts, keys[:count].copy(), weight)
 
 
+Sorted: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], Exact, NDArray[np.int32]]"
+"""Entries by their words: where those of each word begin, keys, weights, and what number each word is given."""
+
+
+def united(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Exact]:
+    """The entries of both, or of one without the other: where those of each word begin, keys, weights."""
+    (starts, keys, weight, mine), (other_starts, other_keys, other_weight, theirs) = one, two
+    size = len(keys) + len(other_keys)
+    to, new_keys = np.zeros(words + 1, np.int64), np.empty(size, np.int64)
+    if sign > 0 and all(len(w.planes) == 1 and w.base == 0 for w in (weight, other_weight)):  # counts
+        counts = np.empty(size, np.int64)
+        count = merge_counts(
+            starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, to,
+            new_keys, counts,
+        )  # fmt: skip
+        return to, new_keys[:count].copy(), Exact(counts[None, :count]).canonical()
+    into, other_into = np.empty(len(keys), np.int64), np.empty(len(other_keys), np.int64)
+    count = merge_entries(starts, keys, mine, other_starts, other_keys, theirs, into, other_into, to, new_keys)
+    moved, other_moved = weight.scattered(into, 0, count), other_weight.scattered(other_into, 0, count)
+    return to, new_keys[:count].copy(), moved + other_moved if sign > 0 else moved - other_moved
+
+
 def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArray[np.int64], weight: Exact) -> Tally:
     """A tally of entries that belong to their words but are in any order; equal ones become one."""
     order = np.arange(len(keys))
@@ -151,6 +176,43 @@ def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArra
     moved = Exact(weight.planes[:, order], weight.base)
     total = moved.canonical() if count == len(keys) else moved.scattered(place, 0, count)
     return Tally(vocabulary, new_starts, keys[:count].copy(), total).without_zeros()
+
+
+@kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
+def merge_counts(
+    starts: Any, keys: Any, counts: Any, mine: Any, other_starts: Any, other_keys: Any, other_counts: Any, theirs: Any,
+    new_starts: Any, new_keys: Any, new_counts: Any,
+) -> int:  # fmt: skip
+    """The entries of two tallies in one order, where weights are whole numbers of one digit each."""
+    a = 0
+    b = 0
+    count = 0
+    for w in range(new_starts.size - 1):
+        i = upto = j = until = np.int64(0)
+        if a < mine.size and mine[a] == w:
+            i, upto = starts[a], starts[a + 1]
+            a += 1
+        if b < theirs.size and theirs[b] == w:
+            j, until = other_starts[b], other_starts[b + 1]
+            b += 1
+        while i < upto and j < until:
+            x, y = keys[i], other_keys[j]
+            first, second = np.int64(x <= y), np.int64(y <= x)
+            new_keys[count] = min(x, y)
+            new_counts[count] = counts[i] * first + other_counts[j] * second
+            i += first
+            j += second
+            count += 1
+        for k in range(i, upto):
+            new_keys[count] = keys[k]
+            new_counts[count] = counts[k]
+            count += 1
+        for k in range(j, until):
+            new_keys[count] = other_keys[k]
+            new_counts[count] = other_counts[k]
+            count += 1
+        new_starts[w + 1] = count
+    return count
 
 
 @kernel("i8[], i8[], i4[], i8[], i8[], i4[], i8[], i8[], i8[], i8[]", returns=1)
@@ -213,15 +275,6 @@ def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any)
                 keys[k] = room[k]
                 order[k] = order_room[k]
             width *= 2
-
-
-@kernel("i4[], i8[], i8[]")
-def deal_entries(word: Any, place: Any, order: Any) -> None:
-    """The entries in the order of their words; place[w] is where those of word w begin."""
-    for e in range(word.size):
-        w = word[e]
-        order[place[w]] = e
-        place[w] += 1
 
 
 @kernel("i8[], i8[], i8[], i8[]", returns=1)

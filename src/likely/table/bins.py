@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from likely.table.labels import number_label
+from likely.table.labels import date_label, number_label
 
 
 def shortest(low: float, high: float) -> float:
@@ -21,12 +21,15 @@ def shortest(low: float, high: float) -> float:
     return high
 
 
-def bin_labels(edges: Sequence[float]) -> list[str]:
-    """The names of the bins between `edges`.
+def bin_labels(edges: Sequence[float], dates: bool = False) -> list[str]:
+    """The names of the bins between `edges`, which may be points in time.
 
     >>> bin_labels([10, 20])
     ['below 10', '10 to below 20', '20 or more']
+    >>> bin_labels([0, 86400], dates=True)
+    ['before 1970-01-01', '1970-01-01 to before 1970-01-02', '1970-01-02 or later']
     """
-    names = [number_label(float(e)) for e in edges]
-    inner = [f"{a} to below {b}" for a, b in pairwise(names)]
-    return [f"below {names[0]}", *inner, f"{names[-1]} or more"]
+    names = [date_label(float(e)) if dates else number_label(float(e)) for e in edges]
+    below, more = ("before", "later") if dates else ("below", "more")
+    inner = [f"{a} to {below} {b}" for a, b in pairwise(names)]
+    return [f"{below} {names[0]}", *inner, f"{names[-1]} or {more}"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from likely.jit import inner, kernel
+from likely.table.tokens import eight, folded, mixed
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
 """Forms of a cell. CODE is a whole number with leading zeros, such as 007: a name, not a quantity."""
@@ -47,21 +48,22 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 _PRIME = np.uint64(0x100000001B3)
 _BASIS = np.uint64(0xCBF29CE484222325)
-_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX2 = np.uint64(0x94D049BB133111EB)
 
 
 @inner
 def _hash(data: Any, a: int, b: int) -> Any:
     h = _BASIS
+    while b - a > 64:
+        h = folded(h, eight(data, np.uint64(a)))
+        a += 8
     for k in range(a, b):
         h = (h ^ np.uint64(data[k])) * _PRIME
-    h ^= h >> np.uint64(30)
-    h *= _MIX1
-    h ^= h >> np.uint64(27)
-    h *= _MIX2
-    h ^= h >> np.uint64(31)
-    return h if h != 0 else np.uint64(1)
+    return max(mixed(h), np.uint64(1))
+
+
+@inner
+def is_blank(c: Any) -> Any:
+    return np.int64(c == 32) | (np.int64(c >= 9) & np.int64(c <= 13))
 
 
 @inner
@@ -319,12 +321,10 @@ def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hash
         if ease == NOT_A_NUMBER and not np.isnan(_date(data, a, b)):
             form = np.int64(DATE)
         forms[i] = form
-        inside = False
-        for k in range(a, b):
-            blank = data[k] == 32 or (9 <= data[k] <= 13)
-            if not blank and not inside:
-                words[i] += 1
-            inside = not blank
+        count = 1
+        for k in range(np.uint64(a + 1), np.uint64(b)):
+            count += is_blank(data[k - np.uint64(1)]) & ~is_blank(data[k]) & 1
+        words[i] = count
 
 
 @kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")

@@ -18,7 +18,7 @@ from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, F
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
 from likely.table.schema import Column, Schema
-from likely.table.tokens import first_broken
+from likely.table.tokens import first_broken, is_plain
 from likely.table.views import TextView, indices, plain_text, text_cells, text_view, validity
 
 if TYPE_CHECKING:
@@ -244,11 +244,11 @@ def _levels(
 def _sound(column: Column, array: Any, start: int) -> Texts:
     """The texts of a column whose first row is number `start`, all of which must be sound UTF-8."""
     out = text_cells(array)
-    broken = first_broken(out.data, out.starts, out.ends)
+    broken = -1 if is_plain(out.data, out.starts, out.ends) else first_broken(out.data, out.starts, out.ends)
     if broken >= 0:
         raise InputError(
             f"Row {start + broken + 1:,} of column {shown(column.name)} is not valid UTF-8. Repair it, or have "
-            "what is broken replaced: encoding_errors='replace'."
+            "what is broken replaced: --replace-invalid, or encoding_errors='replace'."
         )
     return out
 

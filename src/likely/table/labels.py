@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 
 
 class Labels:
@@ -54,6 +55,20 @@ def label(value: object) -> str | None:
 def number_label(value: float) -> str:
     """The one spelling of a number as a label: whole numbers without a point, others as Python writes them."""
     return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 2**53 else repr(value)
+
+
+def date_label(seconds: float) -> str:
+    """A point in time, given in seconds since 1970, as a file would spell it: the day alone at midnight.
+
+    >>> date_label(86400.0), date_label(86400.5)
+    ('1970-01-02', '1970-01-02 00:00:00.5')
+    """
+    try:
+        at = datetime(1970, 1, 1) + timedelta(microseconds=round(seconds * 1e6))
+    except (OverflowError, ValueError):
+        return number_label(seconds)
+    text = at.isoformat(" ")
+    return text.removesuffix(" 00:00:00") if "." not in text else text.rstrip("0")
 
 
 def sorted_labels(names: Sequence[str], numeric: bool) -> list[str]:

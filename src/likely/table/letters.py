@@ -25,6 +25,8 @@ LONGER = 1
 """In the table of bytes: the beginning of a character of several bytes."""
 _DOTTED_I, _CAPITAL_SIGMA, _FINAL_SIGMA = 0x130, 0x3A3, 0x3C2
 _LINE = 10
+_AT_ONCE = 1 << 12
+"""Characters asked about at once, a divisor of all: all at once would take more memory than most tables."""
 _SURROGATES = slice(0xD800, 0xE000)
 
 
@@ -71,11 +73,14 @@ def _lowered(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 def _neighbours(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """By Python's own rule: the sigma of "A?Σ" is final if ? is cased or passed over, that of "?Σ" if ? is cased."""
-    rows = np.full((CHARACTERS, 7), _LINE, np.uint32)
-    rows[:, 1], rows[:, 2] = points, _CAPITAL_SIGMA
-    rows[:, 4], rows[:, 5], rows[:, 6] = ord("A"), points, _CAPITAL_SIGMA
-    found = _lowered(rows.reshape(-1)).reshape(-1, 7)
-    alone, after = found[:, 2] == _FINAL_SIGMA, found[:, 6] == _FINAL_SIGMA
-    out = np.where(alone, CASED, np.where(after, PASSED, OTHER)).astype(np.uint8)
+    out = np.empty(CHARACTERS, np.uint8)
+    for start in range(0, CHARACTERS, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        rows = np.full((_AT_ONCE, 7), _LINE, np.uint32)
+        rows[:, 1], rows[:, 2] = points[some], _CAPITAL_SIGMA
+        rows[:, 4], rows[:, 5], rows[:, 6] = ord("A"), points[some], _CAPITAL_SIGMA
+        found = _lowered(rows.reshape(-1)).reshape(-1, 7)
+        alone, after = found[:, 2] == _FINAL_SIGMA, found[:, 6] == _FINAL_SIGMA
+        out[some] = np.where(alone, CASED, np.where(after, PASSED, OTHER))
     out[[_DOTTED_I, _CAPITAL_SIGMA]] = CASED
     return out

@@ -17,9 +17,12 @@ from likely.table.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.table.batch import Texts
+
 MOST_GRAM = 16
 SHORT = 8
 """Bytes of a word that is told apart by its hash alone."""
+_ONE, _HIGH_BITS = np.uint64(1), np.uint64(0x8080808080808080)
 _PRIME = np.uint64(0xD6E8FEB86659FD93)
 BASIS = np.uint64(0xCBF29CE484222325)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -102,18 +105,37 @@ def _grams(word: str, low: int, high: int) -> list[str]:
     return out
 
 
-@kernel("u1[]", returns=1)
-def is_plain(data: Any) -> int:
-    """Whether no byte is beyond ASCII."""
-    any_bits = np.uint8(0)
-    for k in range(data.size):
-        any_bits |= data[k]
-    return 1 if any_bits < 128 else 0
+@inner
+def eight(data: Any, k: Any) -> Any:
+    """The eight bytes from k on as a number, the first one lowest. (One instruction: k must be unsigned.)"""
+    out = np.uint64(data[k])
+    for j in range(_ONE, np.uint64(8)):
+        out |= np.uint64(data[k + j]) << (j << np.uint64(3))
+    return out
 
 
-def alphabet_for(data: NDArray[np.uint8]) -> Alphabet:
-    """The tables that this text needs."""
-    return ASCII if is_plain(data) else alphabet()
+@inner
+def past_plain(data: Any, k: int, end: int) -> int:
+    """Where the bytes from k on stop being ASCII, or at most seven bytes before."""
+    while k + 8 <= end and eight(data, np.uint64(k)) & _HIGH_BITS == 0:
+        k += 8
+    return k
+
+
+@kernel("u1[], i8[], i8[]", returns=1)
+def is_plain(data: Any, starts: Any, ends: Any) -> int:
+    """Whether no byte of any cell is beyond ASCII."""
+    for i in range(starts.size):
+        for k in range(past_plain(data, starts[i], ends[i]), ends[i]):
+            if data[k] >= 128:
+                return 0
+    return 1
+
+
+def alphabet_for(cells: Texts) -> Alphabet:
+    """The tables that these texts need, or more where these are there already."""
+    made = alphabet.cache_info().currsize
+    return ASCII if not made and is_plain(cells.data, cells.starts, cells.ends) else alphabet()
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
@@ -124,7 +146,7 @@ def first_broken(data: Any, starts: Any, ends: Any) -> int:
         while k < end:
             b = data[k]
             if b < 128:
-                k += 1
+                k = past_plain(data, k + 1, end)
                 continue
             if b < 0xC2 or b > 0xF4:
                 return i
@@ -235,14 +257,14 @@ def finished(h: Any, block: Any, length: Any) -> Any:
 
 @inner
 def hashed(out: Any, a: int, b: int) -> Any:
-    """The hash of the word out[a:b], as it is found while reading; 0 for the empty one."""
+    """The hash of the word out[a:b]: of its bytes in blocks of eight, the first one lowest; 0 for the empty word."""
     h = BASIS
     block = np.uint64(0)
     for k in range(b - a):
         if k > 0 and k & 7 == 0:
             h = folded(h, block)
             block = np.uint64(0)
-        block = (block << np.uint64(8)) | np.uint64(out[a + k])
+        block |= np.uint64(out[a + k]) << np.uint64(8 * (k & 7))
     return finished(h, block, np.uint64(b - a))
 
 

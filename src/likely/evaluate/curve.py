@@ -1,0 +1,264 @@
+"""The learning curve: how well a target is predicted after learning from few rows, twice as many, and so on.
+
+One sweep gives the sums of all sizes, one more scores every row by models that have not seen its fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Integral
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from likely.drafting import Reading, draft, with_encoding
+from likely.errors import InputError, SettingError, shown
+from likely.evaluate.folds import FoldSums, fold_sums
+from likely.evaluate.lessons import Lessons, growing
+from likely.evaluate.scores import Scorer, Scores
+from likely.evaluate.trend import Measure, Trend, spread, trend
+from likely.evaluate.validate import Folded, Judge, check_classes, noted, taught
+from likely.holding import small
+from likely.models.baseline import Prior
+from likely.models.model import Learner
+from likely.models.naive import NaiveBayes
+from likely.sums import state
+from likely.sums.summary import Summary
+from likely.table.source import Source
+
+LEARNER, BASELINE = "learner", "baseline"
+MOST_FOLDS, MOST_STEPS = 50, 10
+NORMAL = 1.959963984540054
+"""Standard errors to both sides that hold 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One size: how well rows are predicted that were not learned from, with 95 % bounds."""
+
+    rows: float
+    """Rows learned from, in the mean over the folds."""
+    accuracy: Measure
+    log_loss: Measure
+    """Bits a row; None where some row's true class was held impossible."""
+    brier: Measure
+    unclassified: float
+    """Weight of the rows that could not be classified; they count as wrong."""
+    impossible: float
+    """Weight of the rows whose true class was held impossible, so that their log loss is infinite."""
+    lacking: dict[str, int]
+    """Classes that were not among the rows learned from, and in how many folds."""
+    baseline: Scores
+    """Of the frequencies of the classes alone, learned from the same rows."""
+    folds: tuple[Scores, ...]
+    """Fold by fold; folds without rows are left out."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Everything `likely curve` shows, without any row of the data."""
+
+    source: str
+    target: str
+    rows: int
+    left_out: int
+    learner: str
+    folds: int
+    parts: int
+    seed: int
+    points: tuple[Point, ...]
+    """From the smallest size to the largest."""
+    accuracy: Trend
+    """Of the share of rows that are named wrongly."""
+    log_loss: Trend
+    refused: dict[str, str]
+    """By the number of rows (about): why nothing could be learned from so few."""
+    notes: tuple[str, ...]
+    proper: bool = True
+    """Whether the learner gives probabilities; else its log loss and Brier score are those of normalised scores."""
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json(state.plain(self))
+
+
+def curve(
+    data: object,
+    target: str,
+    learner: Learner | None = None,
+    *,
+    folds: int = 5,
+    steps: int = 6,
+    seed: int = 0,
+    **reading: Any,
+) -> Curve:
+    """How well `target` is predicted after learning from ever more rows: `steps` sizes, each twice the one before.
+
+    Each fold is predicted from some, at last from all, rows of the other folds. `reading` takes what `summarize` takes.
+
+    >>> found = curve({"x": [1.0, 2.0, 8.0, 9.0] * 20, "y": ["a", "a", "b", "b"] * 20}, "y")
+    >>> [(round(p.rows), p.accuracy.value) for p in found.points][-2:]
+    [(32, 1.0), (64, 1.0)]
+    """
+    for name, value, least, most in (("folds", folds, 2, MOST_FOLDS), ("steps", steps, 1, MOST_STEPS)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
+            raise SettingError(f"{name} is {shown(value)}. It must be a whole number from {least} to {most}.")
+    how = Reading(target, **reading)
+    asked = learner or NaiveBayes()
+    return with_encoding(data, how, lambda source: _curve(source, how, asked, int(folds), int(steps), seed))  # type: ignore[no-any-return]
+
+
+def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps: int, seed: int) -> Curve:
+    first = draft(source, reading)
+    target = first.schema.target
+    if target is None:
+        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    pieces = 1
+    while (folds - 1) * pieces < 1 << (steps - 1):
+        pieces *= 2
+    sums = fold_sums(source, first, reading, folds * pieces, seed)
+    total = sums.total
+    check_classes(total, source)
+    notes = [*source.notes]
+    fewer, coarser = min(folds, max(2, total.rows // 2)), pieces
+    while coarser > 1 and total.rows < 2 * fewer * coarser:
+        coarser //= 2
+    if (fewer, coarser) != (folds, pieces):
+        # Fewer than two rows a part: fewer parts, so that something is learned from the smallest.
+        sums = fold_sums(source, first, reading, fewer * coarser, seed)
+        notes.insert(0, f"There are only {total.rows:,} rows, so they are dealt to {fewer * coarser} parts rather than "
+                        f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
+    lessons = growing(fewer, coarser, steps)
+    return _drawn(source, reading, learner, sums, lessons, seed, tuple(notes))
+
+
+def _drawn(
+    source: Source,
+    reading: Reading,
+    learner: Learner,
+    sums: FoldSums,
+    lessons: Lessons,
+    seed: int,
+    notes: tuple[str, ...],
+) -> Curve:
+    total, folds = sums.total, lessons.folds
+    rows = Folded(source, total, reading, len(sums.rows), seed)
+    learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
+    scorers: dict[tuple[str, int], Scorer] = {}
+    refused: dict[int, str] = {}
+    lacking: dict[int, dict[str, int]] = {}
+    said: dict[int, list[tuple[str, ...]]] = {}
+    proper = True
+    # Where rows are kept in memory, sweeps are cheap, and models of one fold at a time take up less than all.
+    each = range(folds) if small(total) else [None]
+    for fold in each:
+        taken = lessons if fold is None else lessons.of_fold(fold)
+        numbers = [k for k, f in enumerate(lessons.fold) if fold is None or f == fold]
+        models, told = taught(rows, {LEARNER: learner, BASELINE: Prior()}, sums, taken)
+        refused |= {g: why for (name, g), why in told.items() if name == LEARNER or g not in refused}
+        for (name, k), model in models.items():
+            if name == LEARNER:
+                group = taken.group[k]
+                missing, proper = set(total.classes) - set(model.classes), proper and model.proper
+                for label in sorted(missing, key=total.classes.index):
+                    lacking.setdefault(group, {}).setdefault(label, 0)
+                    lacking[group][label] += 1
+                said.setdefault(group, []).append(model.notes if model.found() else ())
+        judges = rows.swept(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
+        for name, k in models:
+            scorers[name, numbers[k]] = reduce(add, (j.scorers[name, k] for j in judges))
+    points = []
+    for group in dict.fromkeys(lessons.group):
+        of = [k for k, g in enumerate(lessons.group) if g == group]
+        if any(learned_from[k] == 0 and sums.rows[lessons.fold_of == lessons.fold[k]].any() for k in of):
+            refused[group] = "A fold would be predicted by what no row taught. Give more rows."
+        if group not in refused:
+            count = float(np.mean([learned_from[k] for k in of]))
+            held = {name: [scorers[name, k] for k in of] for name in (LEARNER, BASELINE)}
+            points.append(_point(count, held[LEARNER], held[BASELINE], lacking.get(group, {}), total))
+    last = lessons.group[-1]
+    if last in refused:
+        raise SettingError(refused[last])
+    sizes, weight = np.array([p.rows for p in points]), np.array([s.rows for s in points[-1].folds])
+    wrong = np.array([[1 - s.accuracy for s in p.folds] for p in points]).T
+    losses = np.array([[np.inf if s.log_loss is None else s.log_loss for s in p.folds] for p in points]).T
+    about = {
+        g: float(np.mean([n for n, h in zip(learned_from, lessons.group, strict=True) if h == g])) for g in refused
+    }
+    assert total.schema.target is not None
+    return Curve(
+        source.name,
+        total.schema.target.name,
+        total.rows,
+        total.left_out,
+        repr(learner),
+        folds,
+        len(sums.rows),
+        seed,
+        tuple(points),
+        trend(sizes, wrong, weight, 1.0),
+        trend(sizes, losses, weight, np.inf),
+        {f"{about[g]:.4g}": refused[g] for g in sorted(refused)},
+        (*notes, *noted(said[last])),
+        proper,
+    )
+
+
+def _apart(name: str, lesson: int) -> tuple[str, int]:
+    """Each lesson is scored by itself."""
+    return name, lesson
+
+
+def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], total: Summary) -> Point:
+    judged = [s for s in each if _weight(s) > 0]
+    whole = reduce(add, judged)
+    scores, folds = whole.read(), tuple(s.read() for s in judged)
+    weight = np.array([s.rows for s in folds])
+
+    def measured(name: str, doubt: float, most: float) -> Measure:
+        value, values = getattr(scores, name), [getattr(s, name) for s in folds]
+        if value is None or None in values:
+            return Measure(None)
+        found = spread(np.array(values), weight)
+        low = min(value - doubt, value if found.low is None else found.low)
+        high = max(value + doubt, value if found.high is None else found.high)
+        return Measure(value, max(low, 0.0), min(high, most))
+
+    surprise, impossible = whole.surprise, float(whole.surprise.other.sum(1).fractions()[2])
+    right = _wilson(scores.accuracy, total.rows)
+    accuracy = measured("accuracy", 0.0, 1.0)
+    assert accuracy.low is not None and accuracy.high is not None
+    return Point(
+        rows,
+        Measure(scores.accuracy, min(accuracy.low, right[0]), max(accuracy.high, right[1])),
+        measured("log_loss", _doubt(surprise, total.rows) / float(np.log(2)), np.inf),
+        measured("brier", _doubt(whole.brier, total.rows), 2.0),
+        scores.unclassified,
+        impossible,
+        lacking,
+        reduce(add, baseline).read(),
+        folds,
+    )
+
+
+def _weight(scorer: Scorer) -> float:
+    return float(scorer.brier.moments()[0][0])
+
+
+def _doubt(held: Any, rows: int) -> float:
+    """1.96 standard errors of a mean over so many rows."""
+    ((weight, total, squares),) = held.moments()
+    if not weight:
+        return 0.0
+    mean = total / weight
+    return NORMAL * float(np.sqrt(float(squares / weight - mean * mean) / rows))
+
+
+def _wilson(share: float, rows: int) -> tuple[float, float]:
+    """Wilson's bounds of a share of so many rows: never empty, also where all or none were right."""
+    z = NORMAL * NORMAL / rows
+    middle = (share + z / 2) / (1 + z)
+    half = NORMAL / (1 + z) * float(np.sqrt(share * (1 - share) / rows + z / (4 * rows)))
+    return max(middle - half, 0.0), min(middle + half, 1.0)

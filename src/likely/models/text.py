@@ -1,0 +1,188 @@
+"""Settings of text: how the words of a column become evidence. Plain values; knows no data and no sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from likely.errors import SettingError, nearest, shown
+from likely.models.ranges import check_choice
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Auto: TypeAlias = Literal["auto"]
+Kind = Literal["auto", "multinomial", "bernoulli", "complement"]
+Damping = Literal["auto", "none", "log", "root", "binary"]
+KINDS = ("auto", "multinomial", "bernoulli", "complement")
+
+DAMPED: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "none": lambda times: times,
+    "log": lambda times: 1 + np.log(times),
+    "root": np.sqrt,
+    "binary": np.ones_like,
+}
+"""What a word counts that occurs so many times in a document (one or more)."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """How a text speaks of the class: a sum over its words. What is 'auto' is chosen on rows held out of training.
+
+    >>> Text("complement", damping="root", length=True, pseudo_count=0.1).is_likelihood
+    False
+    """
+
+    model: Kind = "multinomial"
+    """'multinomial': a text is words drawn one after the other. 'bernoulli': each word of the vocabulary is in it or
+    not, and absent ones count. 'complement': a class is judged by how rare the words are in all others."""
+    pseudo_count: float | Auto = 1.0
+    """Added to the count of every word in every class; for 'bernoulli' to the texts with it and to those without."""
+    damping: Damping = "none"
+    """What a word counts that occurs t times: t ('none'), 1 + log t, the root of t, or 1 ('binary')."""
+    length: bool | Auto = False
+    """Whether a text of n words counts 1/sqrt(n) in the sums, and its score is divided by the root of the number of
+    its known words."""
+    idf: bool = False
+    """Whether a word counts log((1 + N) / (1 + n)) + 1 times as much, where n of all N texts have it."""
+    least_documents: int | Auto = 1
+    """Words that fewer texts have are passed over."""
+    most_words: int | None = None
+    """Only so many words, those that tell most of the class; the first in the order of bytes among equals."""
+    scale: float | Literal["auto", "none"] = "auto"
+    """The score is multiplied by it. 'none': it is not, and unless it is a likelihood it gives no probabilities.
+    'auto': it is not where it is a likelihood, else the scale is chosen."""
+
+    def __post_init__(self) -> None:
+        check_choice("model", self.model, KINDS)
+        check_choice("damping", self.damping, ("auto", *DAMPED))
+        _check_number("pseudo_count", self.pseudo_count, 0.0)
+        if self.scale != "none":
+            _check_number("scale", self.scale, 0.0)
+        if self.scale == 0:
+            raise SettingError("scale is 0, so the text would say nothing. Leave the column out: --type COLUMN=ignore.")
+        if self.length not in (True, False, "auto"):
+            raise SettingError(f"length is {shown(self.length)}. Say true, false or auto.")
+        for name, value in (("least_documents", self.least_documents), ("most_words", self.most_words)):
+            if value not in ("auto", None) and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise SettingError(f"{name} is {shown(value)}. It must be a whole number, one or more.")
+        if self.model in ("bernoulli", "complement") and self.pseudo_count == 0:
+            raise SettingError(
+                f"A pseudo_count of 0 leaves {self.model} without a value where a word is in all texts of a class, or "
+                "in those of one class alone. Say a small one, e.g. 0.01."
+            )
+        if self.model == "bernoulli" and (
+            self.damping not in ("auto", "none", "binary") or self.length is True or self.idf
+        ):
+            raise SettingError(
+                "For bernoulli a word is in a text or not: damping, length and idf have no place. Leave them out."
+            )
+        for name in ("pseudo_count", "scale"):
+            value = getattr(self, name)
+            if isinstance(value, int):
+                object.__setattr__(self, name, float(value))
+
+    @classmethod
+    def auto(cls, model: Kind = "auto", **said: Any) -> Text:
+        """Everything but what is said is chosen on rows held out."""
+        rest = {"pseudo_count": "auto", "damping": "auto", "length": "auto", "least_documents": "auto", "scale": "auto"}
+        return cls(model, **{**rest, **said})
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether the score is the log probability of the words, so that the model says how texts come about."""
+        plain = self.model == "bernoulli" or (self.model == "multinomial" and self.damping == "none")
+        return plain and self.length is False and not self.idf and self.scale in ("none", "auto", 1.0)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is to be chosen."""
+        return self._wants or (self.scale == "auto" and not self.is_likelihood)
+
+    @property
+    def _wants(self) -> bool:
+        return "auto" in (self.model, self.pseudo_count, self.damping, self.length, self.least_documents)
+
+    def candidates(self, **choices: Any) -> Text | None:
+        """With these in place of what is open; None where they contradict what was said, or each other."""
+        for name, value in choices.items():
+            said = getattr(self, name)
+            if said not in ("auto", value):
+                return None
+        try:
+            return replace(self, **choices)
+        except SettingError:
+            return None
+
+    def settled(self) -> Text:
+        """The plain textbook model in place of all that is open."""
+        usual = Text(scale="none")
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        chosen = {name: getattr(usual, name) if value == "auto" else value for name, value in given.items()}
+        if chosen["pseudo_count"] == 0 and self.model == "auto":
+            chosen["model"] = "multinomial"
+        return Text(**chosen)
+
+    def written(self) -> str:
+        """The settings in words, for people."""
+        parts = [str(self.model), f"pseudo-count {_figure(self.pseudo_count)}"]
+        if self.damping != "none" and self.model != "bernoulli":
+            parts.append({"binary": "each word counted once", "auto": "damping chosen"}.get(
+                self.damping, f"{self.damping} of counts"))  # fmt: skip
+        if self.length:
+            parts.append("length allowed for")
+        if self.idf:
+            parts.append("idf")
+        if self.least_documents != 1:
+            parts.append(f"words of at least {self.least_documents} texts")
+        if self.most_words is not None:
+            parts.append(f"the {self.most_words:,} most telling words")
+        if self.scale not in ("none", "auto"):
+            parts.append(f"scale {_figure(self.scale)}")
+        return ", ".join(parts)
+
+
+def _figure(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _check_number(name: str, value: object, least: float) -> None:
+    if value == "auto":
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < float("inf"):
+        raise SettingError(f"{name} of a text is {shown(value)}. It must be a finite number, {least:g} or more.")
+
+
+Said: TypeAlias = Kind | Text
+"""What may be said of text: all settings, or a model of which the rest is chosen."""
+
+
+def text_said(said: Said) -> Text:
+    """The settings that were meant."""
+    return said if isinstance(said, Text) else Text.auto(said)
+
+
+def checked_text(said: object, of: str = "text") -> Said:
+    """Settings as a caller, a spec or JSON gives them; a misspelt name is refused with the nearest one."""
+    if isinstance(said, Text):
+        return replace(said)  # a file or spec may have left out what is as usual
+    if isinstance(said, str):
+        check_choice(of, said, KINDS)
+        return said  # type: ignore[return-value]
+    if not isinstance(said, Mapping):
+        raise SettingError(f"{of} is {shown(said)}. Say one of {', '.join(KINDS)}, or give settings: Text(…).")
+    names = [f.name for f in fields(Text)]
+    for name in said:
+        if name not in names:
+            raise SettingError(f"Text has no setting {shown(name)}. {nearest(str(name), names)}")
+    return Text(**said)
+
+
+def checked_texts(said: object) -> dict[str, Said]:
+    """Settings by column."""
+    if not isinstance(said, Mapping):
+        raise SettingError(f"text_by_column is {shown(said)}. Give settings for each column: {{'body': Text(…)}}.")
+    return {str(name): checked_text(value, f"text of {shown(str(name))}") for name, value in said.items()}
