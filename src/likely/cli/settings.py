@@ -25,7 +25,9 @@ spec_option = click.option(
 _LEARNING = (
     spec_option,
     click.option(
-        "--learner", default="NaiveBayes", show_default=True, metavar="NAME", help=f"What learns: {', '.join(NAMES)}."
+        "--learner",
+        metavar="NAME",
+        help=f"What learns: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
     ),
     click.option(
         "--set",
@@ -145,7 +147,7 @@ learning_options = with_options(*_LEARNING)
 
 
 def learner_of(options: dict[str, Any]) -> Any:
-    """The learner that the shared options describe (they are taken out of `options`)."""
+    """The learner that the shared options describe (they are taken out of `options`); None where they say nothing."""
     from likely.models.learners import learner_named
 
     name, context = options.pop("learner"), click.get_current_context()
@@ -162,7 +164,7 @@ def learner_of(options: dict[str, Any]) -> Any:
         settings[key.replace("-", "_")] = _toml(value, text)
     if {"m_estimate", "pseudo_count"} <= settings.keys():
         raise SettingError("--m-estimate takes the place of --pseudo-count. Leave one of them out.")
-    return learner_named(name, settings)
+    return learner_named(name or "NaiveBayes", settings) if name or settings else None
 
 
 def _check_said_once(spec_file: str, reading: dict[str, Any]) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from likely.models.chosen import Chosen
     from likely.models.model import Learner, Model, Search
 
+LEAST_ROWS = 100
+"""Fewer rows say too little of which learner is better: naive Bayes is then taken as it is."""
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
 MOST_WORK = 200_000_000
@@ -39,8 +41,8 @@ MOST_TUNED = 400
 """Attributes times classes up to which Tuned is tried: it learns every density once for each part of each part."""
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
-STEPS = 1e-3
-"""Tolerance of logistic regressions: a thousandth of a unit of log-likelihood, which no probability shows."""
+STEPS = 0.05
+"""Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,15 @@ class Auto:
         from likely.models.chosen import restored
 
         return restored(self, summary, found)
+
+
+def usual(summary: Summary) -> Learner:
+    """What learns where no learner is named: Auto, unless there is nothing to choose, or too little to choose by.
+
+    Words speak through naive Bayes alone, which chooses how on held-out rows by itself.
+    """
+    others = [c for c in summary.schema.attributes if c.kind != "text"]
+    return Auto() if others and summary.rows >= LEAST_ROWS else NaiveBayes()
 
 
 def candidates(summary: Summary) -> tuple[Learner, ...]:

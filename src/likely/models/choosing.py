@@ -224,6 +224,7 @@ class Choosing(Search):
             verdict.rows,
             verdict.mixture,
             verdict.single,
+            verdict.hits,
         )
         said = [f"{titles[h]}: {note}" for h, model in zip(kept, models, strict=True) for note in model.notes]
         return Chosen(

@@ -43,6 +43,13 @@ class Trial:
     """The score of the mixture with the best weights, whether it was kept or not."""
     single: str = ""
     """The sentence why a single model was kept; empty where a mixture was."""
+    hits: float = float("nan")
+    """Share of the held-out rows whose class what was kept holds most probable."""
+
+    @property
+    def kept(self) -> float:
+        """The score of what was kept."""
+        return float(self.scores[np.flatnonzero(self.weights)[0]]) if self.single and self.rows else self.mixture
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,6 +66,11 @@ class Chosen(Model):
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row). A member that calls the row impossible says nothing; the others share its weight."""
         return mixture_logs(self.members, self.weights, self.temperatures, batch, self.classes)
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and the words of texts as the first member counts them that reads any."""
+        reader = next((m for m in self.members if getattr(m, "texts", ())), None)
+        return self.log_joint(batch), {} if reader is None else reader.scored(batch)[1]
 
     def terms(self, batch: Batch) -> Terms:
         """The terms of members that are sums, times their temperature, averaged by their weight; last, what is left:
@@ -134,8 +146,20 @@ class Chosen(Model):
                 "rows": trial.rows,
                 "mixture": trial.mixture,
                 "single": trial.single,
+                "hits": trial.hits,
             },
         }
+
+    def carried(self) -> dict[str, Any]:
+        """Weights and temperatures stay as they are when rows are learned or unlearned, where sums are all it takes."""
+        for member in self.members:
+            if member.found() and not member.carried():
+                title = titles_of([member.learner])[0]
+                raise SettingError(
+                    f"{title}, a member of this mixture, must see all rows again to learn. Fit it on all rows: "
+                    "likely fit. A model of sums alone (--learner NaiveBayes) can learn, unlearn and be merged."
+                )
+        return self.found()
 
 
 def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chosen:
@@ -153,6 +177,7 @@ def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chose
         int(told["rows"]),
         float(told["mixture"]),
         str(told["single"]),
+        float(told["hits"]),
     )
     return Chosen(
         learner=learner,

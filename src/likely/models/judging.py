@@ -44,6 +44,8 @@ class Verdict:
     rows: int
     mixture: float
     single: str = ""
+    hits: float = float("nan")
+    """Share of the held-out rows whose class what was kept holds most probable."""
 
     @classmethod
     def of_first(cls, candidates: Sequence[Learner]) -> Verdict:
@@ -78,14 +80,17 @@ def judged(
         return Verdict.of_first(candidates)
     count, here = len(candidates), np.arange(len(truth))
 
-    def tuned(h: int) -> tuple[float, NDArray[np.float64]]:
-        t = 1.0 if isinstance(candidates[h], Prior) else temperature_of(logs[h], truth, weight, shares, rows)
-        return t, np.exp(tempered(logs[h], t)[here, truth])
+    def heat(h: int) -> float:
+        return 1.0 if isinstance(candidates[h], Prior) else temperature_of(logs[h], truth, weight, shares, rows)
 
-    found = list(in_order(iter(range(count)), tuned))
-    temperatures = np.array([t for t, _ in found])
-    chance = np.stack([own for _, own in found], axis=1)
+    temperatures = np.array(list(in_order(iter(range(count)), heat)))
+    chances = np.exp(np.stack([tempered(logs[h], t) for h, t in enumerate(temperatures.tolist())]))
+    chance = chances[:, here, truth].T
     share = weight / weight.sum()
+
+    def hits(own: NDArray[np.float64]) -> float:
+        return float(share @ (np.tensordot(own, chances, 1).argmax(axis=1) == truth))
+
     with np.errstate(divide="ignore"):
         scores = share @ np.log(chance)
     weights = _with_prior(candidates, settled(chance, weight), rows)
@@ -108,8 +113,8 @@ def judged(
                     f"{title} was kept alone: on held-out rows a mixture is better by {better:.2g} nats a row only, "
                     f"with a standard error of {error:.2g}."
                 )
-                return Verdict(one, temperatures, scores, len(truth), mixture, said)
-    return Verdict(weights, temperatures, scores, len(truth), mixture)
+                return Verdict(one, temperatures, scores, len(truth), mixture, said, hits(one))
+    return Verdict(weights, temperatures, scores, len(truth), mixture, hits=hits(weights))
 
 
 def _with_prior(candidates: Sequence[Learner], weights: NDArray[np.float64], rows: float) -> NDArray[np.float64]:
