@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likely.deciding.asking import ask
     from likely.deciding.decider import decide
     from likely.deciding.decision import Decision
+    from likely.drifting import drift
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
     from likely.evaluate.look import look
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from likely.models.tuned import Tuned
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
+    from likely.suspecting.checkup import doctor
     from likely.table.schema import Schema
     from likely.table.tokens import Tokens
     from likely.tabulating import joint
@@ -83,6 +85,8 @@ __all__ = [
     "counterfactual",
     "curve",
     "decide",
+    "doctor",
+    "drift",
     "explain",
     "fit",
     "joint",
@@ -101,6 +105,8 @@ _ROOMS = {
     "Loss": "likely.loss",
     "ask": "likely.deciding.asking",
     "decide": "likely.deciding.decider",
+    "doctor": "likely.suspecting.checkup",
+    "drift": "likely.drifting",
     "Counterfactual": "likely.explaining.counterfactual",
     "Ledger": "likely.explaining.ledger",
     "counterfactual": "likely.explaining.counterfactual",

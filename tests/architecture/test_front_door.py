@@ -18,6 +18,8 @@ EXPECTED = [
     "Loss",
     "ask",
     "decide",
+    "doctor",
+    "drift",
     "Knowledge",
     "LikelyError",
     "Linear",

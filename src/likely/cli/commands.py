@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-COMMANDS = ("look", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve", "repeats",
+COMMANDS = ("look", "doctor", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve", "repeats",
             "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn")  # fmt: skip
 
 

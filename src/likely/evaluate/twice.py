@@ -5,6 +5,7 @@ A row is known by a 64-bit hash of its cells; of many rows only hashes below a t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from likely.holding import Piece
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Codes, Texts
+from likely.table.batch import Batch, Codes, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,18 +63,25 @@ class RowCopies:
         group = batch.target.codes
         if batch.weight is not None:
             group = np.where(batch.weight > 0, group, np.int32(-1))
-        mixed = np.full(batch.rows, _ODD)
-        for name in self._names:
-            mixed = _folded(mixed, _bits(batch.cells[name]))
-        self.copied.take_hashes(np.where(mixed == 0, _ODD, mixed), piece.fold, group)
+        self.copied.take_hashes(row_hashes(batch, self._names), piece.fold, group)
 
 
-def _bits(cells: Any) -> NDArray[np.uint64]:
+def row_hashes(batch: Batch, names: Sequence[str]) -> NDArray[np.uint64]:
+    """A hash of the cells of each row in these columns, never 0; what is missing counts as a value of its own."""
+    mixed = np.full(batch.rows, _ODD)
+    for name in names:
+        mixed = _folded(mixed, cell_bits(batch.cells[name]))
+    return np.where(mixed == 0, _ODD, mixed)
+
+
+def cell_bits(cells: Any) -> NDArray[np.uint64]:
+    """64 bits for each cell, equal where cells are: a code, a double (one zero, one NaN), a hash of a text's words."""
     if isinstance(cells, Codes):
         return cells.codes.astype(np.int64).view(np.uint64)
     if isinstance(cells, Texts):
         return text_hashes(cells)
-    return np.ascontiguousarray(np.where(np.isnan(cells), np.nan, cells + 0.0)).view(np.uint64)
+    # Infinite numbers count as missing; minus zero is zero.
+    return np.ascontiguousarray(np.where(np.isfinite(cells), cells + 0.0, np.nan)).view(np.uint64)
 
 
 def _folded(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
