@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from likely.models.model import Model
     from likely.models.naive import NaiveBayes
     from likely.models.neighbors import Neighbors
+    from likely.models.onerule import OneRule
     from likely.models.pooled import Pooled
     from likely.models.posterior import Posterior
     from likely.models.text import Text
@@ -69,6 +70,7 @@ __all__ = [
     "NaiveBayes",
     "Neighbors",
     "OneDependence",
+    "OneRule",
     "Pooled",
     "Posterior",
     "Prior",
@@ -126,6 +128,7 @@ _ROOMS = {
     "NaiveBayes": "likely.models.naive",
     "Neighbors": "likely.models.neighbors",
     "OneDependence": "likely.models.aode",
+    "OneRule": "likely.models.onerule",
     "Posterior": "likely.models.posterior",
     "Prior": "likely.models.baseline",
     "Schema": "likely.table.schema",

@@ -32,6 +32,7 @@ EXPECTED = [
     "Mixture",
     "Gibbs",
     "OneDependence",
+    "OneRule",
     "Posterior",
     "Prior",
     "Schema",

@@ -12,7 +12,7 @@ from likely.cli.options import TOKENS, loss_of, pair, pairs, reading_of, with_op
 from likely.errors import SettingError, shown
 
 NAMES = ("Auto", "NaiveBayes", "Tuned", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic",
-         "Neighbors", "Mixture", "Gibbs", "Density", "Prior")  # fmt: skip
+         "Neighbors", "Mixture", "Gibbs", "Density", "OneRule", "Prior")  # fmt: skip
 """The learners, so that help need not wait for them to be imported; a test compares."""
 
 spec_option = click.option(
@@ -119,6 +119,13 @@ _LEARNING = (
         default="left",
         show_default=True,
         help="Whether a bin holds the edge below it or the one above it.",
+    ),
+    click.option(
+        "--temperature",
+        default="1",
+        show_default=True,
+        metavar="NUMBER|auto",
+        help="What all evidence is multiplied by: below 1 for attributes that repeat each other; auto by held-out rows.",
     ),
     click.option(
         "--block",
@@ -238,6 +245,7 @@ _NAIVE = {
     "bins": "bins",
     "bin_count": "bin_count",
     "bins_closed": "bins_closed",
+    "temperature": "temperature",
     "blocks": "blocks",
     "text": "text",
 }
@@ -257,7 +265,7 @@ def _setting(option: str, value: Any) -> Any:
     if option == "bins":
         found = _by_column(value, "--bins", "COLUMN=EDGES")
         return found if isinstance(found, str) else {name: _edges(rule) for name, rule in found.items()}
-    if option == "bandwidth":
+    if option in ("bandwidth", "temperature"):
         return _number_or_word(value)
     return [_columns(text) for text in value] if option == "blocks" else value
 

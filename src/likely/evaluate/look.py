@@ -150,7 +150,9 @@ def _look(
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    learners = {LEARNER: learner, BASELINE: Prior(), ONE_RULE: OneRule()}
+    learners: dict[str, Learner] = {LEARNER: learner, BASELINE: Prior()}
+    if not folds.leave_one_out:  # it would have to choose its attribute as often as there are rows
+        learners[ONE_RULE] = OneRule()
     watch = Watch()
     found = validate(source, first, reading, learners, folds, 0, watch, loss, watch.of_texts, frozenset({LEARNER}))
     total = found.total

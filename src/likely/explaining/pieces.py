@@ -19,6 +19,7 @@ from likely.models.model import Model
 from likely.models.product import Product
 from likely.models.textfactor import TextFactor
 from likely.models.tree import TreeModel
+from likely.models.weighed import Weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,12 +57,13 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
     last = len(names) - isinstance(model, (LogOdds, Chosen))
     pieces = [Piece("", "constant" if isinstance(model, LogOdds) or _is_mixed(model) else "prior", array[0])]
     alone, power = _alone(model)
-    factors: dict[str, Any] = {f.name: f for f in alone.factors} if isinstance(alone, Product) else {}
+    factors: dict[str, Any] = {f.name: f for f in alone.factors} if isinstance(alone, (Product, Weighed)) else {}
     found: dict[str, Piece] = {}
     for name, logs in zip(names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
         members = tuple(getattr(factor, "names", ()))
-        piece = _of_block(name, members, logs, row) if members else _of_one(alone, name, factor, logs, row, power)
+        own = power * (alone.power_of(name) if isinstance(alone, Weighed) else 1.0)
+        piece = _of_block(name, members, logs, row) if members else _of_one(alone, name, factor, logs, row, own)
         found.update(dict.fromkeys(members or (name,), piece))
     nothing = np.zeros(len(model.classes))
     for column in model.schema.attributes:

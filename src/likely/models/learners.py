@@ -20,6 +20,7 @@ from likely.models.logistic import Logistic
 from likely.models.mixture import Gibbs, Mixture
 from likely.models.naive import NaiveBayes
 from likely.models.neighbors import Neighbors
+from likely.models.onerule import OneRule
 from likely.models.pooled import Pooled
 from likely.models.text import checked_text, checked_texts
 from likely.models.tree import Tree
@@ -41,6 +42,7 @@ LEARNERS: dict[str, type[Any]] = {
         Mixture,
         Gibbs,
         OneDependence,
+        OneRule,
         Tree,
         Tuned,
     )

@@ -144,8 +144,8 @@ class _Normal:
 
     name: str
     settings: Any
-    middle: float
-    """Means are held as distances from it, so that they lose no digits."""
+    middle: Floats
+    """The means, rounded; what they were rounded by is in `offset`, so that no digits are lost."""
     exact: tuple[tuple[Fraction, Fraction, Fraction], ...]
     weight: Floats
     offset: Floats
@@ -157,7 +157,7 @@ class _Normal:
         """log density of the cell in each class, each row's own value taken out of the moments."""
         x = batch.cells[self.name]
         finite = np.isfinite(x)
-        value = np.where(finite, x, self.middle)
+        value = np.where(finite, x, self.middle[-1])
         n, offset, squares = self._without(value, np.where(finite, weight, 0.0), group)
         unbiased = self.settings.variance == "unbiased"
         below = n - 1 if unbiased else n
@@ -168,7 +168,8 @@ class _Normal:
         told = (np.nan_to_num(overall) > 0)[:, 0]
         each = np.fmax(variance[:, :-1], self.settings.floor * overall)
         each = np.where(np.isnan(variance[:, :-1]), overall, each)
-        mean = self.middle + np.where(n[:, :-1] > 0, offset[:, :-1], offset[:, -1:])
+        mean = self.middle + offset
+        mean = np.where(n[:, :-1] > 0, mean[:, :-1], mean[:, -1:])
         left = (self.summary_weight(own) > 0) & told[:, None]
         if (left & (each == 0)).any():
             raise SettingError(
@@ -194,9 +195,9 @@ class _Normal:
         """Weight, mean (less the middle) and sum of squares of each class and of all, without each row."""
         rows, here = len(x), np.arange(len(x))
         n, offset, squares = (np.tile(a, (rows, 1)) for a in (self.weight, self.offset, self.squares))
-        away = x - self.middle
         for column in (group, np.full(rows, len(self.weight) - 1)):
             before, m, s = n[here, column], offset[here, column], squares[here, column]
+            away = x - self.middle[column]
             after = before - weight
             some = (weight > 0) & (after > 0)
             step = np.divide(weight, after, out=np.zeros(rows), where=some)
@@ -209,7 +210,7 @@ class _Normal:
                 total, first, second = self.exact[int(column[i])]
                 value, gone = Fraction(float(x[i])), Fraction(float(weight[i]))
                 total, first, second = total - gone, first - gone * value, second - gone * value * value
-                offset[i, column[i]] = float(first / total - Fraction(self.middle))
+                offset[i, column[i]] = float(first / total - Fraction(float(self.middle[column[i]])))
                 squares[i, column[i]] = float(second - first * first / total)
         return n, offset, squares
 
@@ -219,10 +220,12 @@ def _normal(name: str, numbers: Numbers, settings: Any) -> _Normal | None:
     each = numbers.moments()
     whole: Any = tuple(sum(part, Fraction(0)) for part in zip(*each, strict=True))
     exact = (*each, whole)
-    middle = float(whole[1] / whole[0]) if whole[0] else 0.0
     try:
+        middle = np.array([float(a / n) if n else 0.0 for n, a, _ in exact])
         weight = np.array([float(n) for n, _, _ in exact])
-        offset = np.array([float(a / n - Fraction(middle)) if n else 0.0 for n, a, _ in exact])
+        offset = np.array(
+            [float(a / n - Fraction(float(m))) if n else 0.0 for (n, a, _), m in zip(exact, middle, strict=True)]
+        )
         squares = np.array([float(b - a * a / n) if n else 0.0 for n, a, b in exact])
     except OverflowError:
         return None

@@ -23,7 +23,7 @@ from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, named, named_prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
-from likely.models.ranges import check_choice, checked, checked_weights
+from likely.models.ranges import check_choice, checked, checked_temperature, checked_weights
 from likely.models.text import Said, Text, checked_text, checked_texts, text_said
 from likely.models.textfactor import text_factor, told_of
 from likely.sums import state
@@ -89,6 +89,10 @@ class NaiveBayes:
     attribute_weights: Mapping[str, float] | None = None
     """What an attribute's evidence is multiplied by; 1 where none is given, 0 leaves it out. `Tuned` finds them."""
 
+    temperature: float | Literal["auto"] = 1.0
+    """What all evidence is multiplied by, the prior too: below 1 for attributes that repeat each other. 'auto' takes
+    what makes the log score of held-out rows best."""
+
     def __post_init__(self) -> None:
         checked(self, "pseudo_count", "prior_pseudo_count", "variance_floor")
         if self.m_estimate is not None:
@@ -110,6 +114,7 @@ class NaiveBayes:
 
         if self.attribute_weights is not None:
             self._set("attribute_weights", checked_weights(self.attribute_weights))
+        self._set("temperature", checked_temperature(self.temperature))
         self._set("numbers", numeric.checked_kinds(self.numbers))
         self._set("bandwidth", numeric.checked_bandwidth(self.bandwidth))
         self._set("bins", numeric.checked_bins(self.bins))
@@ -139,21 +144,29 @@ class NaiveBayes:
 
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
+        if self.temperature == "auto":
+            from likely.models.heating import begun as heated
+
+            return heated(self, summary)
         return begun(self, summary) or self.model(summary)
 
     def restored(self, summary: Summary, found: dict[str, Any]) -> Model:
-        """The model with the settings of text that a file keeps."""
+        """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
-        return self.model(summary, {name: replace(state.built(Text, said)) for name, said in found["text"].items()})
+        chosen = {name: replace(state.built(Text, said)) for name, said in found.get("text", {}).items()}
+        return self.model(summary, chosen, found.get("temperature"))
 
-    def model(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Model:
-        """`product`, its factors raised to the attribute weights where there are any."""
-        if self.attribute_weights is None:
+    def model(
+        self, summary: Summary, chosen: Mapping[str, Text] | None = None, temperature: float | None = None
+    ) -> Model:
+        """`product`, its factors raised to the attribute weights and the temperature where there are any."""
+        heat = self.temperature if temperature is None else temperature
+        if self.attribute_weights is None and heat in (1.0, "auto") and temperature is None:
             return self.product(summary, chosen)
         from likely.models.weighed import weighed
 
-        plain = replace(self, attribute_weights=None).product(summary, chosen)
-        return weighed(plain, self.attribute_weights, self)
+        plain = replace(self, attribute_weights=None, temperature=1.0).product(summary, chosen)
+        return weighed(plain, self.attribute_weights or {}, self, 1.0 if heat == "auto" else float(heat))
 
     def text_settings(self, name: str) -> Text:
         """What was said of a text column."""

@@ -28,6 +28,15 @@ def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
     return {str(name): float(value) for name, value in weights.items()}
 
 
+def checked_temperature(value: Any) -> Any:
+    """A number above zero, or 'auto'."""
+    if value == "auto":
+        return value
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < float("inf"):
+        raise SettingError(f"temperature is {shown(value)}. It must be a finite number above zero, or auto.")
+    return float(value)
+
+
 def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
     """Refuse a setting that is none of the allowed ones."""
     known = tuple(allowed)

@@ -27,9 +27,8 @@ def of_comparison(record: Comparison) -> Page:
     where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
     often = f", {record.repeats} times" if record.repeats > 1 else ""
     headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds{often}."
-    header: tuple[str, ...] = ("learner", "accuracy", "95 % bounds", "log loss, bits a row", "95 % bounds", "Brier score",
-              "differs from the first")  # fmt: skip
-    header = (*header, "no answer") if unanswered else header
+    scores = ("accuracy", "95 % bounds", "log loss, bits a row", "95 % bounds", "Brier score")
+    header = ("learner", *scores, "differs from the first", *(["no answer"] if unanswered else []))
     title = "Learners" if record.dealt == "stratified" else f"Learners. {_dealt(record)}"
     tables = (Table(title, header, tuple(rows), numbers_from(1, len(header))),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]

@@ -59,15 +59,15 @@ def score_table(record: Look, called: str, decided: tuple[tuple[str, ...], ...] 
     rows.append(("log loss, bits a row", bits(one.log_loss), numbers(bounds.log_loss), bits(two.log_loss), third))
     third = f"{three.brier:.4f}" if three is not None else ""
     rows.append(("Brier score, 0 to 2", f"{one.brier:.4f}", numbers(bounds.brier), f"{two.brier:.4f}", third))
+    if one.unclassified:
+        third = number(three.unclassified) if three is not None else ""
+        rows.append(("cannot be classified", number(one.unclassified), "", number(two.unclassified), third))
     if record.calibration and decided is None:
         error = record.calibration[0].error
         rows.append(("calibration error", percent(error.value or 0.0), shares(error), "", ""))
     if record.positive in record.rankings and len(record.classes) == 2:
         auc = record.rankings[record.positive].roc.auc
         rows.append(("area under ROC", f"{auc.value or 0.0:.4f}", numbers(auc), "0.5000", ""))
-    if one.unclassified:
-        third = number(three.unclassified) if three is not None else ""
-        rows.append(("cannot be classified", number(one.unclassified), "", number(two.unclassified), third))
     header = ["score", called, "95 % bounds", "frequencies only", f"{clean(record.one_attribute or '', 20)} alone"]
     width = 5 if rule else 4
     title = folds_of(record.folds, record.repeats, record.dealt, record.dealt_by)
