@@ -13,9 +13,11 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.models.auto import Auto
+from likely.models.baseline import Prior
 from likely.models.hypotheses import learner_of, spec_of_member, titles_of
 from likely.models.mixture import Mixture, mixture_logs
 from likely.models.model import Exhibit, Learner, Model, Terms
+from likely.models.naive import NaiveBayes
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -117,6 +119,15 @@ class Chosen(Model):
         members = tuple(m.learner for m in self.members)
         return Mixture(members, tuple(self.weights.tolist()), temperatures=tuple(self.temperatures.tolist()))
 
+    @property
+    def describer(self) -> Model:
+        """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
+        some = [k for k, m in enumerate(self.members) if m.generative and is_sum(m) and m.classes == self.classes]
+        told = [
+            self.members[k] for k in sorted(some, key=lambda k: -self.weights[k]) if _has_attributes(self.members[k])
+        ]
+        return told[0] if told else NaiveBayes(text="multinomial").product(self.summary)
+
     def exhibits(self) -> tuple[Exhibit, ...]:
         """Every candidate with weight, temperature and score; and the members' own exhibits where one was kept."""
         trial = self.trial
@@ -194,6 +205,11 @@ def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chose
 def is_sum(model: Model) -> bool:
     """Whether the scores of a model are a sum over attributes."""
     return type(model).terms is not Model.terms
+
+
+def is_prior(model: Model) -> bool:
+    """Whether it knows the frequencies of classes, and nothing of attributes."""
+    return isinstance(model.learner, Prior)
 
 
 def _own_terms(model: Model, batch: Batch) -> list[tuple[str, NDArray[np.float64]]] | None:

@@ -5,9 +5,10 @@ Nothing is learned twice: every setting is tried on the same sums of the parts o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import product
 from numbers import Integral
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -29,9 +30,24 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KINDS = ("gaussian", "binned", "kernel")
-SMOOTHINGS = (1.0, 0.1, 0.5, 3.0)
-"""Pseudo-counts that are tried; the first of equals is taken."""
+LEVELS: tuple[dict[str, Any], ...] = (
+    {},
+    {"pseudo_count": 0.1},
+    {"pseudo_count": 0.5},
+    {"pseudo_count": 3.0},
+    {"m_estimate": 1.0},
+    {"m_estimate": 10.0},
+)
+"""Smoothings that are tried, for all nominal attributes alike. The first of equals is taken."""
+NUMBERS: tuple[dict[str, Any], ...] = (
+    {"numbers": "gaussian"},
+    {"numbers": "gaussian", "variance_floor": 1e-2},
+    {"numbers": "binned"},
+    {"numbers": "binned", "bins": "frequency"},
+    {"numbers": "kernel"},
+    {"numbers": "kernel", "bandwidth": "likelihood"},
+)
+"""What the density of a number may be: floors and bandwidths are of all numbers, kinds and bins of each by itself."""
 MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 """Held-out rows that weights are found on at most, and numbers that their terms may take up."""
 
@@ -40,8 +56,9 @@ MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 class Tuned:
     """Naive Bayes with weights: P(class | row) is proportional to P(class) times the product of P(cell | class)**v.
 
-    On rows that the sums do not hold (parts of the table, in turn): the pseudo-count that tells most; for each number
-    the density that tells most by itself; then the weights v >= 0 of attributes with the best log score together, less
+    On rows that the sums do not hold (parts of the table, in turn): the pseudo-count or m-estimate that tells most; for
+    each number the density that tells most by itself, with the variance floor and the bandwidth that all numbers
+    together tell most with, and its bins; then the weights v >= 0 of attributes with the best log score together, less
     one nat for each unit of weight. An attribute of weight 0 is left out. What was chosen is a `NaiveBayes` with
     `attribute_weights`, which `likely show --spec` writes down.
 
@@ -88,8 +105,8 @@ class Tuning(Search):
 
     learner: Tuned
     summary: Summary
-    models: Mapping[int, Mapping[tuple[str, float], Product]] | None = None
-    """For each part, by kind of density and pseudo-count: naive Bayes from all other rows."""
+    models: Mapping[int, tuple[Product, ...]] | None = None
+    """For each part, by setting that is tried: naive Bayes from all other rows."""
 
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
         """Sums of each part; then the terms of rows by models that have not seen their part."""
@@ -114,18 +131,23 @@ class Tuning(Search):
         return (_Kept(tuple(found)),)
 
     @property
-    def _tried(self) -> list[tuple[str, float]]:
-        """Kinds and smoothings: kinds for numbers with the usual smoothing; smoothings where there are levels."""
-        kinds = [c.kind == "nominal" for c in self.summary.schema.attributes]
-        out = [(KINDS[0], s) for s in (SMOOTHINGS if any(kinds) else SMOOTHINGS[:1])]
-        return out + ([(k, SMOOTHINGS[0]) for k in KINDS[1:]] if not all(kinds) else [])
+    def _groups(self) -> tuple[list[int], list[int]]:
+        """The places of nominal attributes, and those of numbers."""
+        kinds = [self.summary.schema[name].kind == "nominal" for name in self.summary.columns]
+        return [j for j, k in enumerate(kinds) if k], [j for j, k in enumerate(kinds) if not k]
 
-    def _terms(self, models: Mapping[tuple[str, float], Product], batch: Batch) -> NDArray[np.float64]:
+    @property
+    def _tried(self) -> list[dict[str, Any]]:
+        """Settings of levels where there are any, then those of numbers."""
+        levels, numbers = self._groups
+        return [*(LEVELS if levels else ()), *(NUMBERS if numbers else ())]
+
+    def _terms(self, models: Sequence[Product], batch: Batch) -> NDArray[np.float64]:
         """(settings, attributes, rows, classes of all rows); 0 where an attribute says nothing, -inf for a class that
         the other parts do not have."""
         names = list(self.summary.columns)
         out = np.zeros((len(models), len(names), batch.rows, len(self.summary.classes)))
-        for k, model in enumerate(models.values()):
+        for k, model in enumerate(models):
             out[k][:, :, [c not in model.classes for c in self.summary.classes]] = -np.inf
             places = [self.summary.classes.index(c) for c in model.classes]
             terms = model.terms(batch)
@@ -143,41 +165,69 @@ class Tuning(Search):
         models = {}
         for p in some:
             training = reduce(add, (sums[other] for other in some if other != p)).canonical()
-            models[p] = {
-                (kind, extra): NaiveBayes(numbers=kind, pseudo_count=extra).product(training)  # type: ignore[arg-type]
-                for kind, extra in self._tried
-            }
+            models[p] = tuple(self._product(training, tried) for tried in self._tried)
         return replace(self, models=models)
+
+    def _product(self, training: Summary, tried: Mapping[str, Any]) -> Product:
+        """Naive Bayes of the attributes that the settings are about."""
+        of_numbers = "numbers" in tried
+        columns = (
+            replace(c, role="left out") if c.role == "attribute" and (c.kind == "nominal") is of_numbers else c
+            for c in training.schema.columns
+        )
+        return NaiveBayes(**tried).product(training.with_schema(training.schema.with_columns(columns)))
 
     def _chosen(self, terms: NDArray[np.float64], truth: NDArray[np.intp], weight: NDArray[np.float64]) -> Weighed:
         """`terms` is (settings, attributes, rows, classes)."""
         if not len(truth):
             return weighed(NaiveBayes().product(self.summary), {}, self.learner)
         names, tried = list(self.summary.columns), self._tried
+        levels, numbers = self._groups
         start = np.log(self.summary.total.floats())
-        nominal = [j for j, name in enumerate(names) if self.summary.schema[name].kind == "nominal"]
-        smoothing, best = 0, -np.inf
-        for k, (kind, _) in enumerate(tried):
-            if kind == KINDS[0] and nominal:
-                # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
-                value = alone(0.5 * terms[k, nominal].sum(axis=0), start, truth, weight)
-                if value > best:
-                    smoothing, best = k, value
-        kinds: dict[str, str] = {}
+        settings: dict[str, Any] = {}
         kept = np.empty(terms.shape[1:])
-        usual = [k for k, (_, extra) in enumerate(tried) if extra == SMOOTHINGS[0]]
-        for j, name in enumerate(names):
-            if j in nominal:
-                kept[j] = terms[smoothing, j]
-                continue
-            scores = [alone(terms[k, j], start, truth, weight) for k in usual]
-            k = usual[int(np.argmax(scores))]
-            kept[j] = terms[k, j]
-            if tried[k][0] != KINDS[0]:
-                kinds[name] = tried[k][0]
+        if levels:
+            # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
+            scores = [alone(0.5 * terms[k, levels].sum(axis=0), start, truth, weight) for k in range(len(LEVELS))]
+            best = int(np.argmax(scores))
+            settings, kept[levels] = dict(LEVELS[best]), terms[best, levels]
+        if numbers:
+            first = len(tried) - len(NUMBERS)
+            each = [[alone(terms[first + k, j], start, truth, weight) for j in numbers] for k in range(len(NUMBERS))]
+            shared, best_of = _densities(np.array(each))
+            settings |= shared
+            kinds = {names[j]: NUMBERS[k]["numbers"] for j, k in zip(numbers, best_of, strict=True)}
+            bins = {names[j]: NUMBERS[k]["bins"] for j, k in zip(numbers, best_of, strict=True) if "bins" in NUMBERS[k]}
+            settings |= {"numbers": {n: k for n, k in kinds.items() if k != "gaussian"} or "gaussian"}
+            settings |= {"bins": bins} if bins else {}
+            for j, k in zip(numbers, best_of, strict=True):
+                kept[j] = terms[first + k, j]
         found = attribute_weights(kept, start, truth, weight)
-        chosen = NaiveBayes(numbers=kinds or "gaussian", pseudo_count=tried[smoothing][1])  # type: ignore[arg-type]
+        chosen = NaiveBayes(**settings)
         return weighed(chosen.product(self.summary), dict(zip(names, found.tolist(), strict=True)), self.learner)
+
+
+def _densities(scores: NDArray[np.float64]) -> tuple[dict[str, Any], list[int]]:
+    """From the scores of NUMBERS (settings, attributes): what all numbers share, and which of them each takes."""
+    shared = ("variance_floor", "bandwidth")
+    options = [list(dict.fromkeys(t.get(name) for t in NUMBERS)) for name in shared]
+    best, value = None, -np.inf
+    for values in product(*options):
+        said = dict(zip(shared, values, strict=True))
+        # A setting speaks of its own kind of density only: a floor of Gaussians, a bandwidth of kernels.
+        open_to = [k for k, t in enumerate(NUMBERS) if all(t.get(n) == said[n] for n in _SHARED[t["numbers"]])]
+        total = float(scores[open_to].max(axis=0).sum())
+        if best is None or total > value:
+            best, value = (said, open_to), total
+    assert best is not None
+    said, open_to = best
+    chosen = [open_to[k] for k in scores[open_to].argmax(axis=0).tolist()]
+    used = {NUMBERS[k]["numbers"] for k in chosen}
+    kept = {n: v for n, v in said.items() if v is not None and any(n in _SHARED[kind] for kind in used)}
+    return kept, chosen
+
+
+_SHARED = {"gaussian": ("variance_floor",), "binned": (), "kernel": ("bandwidth",)}
 
 
 class _Kept:
