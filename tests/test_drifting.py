@@ -140,3 +140,13 @@ def test_json_and_bad_input() -> None:
     ):
         with pytest.raises(LikelyError):
             bad()
+
+
+def test_fewer_classes_and_numbers_whose_squares_no_double_holds() -> None:
+    huge = np.random.default_rng(0).choice([1e308, -1e308, 5e-324, 0.5], 300)
+    two = table(1, huge=huge) | {"y": ["yes"] * 300}
+    found = drift(table(0, huge=huge), two, "y")
+    assert {s.name: s.after for s in found.changes.classes} == {"no": 0.0, "yes": 1.0}
+    amount = next(a for a in found.amounts if a.name == "huge")
+    assert amount.deviation_before is not None and 1e307 < amount.deviation_before < 1e308
+    assert drift(two, table(0, huge=huge), "y").changed

@@ -15,6 +15,7 @@ from likely.evaluate.changing import Change
 from likely.evaluate.information import bin_edges
 from likely.evaluate.repeating import holm, repetition
 from likely.evaluate.wordbits import documents
+from likely.models.gaussian import root_of
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
@@ -59,6 +60,7 @@ class Amount:
 def amounts(one: Summary, two: Summary, changed: tuple[Change, ...]) -> tuple[Amount, ...]:
     """One for each change, in their order."""
     scales = _scale(one), _scale(two)
+    one, two = (s.canonical().regrouped([0] * len(s.canonical().classes), [""]) for s in (one, two))
     rough = [_amount(one, two, change, scales) for change in changed]
     corrected = holm([amount.p_missing for amount in rough])
     return tuple(replace(amount, p_missing=p) for amount, p in zip(rough, corrected, strict=True))
@@ -153,5 +155,5 @@ def _moments(numbers: Numbers) -> tuple[float | None, float | None]:
     n, first, second = (sum(m[k] for m in each) for k in range(3))
     if not n:
         return None, None
-    squares = (second - first * first / n) / (n - 1) if n > 1 else 0
-    return float(first / n), math.sqrt(squares)
+    squares = (second - first * first / n) / (n - 1) if n > 1 else None
+    return float(first / n), None if squares is None else root_of(squares) if squares else 0.0
