@@ -93,6 +93,7 @@ def test_a_value_whose_rows_are_all_of_one_class_names_a_group() -> None:
     rng = np.random.default_rng(3)
     who = rng.integers(0, 60, 600)
     table = {"who": [f"p{w}" for w in who], "x": rng.normal(size=600), "y": np.where(who % 2, "a", "b")}
-    found = doctor(table, "y", suspects=0)
+    table["text"] = [f"words that many rows have in this order, number {w // 2 * 2 + w % 2}" for w in who]
+    found = doctor(table, "y", suspects=0, types={"text": "text"})
     (group,) = [f for f in found.findings if f.kind == "group"]
     assert group.columns == ("who",) and group.grave

@@ -81,7 +81,7 @@ def findings(
     out += _marks([a for a in cut if a.name not in leaks], classes, of)
     out += _missing(told, classes, of)
     out += _time(told, order, of)
-    out += _groups([g for g in grouped if g.name not in leaks], of)
+    out += _groups([g for g in grouped if g.name not in leaks and schema[g.name].kind != "text"], of)
     for text in texts:
         out += [Finding("text", (text.words.name,), True, words) for words in beware(text)]
         out += [Finding("text", (text.words.name,), False, words) for words in notes(text)]
