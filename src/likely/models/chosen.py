@@ -122,11 +122,11 @@ class Chosen(Model):
     @property
     def describer(self) -> Model:
         """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
-        some = [k for k, m in enumerate(self.members) if m.generative and is_sum(m) and m.classes == self.classes]
-        told = [
-            self.members[k] for k in sorted(some, key=lambda k: -self.weights[k]) if _has_attributes(self.members[k])
-        ]
-        return told[0] if told else NaiveBayes(text="multinomial").product(self.summary)
+        order = np.argsort(-self.weights, kind="stable").tolist()
+        for member in (self.members[k] for k in order):
+            if member.generative and is_sum(member) and member.classes == self.classes and not is_prior(member):
+                return member
+        return NaiveBayes(text="multinomial").product(self.summary)
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """Every candidate with weight, temperature and score; and the members' own exhibits where one was kept."""
