@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BINS = 10
+ROWS_A_BIN = 10
+"""Of few rows there are fewer bins, but two at least."""
 DRAWS = 2000
 """From the normal distribution, for the bounds of the error; seeded."""
 
@@ -129,8 +131,9 @@ def calibrations(found: Gathered, positive: str) -> tuple[Reliability, ...]:
     """
     matrix, here = found.matrix, np.arange(len(found.truth))
     wanted = (found.classes.index(positive),) if len(found.classes) == 2 else range(len(found.classes))
-    by_class = [reliability(matrix[:, k], found.truth == k, found.weight, found.classes[k]) for k in wanted]
+    bins = min(max(len(here) // ROWS_A_BIN, 2), BINS)
+    by_class = [reliability(matrix[:, k], found.truth == k, found.weight, found.classes[k], bins) for k in wanted]
     if len(found.classes) == 2:  # that of the other class is its mirror image
         return tuple(by_class)
     named = matrix.argmax(axis=1)
-    return (reliability(matrix[here, named], found.truth == named, found.weight), *by_class)
+    return (reliability(matrix[here, named], found.truth == named, found.weight, None, bins), *by_class)
