@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likely.deciding.asking import ask
     from likely.deciding.decider import decide
     from likely.deciding.decision import Decision
+    from likely.drifting import drift
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
     from likely.evaluate.look import look
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from likely.fitting import fit, learn, load, summarize
     from likely.loss import Loss
     from likely.models.aode import OneDependence
+    from likely.models.auto import Auto
     from likely.models.baseline import Prior
     from likely.models.density import Density
     from likely.models.full import FullBayes
@@ -36,17 +38,21 @@ if TYPE_CHECKING:
     from likely.models.model import Model
     from likely.models.naive import NaiveBayes
     from likely.models.neighbors import Neighbors
+    from likely.models.onerule import OneRule
     from likely.models.pooled import Pooled
     from likely.models.posterior import Posterior
     from likely.models.text import Text
     from likely.models.tree import Tree
+    from likely.models.tuned import Tuned
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
+    from likely.suspecting.checkup import doctor
     from likely.table.schema import Schema
     from likely.table.tokens import Tokens
     from likely.tabulating import joint
 
 __all__ = [
+    "Auto",
     "Counterfactual",
     "Curve",
     "Decision",
@@ -64,6 +70,7 @@ __all__ = [
     "NaiveBayes",
     "Neighbors",
     "OneDependence",
+    "OneRule",
     "Pooled",
     "Posterior",
     "Prior",
@@ -74,11 +81,14 @@ __all__ = [
     "Text",
     "Tokens",
     "Tree",
+    "Tuned",
     "ask",
     "compare",
     "counterfactual",
     "curve",
     "decide",
+    "doctor",
+    "drift",
     "explain",
     "fit",
     "joint",
@@ -97,6 +107,8 @@ _ROOMS = {
     "Loss": "likely.loss",
     "ask": "likely.deciding.asking",
     "decide": "likely.deciding.decider",
+    "doctor": "likely.suspecting.checkup",
+    "drift": "likely.drifting",
     "Counterfactual": "likely.explaining.counterfactual",
     "Ledger": "likely.explaining.ledger",
     "counterfactual": "likely.explaining.counterfactual",
@@ -111,10 +123,12 @@ _ROOMS = {
     "Density": "likely.models.density",
     "Model": "likely.models.model",
     "Gibbs": "likely.models.mixture",
+    "Auto": "likely.models.auto",
     "Mixture": "likely.models.mixture",
     "NaiveBayes": "likely.models.naive",
     "Neighbors": "likely.models.neighbors",
     "OneDependence": "likely.models.aode",
+    "OneRule": "likely.models.onerule",
     "Posterior": "likely.models.posterior",
     "Prior": "likely.models.baseline",
     "Schema": "likely.table.schema",
@@ -122,6 +136,7 @@ _ROOMS = {
     "Text": "likely.models.text",
     "Tokens": "likely.table.tokens",
     "Tree": "likely.models.tree",
+    "Tuned": "likely.models.tuned",
     "compare": "likely.evaluate.compare",
     "Curve": "likely.evaluate.curve",
     "curve": "likely.evaluate.curve",

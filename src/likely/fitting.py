@@ -15,6 +15,7 @@ from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.extending import extended, searched
 from likely.guessing import guessed
 from likely.loss import Loss, parse_loss
+from likely.models.auto import usual
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
@@ -121,14 +122,15 @@ def fit(
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    The model keeps `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's
-    knowledge alone, and can learn on from rows: `learn`.
+    Without a learner, `Auto` chooses; fewer than a hundred rows are too few for that, and naive Bayes learns. The model
+    keeps `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's knowledge
+    alone, and can learn on from rows: `learn`.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
     'yes'
     """
-    chosen, how = learner or NaiveBayes(), Reading(target, **reading)
+    how = Reading(target, **reading)
     costs = Loss.of(loss)
 
     def priced(model: Model) -> Model:
@@ -137,10 +139,12 @@ def fit(
         return _with_loss(model, costs)
 
     def work(source: Source) -> Model:
-        summary = _summarized(source, how, chosen.needs)
+        summary = _summarized(source, how, (lambda schema: frozenset()) if learner is None else learner.needs)
+        chosen = usual(summary) if learner is None and summary.schema.target is not None else learner or NaiveBayes()
         return priced(searched(source, chosen.learn(summary), summary, how))
 
     if data is None:
+        chosen = learner or NaiveBayes()
         return priced(_derived(chosen, no_rows(chosen, how), {}))
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 

@@ -31,6 +31,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"guessing", "extending", "outset"}),
     frozenset(
         {"fitting", "tabulating", "predicting", "regression", "scoring", "spec", "evaluate", "deciding", "explaining"}
+        | {"comparing", "drifting", "suspecting"}
     ),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py

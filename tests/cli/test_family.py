@@ -27,6 +27,7 @@ SETTINGS = {
     "Mixture": ['members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'],
     "Gibbs": ['members=["NaiveBayes", "Tree"]', "weights=held-out", "seed=3"],
     "Density": ["pseudo_count=0.5"],
+    "OneRule": ["pseudo_count=0.5"],
 }
 GENERATIVE = ("NaiveBayes", "FullBayes", "Pooled", "Tree", "OneDependence", "Density")
 SEARCHED = ("Logistic", "Gibbs")

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.folds import Dealer
+from likely.evaluate.dealing import Stratified as Dealer
 from likely.evaluate.scores import Scorer, Scores
 from likely.models.field import MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
 from likely.models.model import Search
-from likely.report.contents import of_comparison
+from likely.report.compared import of_comparison
 from likely.table.source import open_source
 
 MEMBERS = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))

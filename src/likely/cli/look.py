@@ -8,15 +8,23 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import folds_options, json_option, loss_option, reading_options
+from likely.cli.dealing import dealing_of, dealing_options
+from likely.cli.options import json_option, loss_option, reading_options
 from likely.cli.settings import assumed, learning_options, needed
 
 
 @click.command(short_help="How well can a target be predicted, by what, and why.")
 @click.argument("data")
 @click.argument("target", required=False)
-@folds_options
-@click.option("--all", "everything", is_flag=True, help="Show every attribute and column.")
+@dealing_options
+@click.option("--positive", metavar="CLASS", help="The class that is looked for: of two the rarer one otherwise.")
+@click.option(
+    "--all",
+    "--full",
+    "everything",
+    is_flag=True,
+    help="Show everything: scores by class, curves, every attribute and column.",
+)
 @loss_option
 @json_option
 @reading_options
@@ -24,8 +32,7 @@ from likely.cli.settings import assumed, learning_options, needed
 def look(
     data: str,
     target: str | None,
-    folds: int,
-    seed: int,
+    positive: str | None,
     everything: bool,
     loss_file: str | None,
     as_json: bool,
@@ -38,6 +45,7 @@ def look(
     """
     from likely.evaluate.look import look as look_at
 
+    deal = dealing_of(options)
     how = assumed(options, target, loss_file)
     with terminal.counting() as progress:
         record = look_at(
@@ -45,8 +53,8 @@ def look(
             needed(how.target),
             how.learner,
             loss=how.loss,
-            folds=folds,
-            seed=seed,
+            positive=positive,
+            **deal,
             progress=progress,
             **how.reading,
         )

@@ -12,9 +12,11 @@ from operator import add
 
 import numpy as np
 
+from likely.evaluate.ceiling import Sampled
 from likely.evaluate.copies import Copied, Copies
 from likely.evaluate.information import Attribute, attributes, entropy, information
 from likely.evaluate.redundancy import Sample, Sampler
+from likely.evaluate.twice import RowCopies
 from likely.holding import Piece
 from likely.models.model import Model
 from likely.models.product import Product
@@ -31,10 +33,13 @@ class Watcher:
     def __init__(self, total: Summary, found: list[Attribute]) -> None:
         self.sampler = Sampler(total, found)
         self.copies = {name: Copied() for name, held in total.columns.items() if isinstance(held, Words)}
+        self.rows, self.sampled = RowCopies(total), Sampled(total)
 
     def take(self, piece: Piece, start: int) -> None:
         """Watch some rows."""
         self.sampler.take(piece, start)
+        self.rows.take(piece, start)
+        self.sampled.take(piece, start)
         batch = piece.batch
         for name, copied in self.copies.items():
             cells, target = batch.cells[name], batch.target
@@ -75,6 +80,16 @@ class Watch:
     def sample(watchers: Sequence[Watcher]) -> Sample:
         """The sample of rows of all of them."""
         return reduce(add, (w.sampler.sample for w in watchers))
+
+    @staticmethod
+    def row_copies(watchers: Sequence[Watcher]) -> Copies:
+        """Rows that occur more than once."""
+        return reduce(add, (w.rows.copied for w in watchers)).read()
+
+    @staticmethod
+    def sampled(watchers: Sequence[Watcher]) -> list[Sampled]:
+        """Rows that were kept."""
+        return [w.sampled for w in watchers]
 
     @staticmethod
     def copies(watchers: Sequence[Watcher]) -> dict[str, Copies]:

@@ -18,6 +18,7 @@ from likely.explaining.asked import Asked, State, asked
 from likely.explaining.marking import Span
 from likely.explaining.odds import UNITS, Unit, in_unit, log_odds_of, steps_between, steps_of_rest
 from likely.explaining.pieces import Kind, Piece, pieces_of
+from likely.models.chosen import Chosen
 from likely.models.logistic import LogOdds
 from likely.models.model import Model
 from likely.models.posterior import Posterior
@@ -276,6 +277,8 @@ def _remarks(model: Model, row: Asked, undefined: bool, entries: Sequence[Entry]
             "Logistic measures numbers from their mean and levels from the most frequent one: the constant is the odds "
             "of a row of these, and no prior."
         )
+    if told is None and isinstance(model, Chosen):
+        out.append(model.ledger_of)
     if undefined:
         out.append(words.ruled_out(model.classes, entries))
     for entry in entries:

@@ -107,6 +107,16 @@ class Model(ABC):
     def schema(self) -> Schema:
         return self.summary.schema
 
+    @property
+    def frozen(self) -> Learner:
+        """Settings that learn this model again: the learner's own, or, where it chose among several, what it chose."""
+        return self.learner
+
+    @property
+    def describer(self) -> Model:
+        """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""
+        return self
+
     def levels(self, name: str) -> list[str]:
         """The levels of a nominal attribute, whether rows have them or not."""
         statistic = self.summary[name]
