@@ -32,6 +32,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset(
         {"fitting", "tabulating", "predicting", "regression", "scoring", "spec", "evaluate", "deciding", "explaining"}
     ),
+    frozenset({"portable"}),
     frozenset({"report", "export"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py
     frozenset({"cli", "web", "sklearn", "testing", "__main__"}),
