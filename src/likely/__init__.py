@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from likely.models.posterior import Posterior
     from likely.models.text import Text
     from likely.models.tree import Tree
+    from likely.page.plotting import plot
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
     from likely.table.schema import Schema
@@ -85,6 +86,7 @@ __all__ = [
     "learn",
     "load",
     "look",
+    "plot",
     "regress",
     "repeats",
     "summarize",
@@ -130,6 +132,7 @@ _ROOMS = {
     "joint": "likely.tabulating",
     "load": "likely.fitting",
     "look": "likely.evaluate.look",
+    "plot": "likely.page.plotting",
     "summarize": "likely.fitting",
     "repeats": "likely.evaluate.repeats",
     "Sureness": "likely.explaining.sureness",

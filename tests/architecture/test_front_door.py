@@ -47,6 +47,7 @@ EXPECTED = [
     "joint",
     "load",
     "look",
+    "plot",
     "summarize",
     "repeats",
     "Sureness",

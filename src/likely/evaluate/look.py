@@ -6,21 +6,25 @@ Two sweeps: one for the sums of ten folds, one to score each row by a model that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from likely import showing
 from likely.drafting import Reading, draft, remarks, with_encoding
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate.cautions import TextSeen, beware, notes
 from likely.evaluate.information import Attribute, entropy, evidence
 from likely.evaluate.losses import LossScores, loss_scores
 from likely.evaluate.pieces import Piece
+from likely.evaluate.plane import Plane
 from likely.evaluate.redundancy import Pair, chance, outside
+from likely.evaluate.reliability import Reliable
 from likely.evaluate.scores import Scores
 from likely.evaluate.validate import Validation, validate
 from likely.evaluate.watching import LEARNER, Watch, alone, with_named
+from likely.extending import searched
 from likely.loss import Loss
 from likely.models.baseline import Prior
 from likely.models.model import Learner, Model
@@ -31,9 +35,6 @@ from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.schema import Column
 from likely.table.source import Source
-
-if TYPE_CHECKING:
-    pass
 
 LEAK = 0.95
 """An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
@@ -70,10 +71,31 @@ class Look:
     """What deciding costs, where a loss was given."""
     texts: tuple[TextSeen, ...] = ()
     """The words of each text column that tell most, and copies of texts."""
+    reliability: Reliable | None = None
+    """Whether its probabilities keep their word, out of fold."""
+    plane: Plane | None = None
+    """The picture of the two numbers that tell most, where it was asked for."""
+    model: Model | None = field(default=None, repr=False, compare=False)
+    """What the learner believes after all rows; None where it would have to be searched for, and no page was wanted."""
+
+    def _repr_html_(self) -> str:
+        """How well the target is predicted and what tells most, for a notebook."""
+        most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
+        return showing.table(
+            f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % right on rows not learned from, "
+            f"against {100 * self.baseline.accuracy:.1f} % by the most frequent class",
+            ("attribute", "", "bits", "missing"),
+            [(a["name"], showing.share(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
+             for a in self.attributes],
+            right=(2, 3),
+            bars=(1,),
+            remarks=tuple(f"Beware: {w}" for w in self.warnings[:5]),
+        )  # fmt: skip
 
     def json(self) -> bytes:
-        """The whole record as JSON."""
-        return state.as_json(state.plain(self))
+        """The whole record as JSON; the model has a file of its own, the picture is for the page."""
+        tree = state.plain(replace(self, model=None, plane=None))
+        return state.as_json({name: value for name, value in tree.items() if name not in ("model", "plane")})
 
 
 def look(
@@ -84,11 +106,13 @@ def look(
     loss: Loss | Mapping[str, Any] | None = None,
     folds: int = 10,
     seed: int = 0,
+    picture: bool = False,
     **reading: Any,
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
 
-    With a loss, also what deciding by it costs.
+    With a loss, also what deciding by it costs; with `picture`, also what the page draws of two numbers,
+    and the model also where it must be searched for.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
@@ -97,21 +121,23 @@ def look(
     chosen = learner or NaiveBayes()
     how = Reading(target, **reading)
     costs = Loss.of(loss)
-    return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs))  # type: ignore[no-any-return]
+    return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs, picture))  # type: ignore[no-any-return]
 
 
-def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: int, loss: Loss | None) -> Look:
+def _look(
+    source: Source, reading: Reading, learner: Learner, folds: int, seed: int, loss: Loss | None, picture: bool
+) -> Look:
     first = draft(source, reading)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
     learners = {LEARNER: learner, "baseline": Prior()}
-    watch = Watch()
+    watch = Watch(picture)
     found = validate(source, first, reading, learners, folds, seed, watch, loss, watch.of_texts)
     total = found.total
     if total.rows < 2 * folds and folds > 2:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
-        return _look(source, reading, learner, max(2, total.rows // 2), seed, loss)
+        return _look(source, reading, learner, max(2, total.rows // 2), seed, loss, picture)
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
     scorer, baseline = found.scorers[LEARNER], found.scorers["baseline"]
@@ -123,6 +149,7 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
     copies = watch.copies(found.extras)
     texts = tuple(TextSeen(a.words, copies[a.name]) for a in told if a.words is not None)
     said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
+    model = whole if isinstance(whole, Model) else searched(source, whole, total, reading) if picture else None
     record = Look(
         source.name,
         target.name,
@@ -145,6 +172,9 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
         (*source.notes, *said, *(note for text in texts for note in notes(text))),
         None if scorer.chosen is None or baseline.chosen is None else loss_scores(scorer.chosen, baseline.chosen),
         texts,
+        scorer.reliability.read(found.classes, total.rows),
+        watch.plane(found.extras, total),
+        model if model is None or loss is None else replace(model, loss=loss),
     )
     return replace(record, warnings=tuple(_warnings(record, total, whole, learner)))
 

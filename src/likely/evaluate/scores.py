@@ -9,6 +9,7 @@ import numpy as np
 
 from likely.evaluate import kernels
 from likely.evaluate.losses import Chosen
+from likely.evaluate.reliability import Reliability
 from likely.models.posterior import Posterior
 from likely.sums.counts import add_counts
 from likely.sums.exact import Exact
@@ -42,6 +43,7 @@ class Scorer:
         self.brier = Numbers(1, cap=64)
         self.confusion = Exact.zeros(classes, classes)
         self.unclassified = Exact.zeros(1, classes)
+        self.reliability = Reliability(classes)
 
     def update(
         self, joint: NDArray[np.float64], truth: Ints, weight: NDArray[np.float64] | None, names: tuple[str, ...]
@@ -54,6 +56,7 @@ class Scorer:
         self.surprise.update(surprise, group, share)
         self.brier.update(brier, group, share)
         add_counts(found.codes.astype(np.int32), truth, share, self.confusion, self.unclassified)
+        self.reliability.update(found, truth, share)
         if self.chosen is not None:
             self.chosen.update(found, truth, share)
 
@@ -63,6 +66,7 @@ class Scorer:
         out.brier = self.brier + other.brier
         out.confusion = self.confusion + other.confusion
         out.unclassified = self.unclassified + other.unclassified
+        out.reliability = self.reliability + other.reliability
         if self.chosen is not None and other.chosen is not None:
             out.chosen = self.chosen + other.chosen
         return out

@@ -66,7 +66,7 @@ _CALLED = {
 }
 
 
-def _called(record: Look) -> str:
+def called(record: Look) -> str:
     """What people call the learner."""
     name = record.learner.partition("(")[0]
     return _CALLED.get(name, name)
@@ -78,9 +78,9 @@ def _verdict(record: Look) -> str:
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
-        return costs.verdict(record.decisions, _called(record))
+        return costs.verdict(record.decisions, called(record))
     found = (
-        f"{_called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
+        f"{called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
         f"always naming the most frequent class is right for {percent(baseline.accuracy)}."
     )
     named = scores.accuracy > baseline.accuracy
@@ -109,7 +109,7 @@ def _score_table(record: Look) -> Table:
         rows += (("cannot be classified", number(one.unclassified), number(two.unclassified), "counted as wrong"),)
     others = "the other one" if record.folds == 2 else f"the other {record.folds - 1}"
     title = f"Cross-validated: each of {record.folds} folds is predicted by what {others} taught"
-    return Table(title, ("score", _called(record), "frequencies only", ""), rows, frozenset({1, 2}))
+    return Table(title, ("score", called(record), "frequencies only", ""), rows, frozenset({1, 2}))
 
 
 def _attribute_table(record: Look, everything: bool) -> Table:
