@@ -53,6 +53,10 @@ LIBRARIES = {
     "msgspec": "sums/state.py",
     "click": "cli/",
     "rich": "cli/",
+    "fastapi": "web/",
+    "pydantic": "web/",
+    "starlette": "web/",
+    "uvicorn": "web/",
     "jinja2": "page/writing.py",
 }
 EVERYWHERE = {"numpy"}

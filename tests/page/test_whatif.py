@@ -47,6 +47,7 @@ def settled(tab: Any) -> None:
     """Wait until also what takes longer was reckoned after the last change."""
     tab.locator("#w[data-done]").wait_for(state="attached")
     tab.evaluate("globalThis.likelyWhatIf.later()")
+    tab.locator("#w:not([data-busy])").wait_for(state="attached")
 
 
 def chances(tab: Any) -> dict[str, float]:

@@ -2,7 +2,7 @@
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
 import { logSum } from "./logs.js";
-import { dateLabel, numberLabel, UNSEEN } from "./reading.js";
+import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import { binOf } from "./jointly.js";
 import {
   chancesOf, damped, factorOf, knownWords, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
@@ -98,27 +98,26 @@ const GAUSS = [0.1294849661688697, 0.27970539148927664, 0.3818300505051189];
 const POINTS = [...HALF.map((v) => -v), 0, ...HALF.toReversed()];
 const WEIGHTS = [...KRONROD, 0.20948214108472782, ...KRONROD.toReversed()];
 const COARSE = POINTS.map((_, k) => (k % 2 ? [...GAUSS, 0.4179591836734694, ...GAUSS.toReversed()][(k - 1) / 2] : 0));
-const AROUND = [0, 0.01, 0.1, 0.3, 0.6, 1, 1.5, 2, 3, 4, 5.5, 8, 12, 20, 40];
+const AROUND = [0, 0.4, 1, 2, 3, 4.5, 7, 12, 40];
 const ACCURACY = 1e-8;
 const LOOKED = 30_000;
 
-// For each attribute that is missing, how much learning it lowers the expected loss; those worth most first.
-export function questionsOf(portable, cells, loss, reserve) {
+// The attributes of a row that could be asked for.
+export function missingIn(portable, cells) {
+  return portable.attributes.filter(({ name, kind }) => {
+    const cell = cells.get(name);
+    return kind === "level" ? cell === MISSING : kind !== "text" && !Number.isFinite(cell);
+  });
+}
+
+// How much learning a missing attribute lowers the expected loss.
+export function dropBy(attribute, portable, cells, loss, reserve) {
   const evidence = logSum(scoresOf(portable, cells));
-  if (evidence === -Infinity) return [];
-  const out = [];
-  for (const attribute of portable.attributes) {
-    const cell = cells.get(attribute.name);
-    const missing = attribute.kind === "level" ? cell === -1 : attribute.kind !== "text" && !Number.isFinite(cell);
-    if (!missing) continue;
-    const by = scoresBy(portable, cells, attribute.name);
-    const joint = (value) => by(value).map((v) => Math.exp(v - evidence));
-    const drop = attribute.kind === "level"
-      ? overLevels(joint, attribute.levels.length, reserve, loss)
-      : overNumbers(portable, attribute.name, joint, loss);
-    out.push({ name: attribute.name, drop });
-  }
-  return out.sort((a, b) => b.drop - a.drop);
+  if (evidence === -Infinity) return 0;
+  const by = scoresBy(portable, cells, attribute.name);
+  const joint = (value) => by(value).map((v) => Math.exp(v - evidence));
+  if (attribute.kind === "level") return overLevels(joint, attribute.levels.length, reserve, loss);
+  return overNumbers(portable, attribute.name, joint, loss);
 }
 
 function overLevels(joint, count, reserve, loss) {
@@ -267,7 +266,7 @@ export function changesOf(portable, cells, loss, about) {
     const by = scoresBy(portable, cells, attribute.name);
     const action = (value) => decided(chancesOf(by(value)), loss).action;
     const turns = (value) => action(value) !== now && action(value) !== null;
-    if (attribute.kind === "level" && cell !== -1) {
+    if (attribute.kind === "level" && cell !== MISSING) {
       const places = attribute.levels.map((_, j) => j).filter((j) => j !== cell && turns(j));
       if (places.length) {
         const names = places.map((j) => attribute.levels[j]);

@@ -2,7 +2,7 @@
 
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, percent } from "./elements.js";
-import { changesOf, decided, ledgerOf, logOdds, questionsOf } from "./evidence.js";
+import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf } from "./reading.js";
 import { chancesOf, revived, scoresOf } from "./scoring.js";
@@ -13,6 +13,7 @@ const MOST_BARS = 12;
 const MOST_PIECES = 15;
 const MOST_CLASSES = 8;
 const LATER = 120;
+const SLICE = 30; // milliseconds that the page may be kept from answering
 
 class WhatIf {
   constructor(told, page) {
@@ -224,10 +225,29 @@ class WhatIf {
     byId("w").dataset.done = String(Number(byId("w").dataset.done ?? 0) + 1);
   }
 
+  // One attribute after the other, in slices of time; what was begun for other values is dropped.
   questions(portable, cells, loss) {
     byId("w-next").hidden = !portable.generative || portable.classes.length < 2;
-    if (byId("w-next").hidden) return;
-    const found = questionsOf(portable, cells, loss, this.told.reserve);
+    const open = byId("w-next").hidden ? [] : missingIn(portable, cells);
+    const found = [];
+    byId("w").dataset.busy = "";
+    const slice = () => {
+      if (cells !== this.cells) return;
+      for (const until = performance.now() + SLICE; open.length && performance.now() < until; ) {
+        const attribute = open.shift();
+        found.push({ name: attribute.name, drop: dropBy(attribute, portable, cells, loss, this.told.reserve) });
+      }
+      if (open.length) {
+        setTimeout(slice);
+        return;
+      }
+      this.asked(found.sort((a, b) => b.drop - a.drop));
+      delete byId("w").dataset.busy;
+    };
+    slice();
+  }
+
+  asked(found) {
     const worth = found.filter((q) => q.drop > 1e-12).slice(0, 5);
     byId("w-questions").replaceChildren(...worth.map((q) =>
       make("li", { "data-name": q.name, "data-drop": q.drop }, `${cut(q.name, 50)}: lowers the expected cost by ${figure(q.drop)}`)));
