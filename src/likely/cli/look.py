@@ -84,4 +84,4 @@ def look(
     if wanted:
         from likely.cli.pages import write_page
 
-        write_page(record, data, out, how, full)
+        write_page(record, data, out, how, full, click.get_current_context().obj or ())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +57,11 @@ def place(target: str) -> str:
     return name if ours else name.removesuffix(".html") + ".likely.html"
 
 
-def write_page(record: Look, data: str, out: str | None, how: Any, full: bool) -> None:
-    """Make the page, write it, and say where; a folder that cannot be written is no reason to fail."""
+def write_page(record: Look, data: str, out: str | None, how: Any, full: bool, arguments: tuple[str, ...]) -> None:
+    """Make the page, write it, and say where; a folder that cannot be written is no reason to fail.
+
+    `arguments` are those of the command, which the page repeats.
+    """
     from likely import __version__
     from likely.page.writing import page
 
@@ -67,7 +69,7 @@ def write_page(record: Look, data: str, out: str | None, how: Any, full: bool) -
     cells = record.rows * len(record.classes) * (1 + len(record.attributes) + WORDS * len(record.texts))
     if record.attributes and data != "-" and record.decisions is None and (full or cells <= SMALL):
         more = _studied(record, data, how, full)
-    command = shlex.join(["likely", *sys.argv[1:]]) if sys.argv[1:2] == ["look"] else f"likely look {shlex.quote(data)}"
+    command = shlex.join(["likely", *arguments])
     made = page(record, command=command, version=__version__, data=data, **more)
     path = place(record.target) if out is None else out
     try:

@@ -143,7 +143,7 @@ def of_look(
         command=command,
         python=answers.python(record),
         facts=answers.facts(record, version),
-        **_graph(model, clean(record.target, 60), cards, {a["name"]: a["bits"] for a in record.attributes}),
+        **_graph(model, record.target, keys, {a["name"]: a["bits"] for a in record.attributes}),
     )
 
 
@@ -164,7 +164,7 @@ def of_model(model: Model, command: str = "", version: str = "") -> Contents:
         more_columns=max(0, len(model.schema.columns) - MOST_COLUMNS),
         command=command,
         facts=answers.model_facts(model, version),
-        **_graph(model, clean(target, 60), cards, {}),
+        **_graph(model, target, {n: c.key for n, c in zip(order, cards, strict=False)}, {}),
     )
 
 
@@ -173,15 +173,16 @@ def _cards(model: Model, order: list[str], told: dict[str, Any]) -> tuple[Card, 
     return tuple(card(model, n, f"a{k}", told.get(n, {}), len(known) > MANY_CARDS) for k, n in enumerate(known))
 
 
-def _graph(model: Model | None, target: str, cards: tuple[Card, ...], bits: dict[str, float]) -> dict[str, Any]:
-    """The graph, where the model is one, and tables of what it believes as a whole."""
+def _graph(model: Model | None, target: str, keys: dict[str, str], bits: dict[str, float]) -> dict[str, Any]:
+    """The graph, where the model is one, and tables of what it believes as a whole. `keys` are those of the cards."""
     if model is None:
         return {}
     found = links(model)
     drawn = None
-    if found is not None and cards:
-        nodes = [Node(c.name, c.key, bits.get(c.name, 0.0)) for c in cards[:MOST]]
-        drawn = graph(target, nodes, found)
+    more = 0
+    if found is not None and keys:
+        nodes = [Node(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST]
+        drawn, more = graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
     apart = {e.title for text in getattr(model, "texts", ()) for e in text.exhibits(model.classes)}
     exhibits = tuple(
         (
@@ -195,7 +196,6 @@ def _graph(model: Model | None, target: str, cards: tuple[Card, ...], bits: dict
         for e in model.exhibits()[:6]
         if e.title not in apart
     )
-    more = max(0, len(model.schema.attributes) - MOST) if drawn is not None else 0
     return {"graph": drawn, "graph_more": more, "exhibits": exhibits}
 
 

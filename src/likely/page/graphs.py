@@ -25,8 +25,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Links:
-    """What hangs on what besides the class: arrows from parent to child, and attributes that are taken together."""
+    """What hangs on the class, and on what besides: arrows from parent to child, attributes that are taken together."""
 
+    names: frozenset[str]
     arrows: tuple[tuple[str, str], ...] = ()
     blocks: tuple[tuple[str, ...], ...] = ()
 
@@ -36,11 +37,11 @@ def links(model: Model) -> Links | None:
     if isinstance(model, TreeModel):
         names = [axis.name for axis in model.grid.axes]
         found = ((int(u), v) for v, u in enumerate(model.parents))
-        return Links(tuple((names[u], names[v]) for u, v in found if u >= 0))
+        return Links(frozenset(names), tuple((names[u], names[v]) for u, v in found if u >= 0))
     if isinstance(model, Product):
-        return Links(
-            (), tuple(dict.fromkeys(b.names for c in model.schema.attributes if (b := model.block_of(c.name))))
-        )
+        blocks = tuple(dict.fromkeys(b.names for c in model.schema.attributes if (b := model.block_of(c.name))))
+        own = [*(f.name for f in model.factors), *(name for block in blocks for name in block)]
+        return Links(frozenset(own) & {c.name for c in model.schema.attributes}, (), blocks) if own else None
     return None
 
 

@@ -112,7 +112,8 @@ def _graph(model: Model, bits: dict[str, float]) -> Chart:
     found = links(model)
     if found is None:
         raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
-    names = sorted((c.name for c in model.schema.attributes), key=lambda n: -bits.get(n, 0.0))[:MOST]
+    known = [c.name for c in model.schema.attributes if c.name in found.names]
+    names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST]
     target = "" if model.schema.target is None else model.schema.target.name
     return graph(clean(target, 40), [Node(n, "", bits.get(n, 0.0)) for n in names], found)
 
