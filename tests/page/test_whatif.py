@@ -114,6 +114,12 @@ def test_every_control_of_the_weather(watched: Watched, tmp_path: Path, weather:
     same(tab, weather, {"outlook": "sunny"})
     part(tab).get_by_label("outlook", exact=True).select_option("(another level)")
     same(tab, weather, {"outlook": "(another level)"})
+    assert tab.locator("#w-start").input_value() == "own"
+    part(tab).get_by_role("button", name="start again").click()
+    assert row_in(tab) == {} and tab.locator("#w-start").input_value() == ""
+    part(tab).get_by_label("Start from").select_option("a typical row of yes")
+    same(tab, weather, row_in(tab))
+    assert len(row_in(tab)) == 4
     part(tab).get_by_label("Evidence for").select_option("yes")
     part(tab).get_by_label("against").select_option("no")
     assert "Bits for yes" in tab.locator("#w-ledger-of").inner_text()

@@ -33,6 +33,7 @@ class WhatIf {
     };
     this.controls = new Controls(this.portable, this.about, this.state, (name, value) => {
       this.state.values.set(name, value);
+      byId("w-start").value = "own";
       this.update();
     });
     this.startFrom();
@@ -44,13 +45,18 @@ class WhatIf {
     byId("w-nomogram").addEventListener("toggle", () => this.later());
     byId("w-share").addEventListener("toggle", () => this.share());
     addEventListener("hashchange", () => {
-      if (stateIn(location.hash, this.state)) this.reset();
+      if (!stateIn(location.hash, this.state)) return;
+      byId("w-start").value = "own";
+      this.reset();
     });
     const linked = stateIn(location.hash, this.state);
     if (!linked) for (const [name, value] of this.typical(0)) this.state.values.set(name, value);
     byId("w").hidden = false;
     this.reset(false);
-    if (linked) byId("w").scrollIntoView();
+    if (linked) {
+      byId("w-start").value = "own";
+      byId("w").scrollIntoView();
+    }
   }
 
   get loss() {
@@ -65,17 +71,22 @@ class WhatIf {
 
   startFrom() {
     const { classes } = this.portable;
-    const pick = make("select", { id: "w-start" }, make("option", { value: "" }, "everything unknown"));
-    classes.forEach((name, k) => pick.append(make("option", { value: k }, `a typical row of ${cut(name, 40)}`)));
+    const pick = make("select", { id: "w-start" }, make("option", { value: "own", hidden: true }, "these values"));
+    pick.append(make("option", { value: "" }, "everything unknown"));
+    const known = classes.map((_, k) => k).filter((k) => this.typical(k).some(([, value]) => value !== null));
+    for (const k of known) pick.append(make("option", { value: k }, `a typical row of ${cut(classes[k], 40)}`));
+    let origin = known.includes(0) ? "0" : "";
     const go = () => {
-      const values = pick.value === "" ? [] : this.typical(Number(pick.value));
+      if (pick.value !== "own") origin = pick.value;
+      const values = origin === "" ? [] : this.typical(Number(origin));
       for (const name of this.state.values.keys()) this.state.values.set(name, null);
       for (const [name, value] of values) this.state.values.set(name, value);
       this.reset();
+      pick.value = origin;
     };
     pick.addEventListener("change", go);
     const again = make("button", { type: "button", id: "w-again", onclick: go }, "start again");
-    pick.value = classes.length ? "0" : "";
+    pick.value = origin;
     byId("w-from").replaceChildren(make("label", { for: "w-start" }, "Start from "), pick, " ", again);
   }
 
@@ -213,6 +224,7 @@ class WhatIf {
       const to = change.after.slice(0, 4).map((v) => cut(v, 30)).join(" or ");
       const use = () => {
         this.state.values.set(change.name, change.value);
+        byId("w-start").value = "own";
         this.reset();
       };
       return make("li", { "data-name": change.name, "data-after": change.value },
@@ -261,7 +273,8 @@ class WhatIf {
     if (b === null) b = classes.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
     const found = linesOf(this.portable, this.cells, this.about, a, b);
     if (!found || !found.lines.length) {
-      byId("w-points").replaceChildren(make("p", {}, "The scores of this model are no sum over attributes, so there are no points to add."));
+      const why = found ? "There is no level and no number that has points of its own." : "The scores of this model are no sum over attributes, so there are no points to add.";
+      byId("w-points").replaceChildren(make("p", {}, why));
       return;
     }
     const described = `Nomogram: points of each value for ${classes[a]} against ${classes[b]}`;
