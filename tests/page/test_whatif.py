@@ -274,6 +274,9 @@ def test_a_model_that_is_no_sum_says_so(watched: Watched, tmp_path: Path) -> Non
     watched.is_quiet()
 
 
-def test_a_model_that_cannot_be_taken_along_is_named(watched: Watched, tmp_path: Path) -> None:
+def test_naive_bayes_stands_in_for_a_model_that_cannot_be_taken_along(watched: Watched, tmp_path: Path) -> None:
     model = likely.fit(EXAMPLES / "weather_mixed.csv", target="play", learner=likely.Neighbors())
-    assert "asks the rows of training" in page_of_model(model)
+    tab = opened(watched, tmp_path, model, "#.outlook=sunny")
+    assert "Its answers are not those of Neighbors." in tab.locator("#w-note").inner_text()
+    same(tab, likely.fit(EXAMPLES / "weather_mixed.csv", target="play"), {"outlook": "sunny"})
+    watched.is_quiet()

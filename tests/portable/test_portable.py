@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+import likely.table.schema
 from likely.deciding.missing import averaged
 from likely.deciding.priors import reweighted
 from likely.errors import FileFormatError, SettingError
@@ -225,3 +226,78 @@ def test_points_in_time_are_seconds() -> None:
     form = portable(fitted(likely.NaiveBayes(), 1, ("d",)))
     for value in (date(2020, 1, 31), datetime(2020, 1, 31), "2020-01-31", " 2020/01/31 ", "2020-01-31T00:00Z"):
         assert cells_of(form, {"d": value})["d"] == 1580428800.0
+
+
+NUMBERS = st.text(alphabet="0123456789,.eE+-inf \t", max_size=12)
+DATES = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(["2020-02-29", "2021-02-29", "1970-01-01", "2020/12/31", "0001-01-01", "9999-12-31", "2020-1-1"]),
+    st.sampled_from(["", " ", "T", "t", "x"]),
+    st.sampled_from(
+        ["", "12:30", "24:00", "23:59:60", "12:30:15.123456789123", "12:30:15,5", "12:30:", "1:2", "12:60"]
+    ),
+    st.sampled_from(["", "Z", "z", "+01", "-0130", "+01:30", "+25:00", "+1"]),
+    st.sampled_from(["", " ", "x"]),
+)
+CELL_TEXTS = st.one_of(
+    st.text(max_size=8), NUMBERS, DATES, st.sampled_from(["?", " NA ", "<NA>", "1e400", "-0", "١", "1_000"])
+)
+
+
+ALWAYS = [
+    *(
+        "1,234",
+        "1,234,567.5",
+        "1234,567",
+        "12,34",
+        "1,2345",
+        ",123",
+        "1,234e3",
+        "1,234,",
+        ".",
+        "5.",
+        ".5e-3",
+        "+.5",
+        "e5",
+        "1e",
+    ),
+    *("1e+", "--1", "0x10", "1d5", "Infinity", "-INF", "infinit", "9007199254740993", "123456789012345678901234567890"),
+    *(
+        "1970-01-01 12:30:15.123456789",
+        "1970-01-01 12:30:15.1234567891",
+        "1969-12-31T23:59:60Z",
+        "1970-01-01T00:00+0130",
+    ),
+    *("1970-01-01 00:00:61", "1970-13-01", "1970-00-10", "1900-02-29", "2000-02-29", "1970-01/01", "1970-01-01T"),
+]
+
+
+@given(st.lists(CELL_TEXTS, min_size=1, max_size=40))
+@settings(max_examples=100)
+def test_cells_are_read_as_tables_are(cells: list[str]) -> None:
+    """The plain reading of a cell, against the encoder that reads tables."""
+    cells = [*cells, *ALWAYS]
+    known = sorted({text.strip() for text in cells[::2]} - {""} - set(likely.table.schema.MISSING)) or ["a"]
+    types = {"a": "nominal", "b": "nominal of numbers", "x": "number", "d": "date", "t": "nominal"}
+    size = max(len(known), 2)
+    training = {
+        "a": (known * size)[:size],
+        "b": [str(k) for k in range(size)],
+        "x": [float(k) for k in range(size)],
+        "d": [f"2020-01-{k % 28 + 1:02}" for k in range(size)],
+        "t": ["u", "v"] * (size // 2) + ["u"] * (size % 2),
+    }
+    model = _reader(training, types)
+    form = portable(model)
+    (batch,) = model.batches({name: cells for name in "abxd"})
+    for k, text in enumerate(cells):
+        read = cells_of(form, dict.fromkeys("abxd", text))
+        for name in "ab":
+            assert read[name] == batch.cells[name].codes[k], (name, text)
+        for name in "xd":
+            one, other = read[name], float(batch.cells[name][k])
+            assert isinstance(one, float) and (one == other or (math.isnan(one) and math.isnan(other))), (name, text)
+
+
+def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
+    return likely.fit(training, target="t", types=types, missing=["?", "NA", "<NA>"])

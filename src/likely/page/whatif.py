@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.evaluate.information import attributes
 from likely.loss import Loss
-from likely.models.model import Model
+from likely.models.model import Model, Search
+from likely.models.naive import NaiveBayes
 from likely.portable import forms
-from likely.portable.describing import portable
+from likely.portable.describing import is_portable, portable
 from likely.portable.writing import plain
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
@@ -28,7 +30,9 @@ DAY = 86400.0
 
 
 def whatif(model: Model) -> str:
-    """Everything that the what-if of a page works with, as JSON; a model that cannot be taken along is refused."""
+    """Everything that the what-if of a page works with, as JSON. For a model that cannot be taken along, naive Bayes
+    learned from the same sums stands in, and says so."""
+    model, note = _playable(model)
     form = portable(model)
     bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
     own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a)} for a in form.attributes]
@@ -39,12 +43,26 @@ def whatif(model: Model) -> str:
         "actions": list(loss.actions[:-1] if loss.abstain is not None else loss.actions),
         "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],
         "abstain": None if loss.abstain is None else float(loss.abstain),
+        "note": note,
         "reserve": getattr(model.learner, "unseen", None) == "reserve",
     }
     text = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if len(text) > LARGEST:
         raise SettingError(_too_large(form, len(text)))
     return text
+
+
+def _playable(model: Model) -> tuple[Model, str]:
+    """The model, or what stands in for it, and the sentence that says so."""
+    if is_portable(model):
+        return model, ""
+    found = NaiveBayes().learn(model.summary.without(model.summary.more))
+    other = found.blind() if isinstance(found, Search) else found
+    if other is None:
+        return model, ""  # which is then refused, with the reason
+    name = type(model.learner).__name__
+    told = f"{name} cannot be taken along in a page, so this is naive Bayes, learned from the same rows."
+    return replace(other, loss=model.loss), f"{told} Its answers are not those of {name}."
 
 
 def _too_large(form: forms.Portable, size: int) -> str:

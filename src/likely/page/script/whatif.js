@@ -51,6 +51,8 @@ class WhatIf {
     });
     const linked = stateIn(location.hash, this.state);
     if (!linked) for (const [name, value] of this.typical(0)) this.state.values.set(name, value);
+    byId("w-note").textContent = told.note;
+    byId("w-note").hidden = !told.note;
     byId("w").hidden = false;
     this.reset(false);
     if (linked) {
