@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -53,13 +54,14 @@ class Contestant:
     words: list[str]
     environment: dict[str, str]
     seconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
     size: int = 0
     failed: str = ""
 
     def turn(self, out: Path) -> None:
         """Run once; the file must be there afterwards."""
         out.unlink(missing_ok=True)
-        start = time.perf_counter()
+        before, start = _processor(), time.perf_counter()
         done = subprocess.run(
             [*self.words, str(out)], env=self.environment, capture_output=True, text=True, check=False
         )
@@ -69,7 +71,14 @@ class Contestant:
             self.failed = last[:160]
             return
         self.seconds.append(took)
+        self.processor.append(_processor() - before)
         self.size = out.stat().st_size
+
+
+def _processor() -> float:
+    """Seconds of processor time that ended child processes have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def version(python: str, package: str) -> str:
@@ -96,28 +105,32 @@ def written(found: list[Contestant], arguments: argparse.Namespace) -> str:
     rows = []
     for one in found:
         if not one.seconds:
-            rows.append(f"| {one.name} | failed: {one.failed} | | |")
+            rows.append(f"| {one.name} | failed: {one.failed} | | | | |")
             continue
-        least = min(one.seconds)
-        rows.append(f"| {one.name} | {least:.2f} s | {least / best:.1f} | {one.size / 1000:,.0f} KB |")
+        least, work = min(one.seconds), min(one.processor)
+        rows.append(
+            f"| {one.name} | {least:.2f} s | {least / best:.1f} | {work:.2f} s | {work / min(own.processor):.1f} | "
+            f"{one.size / 1000:,.0f} KB |"
+        )
     quick = min((o for o in others if o.seconds), key=lambda o: min(o.seconds), default=None)
     verdict = "None of the others ran."
     if quick is not None:
         ratio = min(quick.seconds) / best
         verdict = (
             f"The fastest of the others, {quick.name}, takes {ratio:.1f} times as long "
-            f"(aim: at least {AIM:g}; {'met' if ratio >= AIM else 'missed'})."
+            f"(aim: at least {AIM:g}; {'met' if ratio >= AIM else 'missed'}). Processor time depends "
+            "little on what else the machine was doing; time does."
         )
-    table = Path(arguments.table).name
+    table, where = Path(arguments.table).name, f"on {os.cpu_count()} cores, Python {platform.python_version()}"
     return f"""# A report from a fresh process
 
-Written by `python benchmarks/report.py --rivals RIVALS/bin/python --table {table} --target {arguments.target}
---turns {arguments.turns}`; how RIVALS is made stands at the top of that file. From the start of the process to its end, on
-{table}: read the CSV, write the HTML. The least of {arguments.turns} turns each, taken in turn, on {os.cpu_count()} cores, Python
-{platform.python_version()}. likely also cross-validates, and puts the model into its page; the others describe columns.
+Written by `python benchmarks/report.py --rivals RIVALS/bin/python --table {table} --target {arguments.target}`;
+how RIVALS is made stands at the top of that file. From the start of the process to its end, on {table}: read the
+CSV, write the HTML. The least of {arguments.turns} turns each, taken in turn, {where}.
+likely also cross-validates, and puts the model into its page; the others describe columns.
 
-| report | time | times likely | size |
-|---|---:|---:|---:|
+| report | time | times likely | processor time | times likely | size |
+|---|---:|---:|---:|---:|---:|
 {chr(10).join(rows)}
 
 {verdict}
@@ -136,6 +149,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found[0].turn(Path(folder) / "warm.html")  # compiles kernels, once on each machine
         found[0].seconds.clear()
+        found[0].processor.clear()
         for turn in range(arguments.turns):
             for one in found:
                 if not one.failed:

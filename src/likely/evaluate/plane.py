@@ -6,22 +6,23 @@ Some rows are held while it is made (chosen by their numbers, so repeatable); th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import LikelyError
 from likely.evaluate import kernels
 from likely.evaluate.information import Attribute
-from likely.fitting import fit
+from likely.extending import Extender
 from likely.holding import Piece
-from likely.models.full import FullBayes
-from likely.models.model import Learner
-from likely.models.naive import NaiveBayes
-from likely.models.neighbors import Neighbors
+from likely.models.model import Learner, Model
+from likely.models.posterior import Posterior
 from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
+from likely.table.batch import Batch, Codes
+from likely.table.labels import Labels
+from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,27 +157,43 @@ def places(ends: tuple[float, float], count: int) -> NDArray[np.float64]:
 
 def _regions(rows: NDArray[np.float64], ranges: Sequence[tuple[float, float]]) -> dict[str, tuple[int, ...]]:
     """What each learner, taught by the rows of the picture, names at each place of the grid."""
+    from likely.models.full import FullBayes
+    from likely.models.naive import NaiveBayes
+    from likely.models.neighbors import Neighbors
+
     # The columns have names of ours: what the table calls them does not matter to a learner.
-    names = [str(int(c)) for c in rows[2]]
-    table: dict[str, Any] = {"x": rows[0], "y": rows[1], "class": names, "weight": rows[3]}
+    codes = [int(c) for c in np.unique(rows[2])]
+    labels = Labels(str(c) for c in codes)
+    target = Codes(np.searchsorted(codes, rows[2]).astype(np.int32), labels)
+    batch = Batch(rows.shape[1], _cells(rows[0], rows[1]), target, None if (rows[3] == 1).all() else rows[3].copy())
+    number = Column("x", "number", "attribute", "number")
+    schema = Schema((number, replace(number, name="y"), Column("class", "nominal", "target")))
+    summary = Summary(schema)
+    summary.update(batch)
+    summary = summary.canonical()
     across, up = np.meshgrid(places(ranges[0], COLUMNS), places(ranges[1], ROWS))
+    grid = Batch(across.size, _cells(across.ravel(), up.ravel()))
     learners: dict[str, Learner] = {
         "Naive Bayes": NaiveBayes(),
         "Full Bayes": FullBayes(),
         "1 nearest neighbour": Neighbors(k=1),
         "10 nearest neighbours": Neighbors(k=10),
     }
-    types = {"x": "number", "y": "number", "class": "nominal", "weight": "number"}
-    weight = "weight" if (rows[3] != 1).any() else None
-    if weight is None:
-        del table["weight"], types["weight"]
     out = {}
     for name, learner in learners.items():
         try:
-            model = fit(table, "class", learner, types=types, weight=weight)
-            named = model.posterior({"x": across.ravel(), "y": up.ravel()}).codes
+            extended = Extender(summary, learner.needs(schema) - summary.more.keys())
+            extended.update(batch)
+            summary.more |= extended.more
+            model = learner.learn(summary)
+            assert isinstance(model, Model)
+            named = Posterior.of(model.classes, model.log_joint(grid), one=False).codes
         except LikelyError:
             continue  # full Bayes has nothing to say of numbers that lie on a line
-        codes = np.array([*(int(c) for c in model.classes), -1])
-        out[name] = tuple(codes[named].tolist())
+        known = np.array([*(int(c) for c in model.classes), -1])
+        out[name] = tuple(known[named].tolist())
     return out
+
+
+def _cells(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    return {"x": np.ascontiguousarray(x), "y": np.ascontiguousarray(y)}

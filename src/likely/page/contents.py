@@ -6,10 +6,8 @@ A part whose data is not there is None or empty, and the page leaves its section
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from likely.evaluate.compare import Comparison
-from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
 from likely.evaluate.reliability import wilson
 from likely.models.model import Model
@@ -22,9 +20,12 @@ from likely.page.graphs import MOST, Node, graph, links
 from likely.page.lines import learning, reliability
 from likely.page.planes import landscape, regions
 from likely.report.charts import ticks
-from likely.report.curves import of_curve
 from likely.report.looking import called
 from likely.report.words import clean, number, percent, plural
+
+if TYPE_CHECKING:
+    from likely.evaluate.compare import Comparison
+    from likely.evaluate.curve import Curve
 
 MOST_COLUMNS = 400
 MOST_CLASSES = 60
@@ -127,7 +128,7 @@ def of_look(
         else reliability(record.reliability),
         reliable=answers.reliable(record),
         learning=() if curve is None else learning(curve),
-        learned=() if curve is None else of_curve(curve).remarks,
+        learned=() if curve is None else _learned(curve),
         comparison=None if comparison is None else _comparison(comparison),
         compared=() if comparison is None else _compared(comparison),
         warnings=record.warnings,
@@ -265,6 +266,12 @@ def _evidence(record: Look) -> Plain | None:
         for p in record.evidence
     )  # fmt: skip
     return Plain(header, lines, frozenset({3, 4, 5}))
+
+
+def _learned(found: Curve) -> tuple[str, ...]:
+    from likely.report.curves import of_curve
+
+    return of_curve(found).remarks
 
 
 def _comparison(found: Comparison) -> Plain | None:

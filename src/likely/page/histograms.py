@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BINS = 24
-POINTS = 49
+POINTS = 73
 MOST_CLASSES = 6
 """More histograms over each other cannot be read: those of the most frequent classes are drawn."""
 ENDS = (0.002, 0.998)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from likely.evaluate.curve import Curve
 from likely.evaluate.reliability import Reliable
 from likely.page.drawing import Axis, Chart, Frame, at, line, path, svg, text
 from likely.report.charts import ticks
 from likely.report.words import number, percent
+
+if TYPE_CHECKING:
+    from likely.evaluate.curve import Curve
 
 
 def reliability(found: Reliable) -> Chart:

@@ -11,16 +11,18 @@ import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likely.errors import LikelyError
-from likely.evaluate.compare import Comparison
-from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
 from likely.models.model import Model
 from likely.page.bundling import bundle
 from likely.page.contents import Contents, of_look, of_model
 from likely.page.whatif import whatif
+
+if TYPE_CHECKING:
+    from likely.evaluate.compare import Comparison
+    from likely.evaluate.curve import Curve
 
 HERE = Path(__file__).parent / "templates"
 STYLES = ("charts.css", "style.css", "whatif.css")
