@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -55,3 +56,11 @@ def test_what_cannot_be_served_is_refused(run: Callable[..., Ran]) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         run("serve", "m.likely", "--port", taken.getsockname()[1]).refused("cannot be had")
+
+
+def test_without_the_extra_it_says_what_to_install(run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    run("fit", EXAMPLES / "weather.csv", "play", "-o", "m.likely").done()
+    for name in ("uvicorn", "likely.web.application"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    run("serve", "m.likely").refused("likely[web]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -110,6 +111,7 @@ def test_every_control_of_the_weather(watched: Watched, tmp_path: Path, weather:
     same(tab, weather, row)
     tab.locator(".w-field", has_text="temperature").get_by_label("unknown").check()
     part(tab).get_by_label("humidity", exact=True).fill("much")
+    assert part(tab).get_by_label("humidity", exact=True).get_attribute("aria-invalid") == "true"
     assert "no number" in tab.locator(".w-field", has_text="humidity").inner_text()
     same(tab, weather, {"outlook": "sunny"})
     part(tab).get_by_label("outlook", exact=True).select_option("(another level)")
@@ -187,6 +189,9 @@ def test_ugly_names_are_text_and_nothing_else(watched: Watched, tmp_path: Path) 
     command = tab.locator("#w-cli").input_value().splitlines()
     assert shlex.split(command[0]) == ["likely", "fit", "data.csv", "t'ar=get", "-o", "model.likely"]
     told = tab.locator("#w-python").input_value()
+    for which in ("link", "cli", "python"):
+        tab.locator(f"#w-copy-{which}").click()
+        tab.locator(f"#w-copy-{which}", has_text=re.compile("copied|Ctrl")).wait_for()
     command_line = shlex.split("\n".join(command[1:]))
     model.save(tmp_path / "model.likely")
     done = subprocess.run(

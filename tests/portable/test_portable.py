@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import sys
 from dataclasses import replace
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -301,3 +304,17 @@ def test_cells_are_read_as_tables_are(cells: list[str]) -> None:
 
 def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
     return likely.fit(training, target="t", types=types, missing=["?", "NA", "<NA>"])
+
+
+def test_the_reference_needs_no_library() -> None:
+    """What defines a score can be read, and run, with Python alone."""
+    for name in ("forms", "reading", "scoring", "jointly", "logs"):
+        tree = ast.parse(Path(likely.__file__).parent.joinpath("portable", f"{name}.py").read_text("utf-8"))
+        for node in ast.walk(tree):
+            found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for module in found:
+                first = module.split(".")[0]
+                assert first in sys.stdlib_module_names or module.startswith(("likely.portable", "likely.errors")), (
+                    module
+                )

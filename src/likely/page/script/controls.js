@@ -1,6 +1,6 @@
 // The controls: one for each attribute, the strongest first. Knows elements and how values are spelled; no scores.
 
-import { byId, cut, draw, make } from "./elements.js";
+import { byId, cut, draw, make, marked } from "./elements.js";
 import { densitiesOf } from "./evidence.js";
 import { cellOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
 
@@ -114,7 +114,7 @@ function numberControl(id, attribute, about, get, set, portable) {
     slider.classList.toggle("w-off", !known);
     slider.setAttribute("aria-valuetext", known ? value : "unknown");
     const bad = value !== null && !known;
-    box.toggleAttribute("aria-invalid", bad);
+    marked(box, bad);
     wrong.textContent = bad ? (isDate ? "no date: counts as unknown" : "no number: counts as unknown") : "";
   };
   const curves = densities(attribute.name, about, portable);

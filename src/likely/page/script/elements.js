@@ -18,6 +18,12 @@ export const make = (tag, attributes = {}, ...children) =>
 export const draw = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS(SVG, tag), attributes, children);
 
+// Says of a box, also to a screen reader, whether what is in it can be read.
+export function marked(box, wrong) {
+  if (wrong) box.setAttribute("aria-invalid", "true");
+  else box.removeAttribute("aria-invalid");
+}
+
 export const byId = (id) => document.getElementById(id);
 
 // Numbers as people read them.

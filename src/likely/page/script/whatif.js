@@ -1,7 +1,7 @@
 // The what-if of the page: values in, and at once the probabilities, the evidence, the decision and what would change it.
 
 import { Controls } from "./controls.js";
-import { bits, byId, cut, figure, make, percent } from "./elements.js";
+import { bits, byId, cut, figure, make, marked, percent } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf } from "./reading.js";
@@ -295,7 +295,7 @@ class WhatIf {
       box.addEventListener("input", () => {
         const value = Number(box.value);
         const bad = box.value.trim() === "" || !Number.isFinite(value);
-        box.toggleAttribute("aria-invalid", bad);
+        marked(box, bad);
         if (!bad) set(value);
       });
       return box;
@@ -313,7 +313,7 @@ class WhatIf {
     const changed = () => {
       const value = Number(this.abstain.value);
       const bad = this.abstain.value.trim() === "" || !Number.isFinite(value);
-      this.abstain.toggleAttribute("aria-invalid", this.allowed.checked && bad);
+      marked(this.abstain, this.allowed.checked && bad);
       this.abstain.disabled = !this.allowed.checked;
       this.state.abstain = this.allowed.checked && !bad ? value : null;
       this.update();
