@@ -44,10 +44,23 @@ def test_the_loss_of_a_model_is_taken_along() -> None:
     assert found["costs"] == [[9.0, 0.0, 0.5], [0.0, 1.0, 0.5]]
 
 
-def test_a_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_naive_bayes_stands_in_for_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    naive = likely.fit(EXAMPLES / "weather.csv", target="play")
+    linked = likely.fit(EXAMPLES / "weather.csv", target="play", learner=likely.OneDependence())
+    assert json.loads(whatif(linked))["note"] == ""
+    monkeypatch.setattr(room, "LARGEST", len(whatif(naive)) + 300)
+    found = json.loads(whatif(linked))
+    assert "OneDependence takes 0.0 MB" in found["note"] and found["portable"] == json.loads(whatif(naive))["portable"]
     monkeypatch.setattr(room, "LARGEST", 1000)
-    with pytest.raises(SettingError, match="too much for a page"):
-        whatif(likely.fit(EXAMPLES / "weather.csv", target="play"))
+    for model in (naive, linked):
+        with pytest.raises(SettingError, match="too much for a page"):
+            whatif(model)
+
+
+def test_too_many_classes_are_refused() -> None:
+    table = {"x": [*range(402)], "y": [f"c{k // 2}" for k in range(402)]}
+    with pytest.raises(SettingError, match="201 classes"):
+        whatif(likely.fit(table, target="y", types={"x": "number", "y": "nominal"}))
 
 
 def test_numbers_beyond_all_bounds_and_columns_without_values() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.errors import SettingError, shown
+from likely.errors import SettingError
 from likely.evaluate.information import attributes
 from likely.loss import Loss
 from likely.models.model import Model, Search
@@ -24,15 +24,50 @@ from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
 from likely.table.labels import date_label, number_label
 
-LARGEST = 2_000_000
-"""Characters that the portable form may have in a page."""
+LARGEST = 1_200_000
+"""Characters that the what-if may take in a page, which people mail."""
+MOST_CLASSES = 200
+"""With more classes neither bars nor costs can be seen through."""
 DAY = 86400.0
 
 
 def whatif(model: Model) -> str:
-    """Everything that the what-if of a page works with, as JSON. For a model that cannot be taken along, naive Bayes
-    learned from the same sums stands in, and says so."""
-    model, note = _playable(model)
+    """Everything that the what-if of a page works with, as JSON.
+
+    Where the model cannot be taken along, or is too large, naive Bayes learned from the same sums stands in, and the
+    page says so; where that is too large as well, there is none.
+    """
+    if len(model.classes) > MOST_CLASSES:
+        raise SettingError(f"There are {len(model.classes):,} classes, too many to play with (at most {MOST_CLASSES}).")
+    name = type(model.learner).__name__
+    text = ""
+    if is_portable(model):
+        text = _told(model, "")
+        if len(text) <= LARGEST:
+            return text
+    why = f"takes {len(text) / 1e6:.1f} MB" if text else "asks more than a page can hold"
+    other = None if name == "NaiveBayes" else _naive(model)
+    if other is not None:
+        note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {name}."
+        held = _told(other, note)
+        if len(held) <= LARGEST:
+            return held
+    if not text:
+        portable(model)  # says why not
+    raise SettingError(
+        f"The model {why}, too much for a page (at most {LARGEST / 1e6:g} MB). "
+        "`likely serve` and `likely explain` take models of any size."
+    )
+
+
+def _naive(model: Model) -> Model | None:
+    """Naive Bayes with its usual settings from the sums of another model; None where it would need the rows."""
+    found = NaiveBayes().learn(model.summary.without(model.summary.more))
+    other = found.blind() if isinstance(found, Search) else found
+    return None if other is None else replace(other, loss=model.loss)
+
+
+def _told(model: Model, note: str) -> str:
     form = portable(model)
     bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
     own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a)} for a in form.attributes]
@@ -46,32 +81,7 @@ def whatif(model: Model) -> str:
         "note": note,
         "reserve": getattr(model.learner, "unseen", None) == "reserve",
     }
-    text = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    if len(text) > LARGEST:
-        raise SettingError(_too_large(form, len(text)))
-    return text
-
-
-def _playable(model: Model) -> tuple[Model, str]:
-    """The model, or what stands in for it, and the sentence that says so."""
-    if is_portable(model):
-        return model, ""
-    found = NaiveBayes().learn(model.summary.without(model.summary.more))
-    other = found.blind() if isinstance(found, Search) else found
-    if other is None:
-        return model, ""  # which is then refused, with the reason
-    name = type(model.learner).__name__
-    told = f"{name} cannot be taken along in a page, so this is naive Bayes, learned from the same rows."
-    return replace(other, loss=model.loss), f"{told} Its answers are not those of {name}."
-
-
-def _too_large(form: forms.Portable, size: int) -> str:
-    texts = [t for t in getattr(form.score, "terms", ()) if isinstance(t, forms.TextTerm)]
-    why = f" It knows {len(texts[0].words):,} words of {shown(texts[0].name)}." if texts else ""
-    return (
-        f"The model takes {size / 1e6:.1f} MB, too much for a page (at most {LARGEST / 1e6:g} MB).{why} "
-        "`likely serve` and `likely explain` take models of any size."
-    )
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:
@@ -86,7 +96,7 @@ def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:
     low, high = float(values[0]), float(values[-1])
     whole = bool((np.floor(values) == values).all()) and abs(low) < 2**53 and abs(high) < 2**53
     means = [first / weight if weight else None for weight, first, _ in statistic.moments()]
-    typical = [None if m is None else _told(float(m), low, high, whole, attribute.kind == "date") for m in means]
+    typical = [None if m is None else _spelled(float(m), low, high, whole, attribute.kind == "date") for m in means]
     return {"typical": typical, "low": low, "high": high, "whole": whole}
 
 
@@ -100,7 +110,7 @@ def _levels(counts: Counts, levels: tuple[str, ...]) -> list[str | None]:
     return [named[int(column.argmax())] if column.max() > 0 else None for column in some.T]
 
 
-def _told(mean: float, low: float, high: float, whole: bool, date: bool) -> str:
+def _spelled(mean: float, low: float, high: float, whole: bool, date: bool) -> str:
     """A mean in as many digits as the range deserves, as a file would spell it."""
     span = high - low
     if date:
