@@ -249,6 +249,28 @@ def test_fifty_classes_at_the_width_of_a_phone(watched: Watched, tmp_path: Path)
     watched.is_quiet()
 
 
+def test_names_that_mean_something_to_javascript(watched: Watched, tmp_path: Path) -> None:
+    names = ["__proto__", "constructor", "toString", "hasOwnProperty"]
+    table: dict[str, Any] = {name: ["__proto__", "constructor", "valueOf", "length"] * 10 for name in names}
+    table["x"] = [*range(40)]
+    table["y"] = ["__proto__", "constructor", "toString", "NaN."] * 10
+    model = likely.fit(table, target="y", types={"x": "number"} | dict.fromkeys(names, "nominal"))
+    tab = opened(watched, tmp_path, model)
+    for name in names:
+        part(tab).get_by_label(name, exact=True).select_option("constructor")
+    row = dict.fromkeys(names, "constructor") | {"x": row_in(tab)["x"]}
+    assert row_in(tab) == row
+    same(tab, model, row)
+    part(tab).get_by_label("Evidence for").select_option("toString")
+    assert "Bits for toString" in tab.locator("#w-ledger-of").inner_text()
+    link = tab.evaluate("location.href")
+    tab.goto("about:blank")
+    tab.goto(link)
+    settled(tab)
+    assert row_in(tab) == row
+    watched.is_quiet()
+
+
 def test_texts_are_taken_apart_by_words(watched: Watched, tmp_path: Path) -> None:
     model = likely.fit(
         {"sms": ["win a prize now", "are you home", "free prize", "see you soon"] * 8, "label": ["spam", "ham"] * 16},

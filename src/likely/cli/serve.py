@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import click
@@ -69,7 +70,7 @@ def _loaded(source: str, how: Any) -> tuple[Any, str]:
         raise FileFormatError(f"{error} To learn from a table first, name its target: --target COLUMN.") from None
     if how.loss is not None:
         model = replace(model, loss=how.loss)
-    return model, page_of_model(model, command=f"likely serve {source}", version=__version__)
+    return model, page_of_model(model, command=shlex.join(["likely", "serve", source]), version=__version__)
 
 
 def _learned(source: str, how: Any, folds: int, seed: int) -> tuple[Any, str]:
@@ -89,4 +90,5 @@ def _learned(source: str, how: Any, folds: int, seed: int) -> tuple[Any, str]:
             progress=progress,
             **how.reading,
         )
-    return record.model, page(record, command=f"likely serve {source}", version=__version__, data=source)
+    command = shlex.join(["likely", "serve", source, "--target", how.target])
+    return record.model, page(record, command=command, version=__version__, data=source)

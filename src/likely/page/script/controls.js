@@ -58,7 +58,7 @@ export class Controls {
   }
 }
 
-const heading = (id, attribute) => make("label", { for: id, class: "w-name", title: attribute.name }, cut(attribute.name, 60));
+const heading = (id, attribute) => make("label", { for: id, class: "w-name", title: attribute.name }, cut(attribute.name, 60) || "(no name)");
 
 function levelControl(id, attribute, about, get, set, portable) {
   const select = make("select", { id, onchange: () => set(select.value === "" ? null : told(select.value)) });

@@ -60,7 +60,7 @@ export function logOdds(logs, a, b) {
 export function ledgerOf(portable, cells, a, b) {
   const form = sumOf(portable);
   if (!form) {
-    return { additive: false, entries: [{ name: "", ratio: logOdds(scoresOf(portable, cells), a, b), words: [] }] };
+    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b), words: [] }] };
   }
   const terms = termsOf(form, cells, portable);
   const names = [null, ...terms.keys()];

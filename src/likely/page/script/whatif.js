@@ -194,7 +194,7 @@ class WhatIf {
     const row = (e, depth = 0) => {
       const bar = make("span", { class: `w-piece ${e.ratio > 0 ? `w-for k${a % 8}` : `w-against${b === null ? "" : ` k${b % 8}`}`}` });
       bar.style.width = `${50 * Math.min(1, size(e) / widest)}%`;
-      const name = e.name === null ? before : e.name === "" ? "all values together" : depth ? e.name : this.valued(e.name);
+      const name = e.name === null ? before : depth || e.whole ? e.name : this.valued(e.name);
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
         make("th", { scope: "row", title: name }, cut(name, 48)), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
     };
@@ -213,7 +213,7 @@ class WhatIf {
 
   valued(name) {
     const own = this.state.values.get(name);
-    return own === undefined ? name : `${name} = ${own ?? "unknown"}`;
+    return own === undefined ? name : `${name || "(no name)"} = ${own ?? "unknown"}`;
   }
 
   // What takes longer waits until one stops typing.
