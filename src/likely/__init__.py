@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from likely.models.text import Text
     from likely.models.tree import Tree
     from likely.models.tuned import Tuned
+    from likely.page.plotting import plot
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
     from likely.suspecting.checkup import doctor
@@ -95,6 +96,7 @@ __all__ = [
     "learn",
     "load",
     "look",
+    "plot",
     "regress",
     "repeats",
     "summarize",
@@ -145,6 +147,7 @@ _ROOMS = {
     "joint": "likely.tabulating",
     "load": "likely.fitting",
     "look": "likely.evaluate.look",
+    "plot": "likely.page.plotting",
     "summarize": "likely.fitting",
     "repeats": "likely.evaluate.repeats",
     "Sureness": "likely.explaining.sureness",

@@ -52,6 +52,7 @@ EXPECTED = [
     "joint",
     "load",
     "look",
+    "plot",
     "summarize",
     "repeats",
     "Sureness",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely import showing
 from likely.drafting import Reading, draft, with_encoding
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.beware import LEAK, MUCH_MISSING, NEARLY_MISSING, warnings
@@ -23,6 +24,7 @@ from likely.evaluate.intervals import Intervals, Paired, intervals, paired
 from likely.evaluate.losses import LossScores, loss_scores
 from likely.evaluate.perclass import OfClass, of_classes
 from likely.evaluate.pieces import Piece
+from likely.evaluate.plane import Plane
 from likely.evaluate.ranking import Ranking, rankings
 from likely.evaluate.redundancy import Pair, outside
 from likely.evaluate.scores import Scores
@@ -30,6 +32,7 @@ from likely.evaluate.sharpening import Sharpened, sharpened
 from likely.evaluate.twice import Twice, twice
 from likely.evaluate.validate import Validation, judged_rows, validate
 from likely.evaluate.watching import LEARNER, Watch, alone, with_named
+from likely.extending import searched
 from likely.loss import Loss
 from likely.models.baseline import Prior
 from likely.models.model import Learner, Model
@@ -107,10 +110,29 @@ class Look:
     """Bounds of what any learner could reach, from nearest neighbours."""
     copies: Twice | None = None
     """Rows that occur more than once."""
+    plane: Plane | None = None
+    """The picture of the two numbers that tell most, where it was asked for."""
+    model: Model | None = field(default=None, repr=False, compare=False)
+    """What the learner believes after all rows; None where it would have to be searched for, and no page was wanted."""
+
+    def _repr_html_(self) -> str:
+        """How well the target is predicted and what tells most, for a notebook."""
+        most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
+        return showing.table(
+            f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % right on rows not learned from, "
+            f"against {100 * self.baseline.accuracy:.1f} % by the most frequent class",
+            ("attribute", "", "bits", "missing"),
+            [(a["name"], showing.share(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
+             for a in self.attributes],
+            right=(2, 3),
+            bars=(1,),
+            remarks=tuple(f"Beware: {w}" for w in self.warnings[:5]),
+        )  # fmt: skip
 
     def json(self) -> bytes:
-        """The whole record as JSON."""
-        return state.as_json(state.plain(self))
+        """The whole record as JSON; the model has a file of its own, the picture is for the page."""
+        tree = state.plain(replace(self, model=None, plane=None))
+        return state.as_json({name: value for name, value in tree.items() if name not in ("model", "plane")})
 
 
 def look(
@@ -126,12 +148,14 @@ def look(
     time: str | None = None,
     leave_one_out: bool = False,
     positive: str | None = None,
+    picture: bool = False,
     **reading: Any,
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
 
     With a loss, also what deciding by it costs. `group` and `time` name columns that rows are dealt to folds by; the
-    class that curves look for is `positive`, or the rarer of two.
+    class that curves look for is `positive`, or the rarer of two. With `picture`, also what the page draws of two
+    numbers, and the model also where it must be searched for.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
@@ -140,11 +164,17 @@ def look(
     chosen = learner or NaiveBayes()
     how, asked = Reading(target, **reading), Folds(folds, seed, repeats, group, time, leave_one_out)
     costs = Loss.of(loss)
-    return with_encoding(data, how, lambda source: _look(source, how, chosen, asked, costs, positive))  # type: ignore[no-any-return]
+    return with_encoding(data, how, lambda source: _look(source, how, chosen, asked, costs, positive, picture))  # type: ignore[no-any-return]
 
 
 def _look(
-    source: Source, reading: Reading, learner: Learner, folds: Folds, loss: Loss | None, positive: str | None
+    source: Source,
+    reading: Reading,
+    learner: Learner,
+    folds: Folds,
+    loss: Loss | None,
+    positive: str | None,
+    picture: bool,
 ) -> Look:
     first = set_apart(source, draft(source, reading), folds)
     target = first.schema.target
@@ -153,13 +183,13 @@ def _look(
     learners: dict[str, Learner] = {LEARNER: learner, BASELINE: Prior()}
     if not folds.leave_one_out:  # it would have to choose its attribute as often as there are rows
         learners[ONE_RULE] = OneRule()
-    watch = Watch()
+    watch = Watch(picture)
     found = validate(source, first, reading, learners, folds, 0, watch, loss, watch.of_texts, frozenset({LEARNER}))
     total = found.total
     if total.rows < 2 * folds.count and folds.count > 2 and folds.plain:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
         fewer = replace(folds, count=max(2, total.rows // 2))
-        return _look(source, reading, learner, fewer, loss, positive)
+        return _look(source, reading, learner, fewer, loss, positive, picture)
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
     scorer, baseline = found.scorers[LEARNER], found.scorers[BASELINE]
@@ -171,6 +201,7 @@ def _look(
     copies = watch.copies(found.extras)
     texts = tuple(TextSeen(a.words, copies[a.name]) for a in told if a.words is not None)
     said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
+    model = whole if isinstance(whole, Model) else searched(source, whole, total, reading) if picture else None
     # Those that only knowledge names come last and weigh nothing.
     classes = {c: 0.0 for c in found.classes} | dict(zip(total.classes, total.total.floats().tolist(), strict=True))
     record = Look(
@@ -205,6 +236,8 @@ def _look(
         ceiling=ceiling(total, watch.sampled(found.extras)),
         **_baselines(found),
         **_curves(found, _positive(positive, total)),
+        plane=watch.plane(found.extras, total),
+        model=model if model is None or loss is None else replace(model, loss=loss),
     )
     return replace(record, warnings=tuple(warnings(record, total, whole, learner)))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from likely import showing
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.explaining import words
 from likely.explaining.asked import Asked, State, asked
@@ -122,6 +123,18 @@ class Ledger:
 
     def __str__(self) -> str:
         return words.written(self)
+
+    def _repr_html_(self) -> str:
+        """The ledger, for a notebook."""
+        first, *_ = str(self).splitlines() or [""]
+        lines = []
+        for e in self.ordered:
+            found = self.evidence(e)
+            name = "before any value" if e.kind == "prior" else f"{e.name} = {e.cell}" if e.cell else e.name
+            lines.append((name, "–" if found is None else f"{found:+.3g}", words.sentence(self, e)))
+        against = "the rest" if self.against is None else self.against
+        header = (f"evidence for {self.of} against {against}", self.unit, "")
+        return showing.table(first, header, lines, right=(1,), remarks=self.remarks)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON; what is infinite or has no value is None."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from likely import showing
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.loss import Loss
 from likely.models.categorical import domain
@@ -279,6 +280,24 @@ class Model(ABC):
     def carried(self) -> dict[str, Any]:
         """What of `found` holds as well when other rows are learned or unlearned."""
         return {}
+
+    def _repr_html_(self) -> str:
+        """The classes and their weight, for a notebook."""
+        weights = self.summary.total.floats()
+        whole = float(weights.sum()) or 1.0
+        lines = [(c, showing.share(w / whole), f"{w:,.6g}", f"{100 * w / whole:.1f} %")
+                 for c, w in zip(self.classes, weights.tolist(), strict=True)]  # fmt: skip
+        target = "a density" if self.schema.target is None else self.schema.target.name
+        kinds = ", ".join(shown(c.name, 30) for c in self.schema.attributes[:12])
+        more = len(self.schema.attributes) - 12
+        return showing.table(
+            f"{target} by {type(self.learner).__name__}, from {self.summary.rows:,} rows",
+            ("class", "", "weight", "share"),
+            lines,
+            right=(2, 3),
+            bars=(1,),
+            remarks=(f"Attributes: {kinds}{f' and {more} more' if more > 0 else ''}.", *self.notes[:3]),
+        )
 
     def __repr__(self) -> str:
         return f"<Model by {self.learner!r} from {self.summary!r}>"

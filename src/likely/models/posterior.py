@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from likely import showing
 from likely.errors import ColumnError, nearest, shown
 from likely.models import kernels
 from likely.table.labels import label
@@ -86,6 +87,21 @@ class Posterior:
         names: list[str | None] = [*self.classes, None]
         found = [names[c] for c in self.codes]
         return found[0] if self.one else found
+
+    def _repr_html_(self) -> str:
+        """The probability of each class, for a notebook; of a table, those of its first rows."""
+        if self.one:
+            order = np.argsort(-self.matrix[0], kind="stable").tolist()
+            lines = [(self.classes[k], showing.share(p := float(self.matrix[0, k])), f"{p:.4g}") for k in order]
+            best = "cannot be classified" if self.undefined[0] else f"{self.best}"
+            told = () if self.proper else ("These are scores, not probabilities.",)
+            return showing.table(best, ("class", "", "P(class)"), lines, right=(2,), bars=(1,), remarks=told)
+        shown_classes = self.classes[:8]
+        rows = zip(self.codes.tolist(), self.matrix[:, : len(shown_classes)].tolist(), strict=True)
+        names = [*self.classes, "–"]
+        lines = [(f"{k}", names[c], *(f"{p:.4g}" for p in row)) for k, (c, row) in enumerate(rows, 1)]
+        header = ("row", "class", *shown_classes)
+        return showing.table(f"{len(self):,} rows", header, lines, right=range(2, len(header)))
 
     def __repr__(self) -> str:
         if not self.one:

@@ -19,7 +19,7 @@ def of_look(record: Look, everything: bool = False) -> Page:
         f"{_verdict(record)}"
     )
     decided = None if record.decisions is None else costs.score_rows(record.decisions)
-    tables = [trust.score_table(record, _called(record), decided), trust.class_table(record, everything)]
+    tables = [trust.score_table(record, called(record), decided), trust.class_table(record, everything)]
     tables += trust.full_tables(record) if everything else []
     tables.append(_attribute_table(record, everything))
     tables += [_word_table(text.words, everything) for text in record.texts]
@@ -68,7 +68,7 @@ _CALLED = {
 }
 
 
-def _called(record: Look) -> str:
+def called(record: Look) -> str:
     """What people call the learner."""
     name = record.learner.partition("(")[0]
     return _CALLED.get(name, name)
@@ -80,9 +80,9 @@ def _verdict(record: Look) -> str:
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
-        return costs.verdict(record.decisions, _called(record))
+        return costs.verdict(record.decisions, called(record))
     found = (
-        f"{_called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
+        f"{called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
         f"always naming the most frequent class is right for {percent(baseline.accuracy)}."
     )
     named = scores.accuracy > baseline.accuracy
