@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likely.deciding.asking import ask
     from likely.deciding.decider import decide
     from likely.deciding.decision import Decision
+    from likely.evaluate.changing import changes
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
     from likely.evaluate.look import look
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from likely.table.schema import Schema
     from likely.table.tokens import Tokens
     from likely.tabulating import joint
+    from likely.windowing import Window
 
 __all__ = [
     "Counterfactual",
@@ -74,7 +76,9 @@ __all__ = [
     "Text",
     "Tokens",
     "Tree",
+    "Window",
     "ask",
+    "changes",
     "compare",
     "counterfactual",
     "curve",
@@ -134,6 +138,8 @@ _ROOMS = {
     "repeats": "likely.evaluate.repeats",
     "Sureness": "likely.explaining.sureness",
     "sureness": "likely.explaining.sureness",
+    "Window": "likely.windowing",
+    "changes": "likely.evaluate.changing",
 }
 
 

@@ -51,6 +51,8 @@ EXPECTED = [
     "repeats",
     "Sureness",
     "sureness",
+    "Window",
+    "changes",
 ]
 
 HEAVY = ["numba", "pyarrow.dataset", "sklearn", "duckdb", "rich", "pandas"]

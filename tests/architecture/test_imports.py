@@ -31,8 +31,10 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"guessing", "extending", "outset"}),
     frozenset(
         {"fitting", "tabulating", "predicting", "regression", "scoring", "spec", "evaluate", "deciding", "explaining"}
+        | {"windowing", "comparing"}
     ),
-    frozenset({"report", "export"}),
+    frozenset({"portable"}),
+    frozenset({"report", "exports"}),
     frozenset({"likely"}),  # the front door, likely/__init__.py
     frozenset({"cli", "web", "sklearn", "testing", "__main__"}),
 )

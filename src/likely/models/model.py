@@ -243,8 +243,8 @@ class Model(ABC):
 
     # -- the file -------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write schema, settings and summary to a file, atomically."""
+    def tree(self) -> dict[str, Any]:
+        """Schema, settings and summary as a file holds them."""
         tree: dict[str, Any] = {
             "learner": {"name": type(self.learner).__name__, "settings": state.plain(self.learner)},
             "summary": self.summary.state(),
@@ -252,7 +252,15 @@ class Model(ABC):
         }
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
-        state.write(path, state.dump(tree))
+        return tree
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write schema, settings and summary to a file, atomically."""
+        state.write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """What a file of this model holds."""
+        return state.dump(self.tree())
 
     def found(self) -> dict[str, Any]:
         """What cannot be derived from the summary again (a learner's own sweeps found it); kept in the file."""
