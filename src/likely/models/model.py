@@ -22,8 +22,10 @@ from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
+from likely.table.frames import Frames, as_column
 from likely.table.labels import Labels
 from likely.table.schema import Schema
+from likely.table.sink import densities, named_predictions
 from likely.table.source import Source, open_source
 from likely.threads import in_order
 
@@ -198,7 +200,8 @@ class Model(ABC):
         0.844
         """
         data, one = self.as_table(data)
-        return joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
+        found = joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
+        return replace(found, frames=Frames.of(data))
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""
@@ -216,14 +219,26 @@ class Model(ABC):
         return [{c.name: row.get(c.name) if c.role == "attribute" else None for c in columns}]
 
     def predict(self, data: object) -> Any:
-        """The most probable class of each row; None where none can be made."""
-        return self.posterior(data).best
+        """The most probable class of each row; None where none can be made.
+
+        Rows of a frame (pandas, polars, pyarrow) are answered by a column of its kind, index kept; others by a list.
+        """
+        found = self.posterior(data)
+        if found.frames is None:
+            return found.best
+        return as_column(named_predictions(self.classes, found.codes), found.frames)
 
     def log_density(self, data: object) -> Any:
-        """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training."""
+        """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
+
+        Rows of a frame are answered by a column of its kind; others by an array.
+        """
         self.check_generative()
         table, one = self.as_table(data)
         found = joined(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
+        frames = Frames.of(data)
+        if frames is not None:
+            return as_column(densities(found.log_evidence), frames)
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
     def check_generative(self) -> None:
