@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from likely.explaining.counterfactual import Counterfactual, counterfactual
     from likely.explaining.ledger import Ledger, explain
     from likely.explaining.sureness import Sureness, sureness
+    from likely.exports.exporting import export
     from likely.fitting import fit, learn, load, summarize
     from likely.loss import Loss
     from likely.models.aode import OneDependence
@@ -84,6 +85,7 @@ __all__ = [
     "curve",
     "decide",
     "explain",
+    "export",
     "fit",
     "joint",
     "learn",
@@ -139,6 +141,7 @@ _ROOMS = {
     "Sureness": "likely.explaining.sureness",
     "sureness": "likely.explaining.sureness",
     "Window": "likely.windowing",
+    "export": "likely.exports.exporting",
     "changes": "likely.evaluate.changing",
 }
 

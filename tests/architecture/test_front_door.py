@@ -53,6 +53,7 @@ EXPECTED = [
     "sureness",
     "Window",
     "changes",
+    "export",
 ]
 
 HEAVY = ["numba", "pyarrow.dataset", "sklearn", "duckdb", "rich", "pandas"]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 COMMANDS = ("look", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve", "repeats",
-            "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window")  # fmt: skip
+            "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window", "export")  # fmt: skip
 
 
 class Lazy(click.Group):
