@@ -151,7 +151,14 @@ def fit(
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file, or a summary that was saved by itself."""
+    """Read a model file, or a summary that was saved by itself.
+
+    >>> import os, tempfile
+    >>> place = os.path.join(tempfile.mkdtemp(), "m.likely")
+    >>> fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, target="play", types={"sky": "nominal"}).save(place)
+    >>> load(place).predict({"sky": "sun"})
+    'yes'
+    """
     return loaded(state.read(path), shown(os.path.basename(path)))
 
 

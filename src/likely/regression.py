@@ -56,6 +56,11 @@ class Regression:
 
     A missing number counts as its mean, with a weight of its own where training had missing cells; the weight of
     `(missing)` is what then stands in the place of weight * number. Of collinear solutions the least norm counts.
+
+    >>> import likely
+    >>> line = likely.regress({"x": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 3.0, 5.0, 7.0]}, "y")
+    >>> round(line.constant, 9), round(float(line.predict({"x": 10.0})), 9)
+    (1.0, 21.0)
     """
 
     target: str

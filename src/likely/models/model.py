@@ -84,7 +84,13 @@ class Exhibit:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Model(ABC):
-    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores."""
+    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> model.classes, model.levels("sky"), model.predict({"sky": "rain"})
+    (('n', 'y'), ['rain', 'sun'], 'n')
+    """
 
     learner: Learner
     summary: Summary
