@@ -53,7 +53,7 @@ def main() -> int:
     if not found.counts:
         print(said.getvalue(), file=sys.stderr)
         return 1
-    print(f"{'test of scikit-learn ' + sklearn.__version__:52}  passed  of")
+    print(f"{'test of scikit-learn':52}  passed  of")
     unexplained = 0
     for name, count in found.counts.items():
         ran = count["passed"] + count["failed"]

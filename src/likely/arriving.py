@@ -85,32 +85,37 @@ class Arriving:
         self._sums: dict[str, Summary] = {}
 
     def take(self, source: Source) -> None:
-        """Take in the rows of one piece."""
-        forms = self._merged(source)
-        schemas = self._schemas(forms)
+        """Take in the rows of one piece; one that is refused leaves nothing behind."""
+        forms, open, closed = self._merged(source)
+        schemas = self._schemas(forms, open)
         columns = [c.name for c in schemas["nominal"].used]
-        columns += [name for name in self._open if name not in columns]
-        workers = sweep(source.batches(columns), lambda: _Taker(schemas, self._open), self.reading.threads)
+        columns += [name for name in open if name not in columns]
+        workers = sweep(source.batches(columns), lambda: _Taker(schemas, open), self.reading.threads)
         check_strays([w.encoders["nominal"] for w in workers], draft(forms, self.reading, {}), source.rows or 0)
+        sums, profiles, given_up = {}, {}, set(self._given_up)
         for layer, schema in schemas.items():
-            new = reduce(add, (w.sums[layer] for w in workers))
-            self._sums[layer] = self._sums[layer].with_schema(schema) + new if layer in self._sums else new
-        for name in self._open:
-            found = reduce(add, (w.profiles[name] for w in workers))
-            self._profiles[name] = self._profiles[name] + found if name in self._profiles else found
-            levels = self._sums["nominal"].columns.get(name)
+            sums[layer] = reduce(add, (w.sums[layer] for w in workers))
+            if layer in self._sums:
+                held = self._sums[layer].with_schema(schema)
+                for name, form in closed.items() if layer == "nominal" else ():
+                    held.columns[name] = self._sums[form if form in self._sums else layer].columns[name]
+                sums[layer] = held + sums[layer]
+        for name in open:
+            profiles[name] = reduce(add, (w.profiles[name] for w in workers), self._profiles.get(name, Profile()))
+            levels = sums["nominal"].columns.get(name)
             if levels is not None and len(levels.labels) > MANY_LEVELS:
-                self._given_up.add(name)  # whatever it is, it is no nominal column
-        self._forms = forms
+                given_up.add(name)  # whatever it is, it is no nominal column
+        self._forms, self._open, self._given_up = forms, open, given_up
+        self._sums, self._profiles = sums, profiles
 
-    def _merged(self, source: Source) -> _Forms:
-        """The columns of this piece and of those before: a column without a value has any type."""
+    def _merged(self, source: Source) -> tuple[_Forms, list[str], dict[str, str]]:
+        """The columns of this piece and of those before; those whose kind is open; and those that no longer are, as all
+        cells before were missing and this piece has something else than texts."""
         if self._forms is None:
             fixed = {*(self.reading.types or {}), self.reading.target, self.reading.weight}
             forms = {n: column_form(source.schema.field(n).type) for n in source.schema.names}
-            self._open = [n for n, form in forms.items() if form in ("text", "empty") and n not in fixed]
-            return _Forms(source.schema)
-        schema = self._forms.schema
+            return _Forms(source.schema), [n for n, f in forms.items() if f in ("text", "empty") and n not in fixed], {}
+        schema, closed = self._forms.schema, {}
         for k, name in enumerate(schema.names):
             if name not in source.schema.names:
                 raise ColumnError(f"This piece has no column {shown(name)}, which those before had.")
@@ -124,26 +129,20 @@ class Arriving:
                 )
             schema = schema.set(k, source.schema.field(name))
             if now != "text" and name in self._open:
-                self._close(name, now)
+                closed[name] = now
         weight = self.reading.weight
         if weight is not None and weight not in schema.names:  # rows before weighed one each
             schema = schema.append(source.schema.field(weight))
-        return _Forms(schema)
+        return _Forms(schema), [name for name in self._open if name not in closed], closed
 
-    def _close(self, name: str, form: str) -> None:
-        """All cells of the column were missing, and now it turns out to be no text: there is one reading of it."""
-        layer = form if form in self._sums else "nominal"
-        self._sums["nominal"].columns[name] = self._sums[layer].columns[name]
-        self._open.remove(name)
-
-    def _schemas(self, forms: _Forms) -> dict[str, Schema]:
+    def _schemas(self, forms: _Forms, open: list[str]) -> dict[str, Schema]:
         """For each layer, how its columns are read."""
         schema = draft(forms, replace(self.reading, tokens=None), {}).schema
-        columns = [self._read_as(c.name, "nominal") if c.name in self._open else c for c in schema.columns]
+        columns = [self._read_as(c.name, "nominal") if c.name in open else c for c in schema.columns]
         others = [c for c in columns if c.role in ("target", "weight")]
         layers = {"nominal": schema.with_columns(columns)}
-        for layer in LAYERS[1:] if self._open else ():
-            layers[layer] = schema.with_columns([*(self._read_as(name, layer) for name in self._open), *others])
+        for layer in LAYERS[1:] if open else ():
+            layers[layer] = schema.with_columns([*(self._read_as(name, layer) for name in open), *others])
         return layers
 
     def _read_as(self, name: str, layer: str) -> Column:
@@ -169,6 +168,13 @@ class Arriving:
             whole.columns[column.name] = self._sums[layer].columns[column.name]
         summary, _ = settle(first, whole.canonical())
         return check_rows(summary, self._forms)
+
+    def read_as(self, reading: Reading) -> Arriving:
+        """The same sums, to be read on otherwise (rows may have weights from now on); taking in leaves these alone."""
+        out = Arriving(reading)
+        out._forms, out._open, out._given_up = self._forms, self._open, self._given_up
+        out._sums, out._profiles = self._sums, self._profiles
+        return out
 
     def to_bytes(self) -> bytes:
         """All of it but the reading, as plain bytes."""

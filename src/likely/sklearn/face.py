@@ -116,9 +116,8 @@ class Face(BaseEstimator):
             self._rows = (whole,)
             return
         with taking.sentences():
-            # A copy, so that a piece that is refused leaves nothing behind.
             held = getattr(self, "_arriving", None)
-            pieces = Arriving(self._reading()) if held is None else Arriving.from_bytes(held, self._reading())
+            pieces = Arriving(self._reading()) if held is None else held.read_as(self._reading())
             pieces.take(source)
             summary = pieces.summary()
             model = learner.learn(summary)
@@ -129,7 +128,7 @@ class Face(BaseEstimator):
                 )
             costs = likely.Loss.of(getattr(self, "loss", None))
             self.model_ = model if costs is None else replace(model, loss=costs)
-            self._arriving = pieces.to_bytes()
+            self._arriving = pieces
 
     def _forget(self) -> None:
         """Nothing of an earlier fit may show in this one."""
@@ -156,6 +155,8 @@ class Face(BaseEstimator):
         state = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = self.model_.to_bytes()
+        if "_arriving" in state:
+            state["_arriving"] = self._arriving.to_bytes()
         if "_rows" in state:
             state["_rows"] = tuple(packed(part) for part in self._rows)
         return state
@@ -167,6 +168,8 @@ class Face(BaseEstimator):
         if "_rows" in state:
             state["_rows"] = tuple(unpacked(part) for part in state["_rows"])
         super().__setstate__(state)
+        if "_arriving" in state:
+            self._arriving = Arriving.from_bytes(state["_arriving"], self._reading())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

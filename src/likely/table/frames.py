@@ -75,7 +75,8 @@ def table_of(data: object, names: Sequence[str]) -> TableSource:
         return TableSource(pa.table([_column(data[:, k]) for k in range(data.shape[1])], names=list(names)))
     source = open_memory(data)
     assert isinstance(source, TableSource)
-    return TableSource(source.table.rename_columns(list(names)))
+    # In one piece: what learners add up in floats must not depend on how a frame happens to be cut.
+    return TableSource(source.table.rename_columns(list(names)).combine_chunks())
 
 
 def _column(values: NDArray[Any]) -> Any:
@@ -106,7 +107,7 @@ def with_numbers(source: TableSource, columns: Mapping[str, NDArray[np.float64]]
 def one_below_the_other(parts: Sequence[TableSource]) -> TableSource:
     """Tables with the same columns as one; a column that is empty or whole in one part may be anything in another."""
     plain = [pa.Table.from_batches([_decoded(b) for b in p.table.to_batches()], _plain(p.table.schema)) for p in parts]
-    return TableSource(pa.concat_tables(plain, promote_options="permissive"))
+    return TableSource(pa.concat_tables(plain, promote_options="permissive").combine_chunks())
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
