@@ -18,7 +18,7 @@ BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *r
 """What is taken off both ends of a level: all that Python takes for blank."""
 MOST = 1.7976931348623157e308
 
-COMMON = "postgres"
+PLAIN = "postgres"
 """The dialect to write in where none is asked for; what only PostgreSQL would understand is avoided then."""
 
 try:

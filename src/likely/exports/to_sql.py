@@ -118,7 +118,7 @@ class _Select:
             query = query.with_(called, as_=step, materialized=kept, copy=False)
             source = called
         whole = query.from_(source, copy=False)
-        return str(whole.sql(dialect=self.dialect or sql.COMMON, pretty=True, copy=False)) + "\n"
+        return str(whole.sql(dialect=self.dialect or sql.PLAIN, pretty=True, copy=False)) + "\n"
 
     # -- scores ---------------------------------------------------------------------------------------------------
 
