@@ -365,6 +365,25 @@ def test_python_by_itself(models: dict[str, Model], name: str, tmp_path: Path) -
         agree(models[name], row, chances, prediction)
 
 
+def test_what_is_not_installed_is_named(models: dict[str, Model], monkeypatch: pytest.MonkeyPatch) -> None:
+    for to, library in (("sql", "sqlglot"), ("onnx", "onnx")):
+        with monkeypatch.context() as patch:
+            for name in [n for n in sys.modules if n.startswith("likely.exports.") and not n.endswith(".exporting")]:
+                patch.delitem(sys.modules, name)
+            patch.setitem(sys.modules, library, None)
+            with pytest.raises(SettingError, match=rf"pip install 'likely\[{to}\]'"):
+                likely.export(models["naive"], to)  # type: ignore[arg-type]
+        assert likely.export(models["naive"], to)  # type: ignore[arg-type]
+
+
+def test_a_density_has_no_class_to_name() -> None:
+    model = likely.fit({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9}, learner=likely.Density())
+    for to in ("sql", "onnx", "pmml", "json"):
+        with pytest.raises(SettingError, match="no classes"):
+            likely.export(model, to)  # type: ignore[arg-type]
+    assert likely.export(model, "python")
+
+
 def test_extreme_models_are_told_or_refused() -> None:
     huge = {"x": [1e300, -1e300, 1e299, 2e299] * 5, "t": ["a", "b", "a", "b"] * 5}
     model = likely.fit(huge, "t", types={"x": "number"})

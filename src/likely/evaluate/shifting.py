@@ -5,7 +5,6 @@ Reads tables of counts (cell, class) of the two, or tallies of values and words.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +15,7 @@ from likely.errors import shown
 from likely.evaluate.information import bin_edges
 from likely.evaluate.repeating import repetition
 from likely.evaluate.wordbits import documents, tables
+from likely.models.gaussian import root_of
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
 from likely.sums.words import Words
@@ -229,5 +229,6 @@ def _spread(numbers: Numbers) -> list[tuple[float | None, float | None]]:
     for n, first, second in numbers.moments():
         mean = None if not n else float(first / n)
         squares = None if n <= 1 else (second - first * first / n) / (n - 1)
-        out.append((mean, None if squares is None else math.sqrt(squares)))
+        root = None if squares is None else root_of(squares) if squares else 0.0
+        out.append((mean, root))
     return out

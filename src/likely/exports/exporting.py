@@ -48,6 +48,10 @@ def export(
 
 def _written(model: Model, to: Language, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
     form = portable(model)
+    if form.target is None and to not in ("form", "python"):
+        raise SettingError(
+            "This model is a density: it has no classes to name. Export it to python or form, or fit it with a target."
+        )
     if to == "sql":
         from likely.exports.to_sql import to_sql
 
