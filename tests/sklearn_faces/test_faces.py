@@ -54,8 +54,11 @@ NUMBERS = np.random.default_rng(4).normal(size=(ROWS, 4)) + Y[:, None] / 50
 
 
 def made(name: str) -> Any:
-    face = getattr(faces, name)
-    return face(text=likely.Text()) if name == "NaiveBayesClassifier" else face()
+    said: dict[str, dict[str, Any]] = {
+        "NaiveBayesClassifier": {"text": likely.Text()},
+        "AutoClassifier": {"members": ("Prior", "NaiveBayes"), "parts": 2},
+    }
+    return getattr(faces, name)(**said.get(name, {}))
 
 
 def rows_for(name: str) -> Any:

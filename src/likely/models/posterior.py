@@ -95,8 +95,8 @@ class Posterior:
         """Prediction and probabilities, p(class), of every row, in the kind of frame that the rows came in, with its
         index; a dict of lists where they came in none. A row that cannot be classified has empty cells.
 
-        >>> Posterior.of(("no", "yes"), np.log([[0.25, 0.75]])).frame()
-        {'prediction': ['yes'], 'p(no)': [0.25], 'p(yes)': [0.75]}
+        >>> Posterior.of(("no", "yes"), np.log([[0.5, 0.5]])).frame()
+        {'prediction': ['no'], 'p(no)': [0.5], 'p(yes)': [0.5]}
         """
         return as_frame(predictions(self.classes, self.codes, self.matrix), self.frames)
 
