@@ -61,7 +61,7 @@ def on_config(config: Any) -> Any:
         {"Topics": [p.name for p in topics] + sorted(f"models/{p.name}" for p in (docs / "models").glob("*.md"))},
         {"Examples": "examples.md"},
         {"Commands": "cli.md"},
-        {"Reference": [f"reference/{key}.md" for key in (*GROUPS, "probability")]},
+        {"Reference": [f"reference/{key}.md" for key in (*GROUPS, "probability", "sklearn")]},
         {"Measured": [path for path in MADE.values() if path.startswith("benchmarks/")]},
         {"About": about},
     ]
@@ -84,7 +84,14 @@ def reference() -> dict[str, str]:
         out[f"reference/{key}.md"] = _directives(title, [(f"likely.{n}", _place(left[n], n)) for n in own])
         left = {name: thing for name, thing in left.items() if name not in own}
     names = [(f"likely.probability.{n}", _place(getattr(likely.probability, n), n)) for n in likely.probability.__all__]
-    return {**out, "reference/probability.md": _directives("Finite probability", names)}
+    out["reference/probability.md"] = _directives("Finite probability", names)
+    return {**out, "reference/sklearn.md": _directives("Estimators for scikit-learn", _estimators())}
+
+
+def _estimators() -> list[tuple[str, str]]:
+    import likely.sklearn as faces
+
+    return [(f"likely.sklearn.{n}", _place(getattr(faces, n), n)) for n in faces.__all__]
 
 
 def _place(thing: Any, name: str) -> str:

@@ -159,6 +159,18 @@ def test_sql_in_postgresql(models: dict[str, Model], name: str, server: Postgres
         in_sql(server, models[name], dialect)
 
 
+def test_sql_of_numbers_at_both_ends_of_the_range(server: Postgres) -> None:
+    # PostgreSQL raises an error where a product is too large or too small for a double.
+    ends = [1e300, 5e-324, -1.7e308, 1e-200, 0.0, 3.5]
+    data = {"x": ends * 6, "t": ["a", "b", "c", "b"] * 9}
+    rows = [{"x": v} for v in (*ends, 1.7e308, 1e154, 1e-290, -5e-324, None)]
+    for learner in (likely.NaiveBayes(), likely.Logistic(), likely.Linear()):
+        model = likely.fit(data, "t", learner, types={"x": "number"})
+        found = server.run(likely.export(model, "sql"), "rows", ["x"], ["double precision"], [[r["x"]] for r in rows])
+        for row, (_, prediction, *chances) in zip(rows, found, strict=True):
+            agree(model, row, [float(p) for p in chances], prediction)
+
+
 def test_sql_of_dates(server: Postgres) -> None:
     days = ["2020-01-31", "2020-02-01", "2021-07-01", "2021-08-02", "2019-12-31"] * 4
     model = likely.fit({"day": days, "t": [d[:4] > "2020" for d in days]}, "t", types={"day": "date"})

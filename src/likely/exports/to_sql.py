@@ -178,8 +178,9 @@ class _Select:
 
     def _normal(self, term: forms.NormalTerm, c: int) -> Any:
         mean, rate, x = term.mean[c], term.rate[c], exp.column(self.place[term.name])
-        # So far away that the square is infinite, or would be in a sum of as many as there are attributes.
-        reach = math.sqrt(sql.MOST / (2 + len(self.flat.terms))) / rate
+        # So far away that the square is infinite, or would be in a sum of as many as there are such terms.
+        several = sum(isinstance(t, forms.NormalTerm) for _, t in self.flat.terms)
+        reach = math.sqrt(sql.MOST / several * (1 - 1e-9)) / rate
         low, high = mean - reach, mean + reach
         if not math.isfinite(low):
             low = -sql.MOST + max(mean, 0.0)
@@ -206,7 +207,8 @@ class _Select:
             branches.append((exp.GTE(this=x, expression=number(with_shift[1])), number(unit.farthest)))
         scaled: Any = x
         if unit.shift:
-            tiny = exp.Between(this=x, low=number(-1e-290), high=number(1e-290))
+            least = _scaled(1e-290, max(unit.shift, 0))
+            tiny = exp.Between(this=x, low=number(-least), high=number(least))
             factor = exp.Mul(this=x, expression=number(_scaled(1.0, -unit.shift)))
             scaled = exp.paren(case([(tiny, number(0.0))], factor))
         centred = exp.paren(exp.Sub(this=scaled, expression=number(unit.center)))
