@@ -117,6 +117,11 @@ def test_a_large_mean_takes_nothing_from_the_variance() -> None:
     assert found.var_[0, 0] == float(sum((v - mean) ** 2 for v in exact) / 3)
 
 
+def test_a_variance_beyond_all_doubles_is_infinite() -> None:
+    found = ours.GaussianNB().fit([[1e200], [1.1e200], [-1e200], [-1.1e200]], [0, 0, 1, 1])
+    assert found.theta_[0, 0] == pytest.approx(1.05e200) and np.isinf(found.var_).all()
+
+
 def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row() -> None:
     x, y, _ = data(2, "GaussianNB")
     weight = np.arange(len(y)) % 3

@@ -219,6 +219,9 @@ def test_decisions_and_explanations_speak_of_the_classes() -> None:
     assert decision.frame().index.equals(X.index) and set(decision.action) <= {"go", "stay"}
     ledger = found.explain(X, row=4, of=200, against=-4)
     assert ledger.of == "200" and ledger.against == "-4"
+    assert found.explain(X, row=-1).posterior == found.explain(X, row=ROWS - 1).posterior
+    with pytest.raises(IndexError, match="90 rows, counted from 0"):
+        found.explain(X, row=ROWS)
     plain = faces.NaiveBayesClassifier().fit(NUMBERS, Y)
     assert [e.name for e in plain.explain(NUMBERS[:1], order="schema").entries][1:] == ["x0", "x1", "x2", "x3"]
 

@@ -276,9 +276,12 @@ class ClassifierFace(ClassifierMixin, Face):
     def explain(self, X: Any, row: int = 0, of: Any = None, against: Any = None, **how: Any) -> likely.Ledger:
         """The ledger of one row of X, by its position; `how` takes what `likely.explain` takes."""
         source, missing = self._table(X), taking.missing_of(self.missing_cells)
+        rows = source.rows or 0
+        if not -rows <= row < rows:
+            raise IndexError(f"There is no row {row}: X has {rows:,} rows, counted from 0.")
         a, b = (None if c is None else taking.class_name(c, missing) for c in (of, against))
         with taking.sentences():
-            return likely.explain(self.model_, source, number=row + 1, of=a, against=b, **how)
+            return likely.explain(self.model_, source, number=row % rows + 1, of=a, against=b, **how)
 
 
 def _some(classes: Any) -> NDArray[Any]:

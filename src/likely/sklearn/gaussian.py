@@ -5,6 +5,7 @@ docs/drop-in.md lists where it differs on purpose: missing values, batches, the 
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -86,4 +87,7 @@ def _mean(weight: Fraction, first: Fraction, second: Fraction) -> float:
 
 
 def _variance(weight: Fraction, first: Fraction, second: Fraction) -> float:
-    return float(second / weight - (first / weight) ** 2) if weight else 0.0
+    try:
+        return float(second / weight - (first / weight) ** 2) if weight else 0.0
+    except OverflowError:  # beyond any double
+        return math.inf
