@@ -72,7 +72,7 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "bins": likely.NaiveBayes(numbers="binned", bins_closed="right"),
     "kernels": likely.NaiveBayes(numbers="kernel"),
     "a block of levels": likely.NaiveBayes(blocks=((SKY, COUNT),), pseudo_count=0.5),
-    "a block of numbers": likely.NaiveBayes(blocks=((WIND, "z"),)),
+    "a block of numbers": likely.NaiveBayes(blocks=((WIND, "z"),), missing="level"),
     "prior": likely.Prior(),
     "logistic": likely.Logistic(ridge=0.1),
     "linear": likely.Linear(),
@@ -81,8 +81,9 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
 }
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "logistic", "linear"},
-    "onnx": EVERYWHERE | {"gaps as evidence", "kernels", "a block of levels", "logistic", "linear"},
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "logistic", "linear"},
+    "onnx": EVERYWHERE
+    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "logistic", "linear"},
     "pmml": EVERYWHERE - {"prior"},
     "json": EVERYWHERE | {"gaps as evidence", "kernels"},
     "form": set(LEARNERS),
@@ -169,6 +170,37 @@ def test_sql_of_numbers_at_both_ends_of_the_range(server: Postgres) -> None:
         found = server.run(likely.export(model, "sql"), "rows", ["x"], ["double precision"], [[r["x"]] for r in rows])
         for row, (_, prediction, *chances) in zip(rows, found, strict=True):
             agree(model, row, [float(p) for p in chances], prediction)
+
+
+@pytest.mark.parametrize("learner", [likely.FullBayes(), likely.Pooled()])
+def test_normal_densities_of_several_numbers(learner: Any, server: Postgres) -> None:
+    rng = np.random.default_rng(2)
+    names, mixed = ["a", "b", "c", "d"], rng.normal(size=(4, 4))
+    x = rng.normal(size=(200, 4)) @ mixed + 1e6
+    target = [("u", "v", "w")[k] for k in (x[:, 0] + x[:, 1] > 2e6) + (x[:, 2] > 1e6).astype(int)]
+    gone = rng.random((200, 4)) < 0.1
+    columns = {
+        n: [None if g else float(v) for v, g in zip(x[:, k], gone[:, k], strict=True)] for k, n in enumerate(names)
+    }
+    model = likely.fit({**columns, "t": target}, "t", learner, types=dict.fromkeys(names, "number"))
+    every = [{n: float(x[k, j]) if k >> j & 1 else None for j, n in enumerate(names)} for k in range(16)]
+    rows: list[Row] = [*every, *({**every[15], "a": v} for v in (1e300, -1.7e308, 5e-324, math.inf, math.nan, 1e6))]
+    cells = [[row[n] for n in names] for row in rows]
+    for base in (Duck(), Lite(), server):
+        query = likely.export(model, "sql")
+        found = base.run(query, "rows", names, ["double precision"] * 4, cells)
+        for row, (*_, prediction, a, b, c) in zip(rows, found, strict=True):
+            agree(model, row, [float(a), float(b), float(c)], prediction)
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(likely.export(model, "onnx"))
+    feed = {n: np.array([[math.nan if r[n] is None else r[n]] for r in rows]) for n in names}
+    for row, prediction, own in zip(rows, *session.run(None, feed), strict=True):
+        agree(model, row, own.tolist(), prediction or None)
+    wide = {f"n{k}": rng.normal(size=60).tolist() for k in range(7)}
+    many = likely.fit({**wide, "t": ["a", "b"] * 30}, "t", learner, types=dict.fromkeys(wide, "number"))
+    for to in ("sql", "onnx"):
+        with pytest.raises(SettingError, match="7 numbers together"):
+            likely.export(many, to)  # type: ignore[arg-type]
 
 
 def test_sql_of_dates(server: Postgres) -> None:

@@ -41,7 +41,6 @@ def flat(portable: Portable, language: str, able: Iterable[type]) -> Flat:
 _REMEDY: dict[type, str] = {
     forms.KernelTerm: "Learn it with normal densities or bins (--numbers gaussian or binned), or export it to python.",
     forms.TextTerm: "Leave the text out (--type COLUMN=ignore), or export the model to python.",
-    forms.CovarianceTerm: "Learn NaiveBayes without that block, or export the model to python.",
 }
 _ELSE = "Export the model to python, which says every model."
 
@@ -50,7 +49,7 @@ def _told(term: Term) -> str:
     words: dict[type, str] = {
         forms.KernelTerm: f"the kernel density of {shown(term.name, 40)}",
         forms.TextTerm: f"what the words of {shown(term.name, 40)} count",
-        forms.CovarianceTerm: f"the normal density of {shown(term.name, 60)}, of which any may be missing",
+        forms.CovarianceTerm: f"the normal density of {shown(term.name, 60)} together",
         forms.TreeTerm: "a tree of attributes, of which any may be missing",
         forms.TableTerm: f"the joint table of {shown(term.name, 60)}",
         forms.BinTerm: f"the bins of {shown(term.name, 40)}",

@@ -13,12 +13,13 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.exports.flattening import Flat, flat
 from likely.exports.graphs import Graph
+from likely.exports.patterns import patterns
 from likely.portable import forms
 from likely.portable.forms import Attribute, Portable
 from likely.portable.reading import cell_of
 
 ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.KernelTerm, forms.SlopeTerm, forms.CurveTerm,
-        forms.PresenceTerm, forms.TableTerm)  # fmt: skip
+        forms.PresenceTerm, forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
 MOST = float(np.finfo(np.float64).max)
 OUTPUTS = ("prediction", "probabilities")
 
@@ -145,6 +146,8 @@ class _Written:
                 return self._where(term.name, graph.op("Mul", self._unit(term.units[term.at]), slopes), term.missing)
             case forms.TableTerm():
                 return self._joint(term)
+            case forms.CovarianceTerm():
+                return self._normals(term)
         raise AssertionError(term)
 
     def _where(self, name: str, known: str, missing: forms.Scores) -> str:
@@ -211,6 +214,31 @@ class _Written:
         log = graph.op("Log", graph.op("Add", counts, free))
         log = graph.op("Sub", log, graph.constant([term.log_total]))
         return graph.op("Where", nothing, graph.constant(0.0), log)
+
+    def _normals(self, term: forms.CovarianceTerm) -> str:
+        """All patterns of gaps are worked out, and the row's own is picked."""
+        graph, found, size = self.graph, patterns(term, "ONNX"), len(term.attributes)
+        there = graph.op("Concat", *(self.numbers[name][1] for name in term.attributes), axis=1)
+        bits = graph.op("Mul", graph.op("Cast", there, to=7), graph.constant([[1 << k for k in range(size)]], np.int64))
+        own = self._over(bits, "ReduceSum", True)
+        x = graph.op("Concat", *(self.numbers[name][0] for name in term.attributes), axis=1)
+        parts = []
+        for c in range(self.size):
+            off = graph.op("Sub", x, graph.constant([term.mean[c]]))
+            off = graph.op("Mul", off, graph.constant([[1 / d for d in term.deviation[c]]]))
+            off = graph.op("Where", there, off, graph.constant(0.0))
+            weights = np.concatenate([np.array(p.weights[c]) for p in found], axis=1)
+            apart = graph.op("MatMul", off, graph.constant(weights))
+            apart = graph.op("Reshape", apart, graph.constant([-1, len(found), size], np.int64))
+            square = graph.op("ReduceSum", graph.op("Mul", apart, apart), graph.constant([2], np.int64), keepdims=0)
+            score = graph.op(
+                "Sub", graph.constant([[p.peak[c] for p in found]]), graph.op("Mul", square, graph.constant(0.5))
+            )
+            # Whatever is no number is impossible: NaN is not below anything.
+            near = graph.op("LessOrEqual", square, graph.constant(MOST))
+            score = graph.op("Where", near, score, graph.constant(-math.inf))
+            parts.append(graph.op("GatherElements", score, own, axis=1))
+        return graph.op("Concat", *parts, axis=1)
 
     def _axis(self, axis: forms.Axis) -> str:
         """The code of each row on an axis, (rows, 1)."""

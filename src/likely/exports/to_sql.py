@@ -12,12 +12,13 @@ from typing import Any
 from likely.errors import SettingError, nearest, shown
 from likely.exports import statements as sql
 from likely.exports.flattening import Flat, flat
+from likely.exports.quadratic import Quadratic
 from likely.exports.statements import added, case, exp, number, possible
 from likely.portable import forms
 from likely.portable.forms import Portable
 
 ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm,
-        forms.TableTerm)  # fmt: skip
+        forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
 FAR = 700.0
 """Scores so far below the best one count as impossible: e**-700 is 1e-304."""
 TINY = 1e-150
@@ -56,6 +57,8 @@ class _Select:
         self.classes = range(1, len(portable.classes) + 1)
         joint = [t for _, t in self.flat.terms if isinstance(t, forms.TableTerm)]
         self.axes = {f"a{j}_{k}": axis for j, t in enumerate(joint) for k, axis in enumerate(t.axes)}
+        normals = [t for _, t in self.flat.terms if isinstance(t, forms.CovarianceTerm)]
+        self.quadratic = {id(t): Quadratic(t, k, self.place, len(normals)) for k, t in enumerate(normals)}
         self.codes = {id(t): [f"a{j}_{k}" for k, _ in enumerate(t.axes)] for j, t in enumerate(joint)}
 
     def text(self) -> str:
@@ -69,6 +72,7 @@ class _Select:
             read = [exp.column(name) for name in self.place.values()]
             codes = [exp.alias_(self._code(axis), name) for name, axis in self.axes.items()]
             steps.append(("codes", [*own, *read, *codes]))
+        steps += [(name, [*own, *columns]) for name, columns in self._together(self._passed())]
         steps.append(("scores", [*own, *self._scores()]))
         best = [exp.Coalesce(this=exp.column(f"s{k}"), expressions=[number(-sql.MOST)]) for k in self.classes]
         scores = [exp.column(f"s{k}") for k in self.classes]
@@ -174,6 +178,8 @@ class _Select:
                 return self._curve(term, c)
             case forms.TableTerm():
                 return self._joint(term, c)
+            case forms.CovarianceTerm():
+                return self.quadratic[id(term)].score(c)
         raise AssertionError(term)
 
     def _normal(self, term: forms.NormalTerm, c: int) -> Any:
@@ -254,6 +260,20 @@ class _Select:
         log = exp.Sub(this=exp.Ln(this=top), expression=number(term.log_total[c]))
         zero = exp.GT(this=top.copy(), expression=number(0.0))
         return case([(nothing, number(0.0)), (zero, log)], exp.null())
+
+    # -- normal densities of several numbers ----------------------------------------------------------------------
+
+    def _passed(self) -> list[Any]:
+        """The columns of cells and codes, which later steps still need."""
+        return [exp.column(name) for name in (*self.place.values(), *self.axes)]
+
+    def _together(self, passed: list[Any]) -> list[tuple[str, list[Any]]]:
+        if not self.quadratic:
+            return []
+        apart = [c for q in self.quadratic.values() for c in q.apart()]
+        turned = [c for q in self.quadratic.values() for c in q.turned()]
+        kept = [exp.column(q.pattern) for q in self.quadratic.values()]
+        return [("apart", [*passed, *apart]), ("turned", [*passed, *kept, *turned])]
 
     def _code(self, axis: forms.Axis) -> Any:
         x = exp.column(self.place[axis.attribute])
