@@ -6,10 +6,10 @@ import likely
 from likely.report.drifts import of_drift
 
 
-def month(seed: int, later: bool) -> dict[str, list]:
+def month(seed: int, later: bool) -> dict[str, list[object]]:
     """Orders with what they cost, how they were paid, when they were packed, and whether they came back."""
     chance = random.Random(seed)
-    table: dict[str, list] = {"price": [], "paid by": [], "hour": [], "weight": [], "returned": []}
+    table: dict[str, list[object]] = {"price": [], "paid by": [], "hour": [], "weight": [], "returned": []}
     for _ in range(600):
         back = chance.random() < (0.3 if later else 0.2)
         table["price"].append(round(chance.lognormvariate(3.2 if back else 3.0, 0.5) * (1.25 if later else 1), 2))

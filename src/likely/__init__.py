@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from likely.deciding.decider import decide
     from likely.deciding.decision import Decision
     from likely.drifting import drift
+    from likely.evaluate.changing import changes
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
     from likely.evaluate.look import look
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from likely.explaining.counterfactual import Counterfactual, counterfactual
     from likely.explaining.ledger import Ledger, explain
     from likely.explaining.sureness import Sureness, sureness
+    from likely.exports.exporting import export
     from likely.fitting import fit, learn, load, summarize
     from likely.loss import Loss
     from likely.models.aode import OneDependence
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from likely.table.schema import Schema
     from likely.table.tokens import Tokens
     from likely.tabulating import joint
+    from likely.windowing import Window
 
 __all__ = [
     "Auto",
@@ -83,7 +86,9 @@ __all__ = [
     "Tokens",
     "Tree",
     "Tuned",
+    "Window",
     "ask",
+    "changes",
     "compare",
     "counterfactual",
     "curve",
@@ -91,6 +96,7 @@ __all__ = [
     "doctor",
     "drift",
     "explain",
+    "export",
     "fit",
     "joint",
     "learn",
@@ -152,6 +158,9 @@ _ROOMS = {
     "repeats": "likely.evaluate.repeats",
     "Sureness": "likely.explaining.sureness",
     "sureness": "likely.explaining.sureness",
+    "Window": "likely.windowing",
+    "export": "likely.exports.exporting",
+    "changes": "likely.evaluate.changing",
 }
 
 

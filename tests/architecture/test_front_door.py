@@ -57,6 +57,9 @@ EXPECTED = [
     "repeats",
     "Sureness",
     "sureness",
+    "Window",
+    "changes",
+    "export",
 ]
 
 HEAVY = ["numba", "pyarrow.dataset", "sklearn", "duckdb", "rich", "pandas"]

@@ -102,6 +102,12 @@ def test_means_are_those_of_the_exact_sums() -> None:
     assert found.spreads[0].deviation_before == pytest.approx(float(sum((v - mean) ** 2 for v in values) / 3) ** 0.5)
 
 
+def test_numbers_at_the_end_of_the_range_have_a_deviation() -> None:
+    one = likely.summarize({"x": [1.7e308, -1.7e308, 1.0] * 9, "play": ["y"] * 27}, "play", types={"x": "number"})
+    (found,) = changes(one, one + one).attributes
+    assert found.spreads[0].deviation_before == pytest.approx(1.7e308 * (2 / 3) ** 0.5, rel=0.05)
+
+
 def test_rows_that_are_new_are_told_from_those_that_were_there() -> None:
     one, two = both(drawn(1), drawn(2, rare=0.4))
     grown = one + two

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 COMMANDS = ("look", "doctor", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve",
-            "repeats", "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "serve")  # fmt: skip
+            "repeats", "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window", "serve",
+            "export")  # fmt: skip
 
 
 class Lazy(click.Group):

@@ -60,7 +60,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """Everything `likely curve` shows, without any row of the data."""
+    """Everything `likely curve` shows, without any row of the data.
+
+    >>> import likely
+    >>> rows = [{"sky": "sun" if k % 3 else "rain", "play": "y" if k % 3 else "n"} for k in range(60)]
+    >>> found = likely.curve(rows, "play", folds=2, steps=2)
+    >>> found.rows, found.folds
+    (60, 2)
+    """
 
     source: str
     target: str

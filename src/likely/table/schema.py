@@ -36,7 +36,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a table in order, and the cells that mean "missing"."""
+    """The columns of a table in order, and the cells that mean "missing".
+
+    >>> import likely
+    >>> schema = likely.summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play").schema
+    >>> schema.names, schema["sky"].kind, schema.target.name
+    (('sky', 'play'), 'nominal', 'play')
+    """
 
     columns: tuple[Column, ...]
     missing: tuple[str, ...] = MISSING
