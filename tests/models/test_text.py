@@ -138,6 +138,20 @@ def test_neither_threads_nor_batches_change_the_choice(rows: int) -> None:
     assert len({json.dumps(state.plain(m.chosen), sort_keys=True) for m in found}) == 1
 
 
+@pytest.mark.parametrize(("rows", "in_turn"), [(60, True), (5_000, True), (21_000, False)])
+def test_all_rows_are_held_out_where_they_and_their_words_are_few(rows: int, in_turn: bool) -> None:
+    from likely.models.textsearch import TextSearch
+
+    table = {"body": ["win cash", "a lunch today"] * (rows // 2), "label": ["x", "y"] * (rows // 2)}
+    summary = likely.summarize(table, "label", types={"body": "text"})
+    search = likely.NaiveBayes().learn(summary)
+    assert isinstance(search, TextSearch) and search.in_turn is in_turn
+    long = {"body": ["win cash " * 1000, "a lunch " * 1000] * 1500, "label": ["x", "y"] * 1500}
+    if rows == 5_000:
+        search = likely.NaiveBayes().learn(likely.summarize(long, "label", types={"body": "text"}))
+        assert isinstance(search, TextSearch) and not search.in_turn
+
+
 def fitted_arrow(table: Any, threads: int) -> Any:
     return likely.fit(table, "label", types=TYPES, threads=threads)
 

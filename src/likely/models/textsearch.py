@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5_000
 """Rows that are held out at most (about: they are dealt by their place in the table)."""
-FEW_ROWS = 1_000
+FEW_ROWS, SOME_ROWS = 1_000, 20_000
 FEW_SCORES = 1 << 23
-"""Where there are fewer rows, or so few words times classes, all rows are held out in turn, a fifth at a time."""
+"""Where there are few rows, or some and so few words times classes, all are held out in turn, a fifth at a time."""
 LEAST_ROWS = 50
 """Where there are fewer, nothing is chosen."""
 LONGEST = 1 << 20
@@ -62,11 +62,13 @@ class TextSearch(Search):
     @cached_property
     def in_turn(self) -> bool:
         """Whether all rows are held out, a part at a time: a choice by few rows would be a matter of luck."""
+        if not FEW_ROWS <= self.summary.rows <= SOME_ROWS:
+            return self.summary.rows < FEW_ROWS
         classes, words = len(self.summary.classes), 0.0
         for name in self.names:
             _, times, weight = WordSums(self.summary.columns[name], classes).lengths
             words += float(times @ weight)
-        return self.summary.rows < FEW_ROWS or words * classes <= FEW_SCORES
+        return words * classes <= FEW_SCORES
 
     def blind(self) -> Model:
         """The plain model, where there are sums alone."""
