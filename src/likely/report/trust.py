@@ -193,6 +193,8 @@ def sentences(record: Look) -> list[str]:
 
 
 def _gained(record: Look) -> bool:
-    """Whether the temperature is better than 1 by more than noise: beyond the bounds of the calibration error."""
+    """Whether the temperature is better than 1 by more than noise: chance hardly explains the calibration error."""
     found, loss = record.sharpened, record.scores.log_loss
+    if not record.calibration or not record.calibration[0].doubted:
+        return False
     return found is not None and (loss is None or found.log_loss < 0.99 * loss)
