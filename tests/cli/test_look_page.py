@@ -102,8 +102,8 @@ def test_a_table_from_standard_input_has_a_page(run, examples, tmp_path) -> None
 
 
 def test_a_table_that_is_not_small_is_studied_only_when_asked(run, write, tmp_path) -> None:
-    names = ",".join(f"c{k}" for k in range(40))
-    lines = "\n".join(",".join(str((k * j) % 3) for j in range(40)) + f",{'pq'[k % 2]}" for k in range(45))
+    names = ",".join(f"c{k}" for k in range(60))
+    lines = "\n".join(",".join(str((k * j) % 3) for j in range(60)) + f",{'pq'[k % 2]}" for k in range(45))
     write("wide.csv", f"{names},y\n{lines}\n")
     for options, there in (([], False), (["--full"], True)):
         run("look", "wide.csv", "y", "--folds", "2", *options).done()
