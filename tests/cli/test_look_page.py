@@ -101,11 +101,13 @@ def test_a_table_from_standard_input_has_a_page(run, examples, tmp_path) -> None
     assert '<section id="answer"' in (tmp_path / "play.html").read_text(encoding="utf-8")
 
 
-def test_full_studies_a_larger_table(run, write, tmp_path) -> None:
-    rows = "\n".join(f"{k % 7},{k % 11},{'ab'[(k % 7) > 3]}" for k in range(6000))
-    write("large.csv", f"x,z,y\n{rows}\n")
-    run("look", "large.csv", "y", "--folds", "3").done()
-    assert '<section id="comparison"' not in (tmp_path / "y.html").read_text(encoding="utf-8")
+def test_a_table_that_is_not_small_is_studied_only_when_asked(run, write, tmp_path) -> None:
+    names = ",".join(f"c{k}" for k in range(60))
+    lines = "\n".join(",".join(str((k * j) % 3) for j in range(60)) + f",{'pq'[k % 2]}" for k in range(45))
+    write("wide.csv", f"{names},y\n{lines}\n")
+    for options, there in (([], False), (["--full"], True)):
+        run("look", "wide.csv", "y", "--folds", "2", *options).done()
+        assert ('<section id="comparison"' in (tmp_path / "y.html").read_text(encoding="utf-8")) == there
 
 
 def test_markdown_is_markdown(run, examples) -> None:

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 MOST_NAME = 80
 OURS = b'<meta name="generator" content="likely'
-SMALL = 30_000
-"""Cells of a table, times its classes, up to which learners are compared unasked: it takes about a second."""
+SMALL = 120_000
+"""Rows times classes times columns squared (learners look at pairs of them), up to which learners are compared unasked:
+it takes about a second."""
 WORDS = 20
-"""Cells that a text counts for."""
+"""Columns that a text counts for."""
 
 
 def page_name(target: str) -> str:
@@ -66,8 +67,13 @@ def write_page(record: Look, data: str, out: str | None, how: Any, full: bool, a
     from likely.page.writing import page
 
     more: dict[str, Any] = {}
-    cells = record.rows * len(record.classes) * (1 + len(record.attributes) + WORDS * len(record.texts))
-    if record.attributes and data != "-" and record.decisions is None and (full or cells <= SMALL):
+    columns = 1 + len(record.attributes) + WORDS * len(record.texts)
+    if (
+        record.attributes
+        and data != "-"
+        and record.decisions is None
+        and (full or record.rows * len(record.classes) * columns**2 <= SMALL)
+    ):
         more = _studied(record, data, how, full)
     command = shlex.join(["likely", *arguments])
     made = page(record, command=command, version=__version__, data=data, **more)

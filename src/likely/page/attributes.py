@@ -18,8 +18,8 @@ from likely.models.categorical import Categorical, LevelSettings, categorical
 from likely.models.model import Model
 from likely.models.product import Product
 from likely.models.textfactor import TextFactor
-from likely.page.bars import diverging, stacked
-from likely.page.drawing import Chart, colour
+from likely.page.bars import bar, diverging, stacked
+from likely.page.drawing import COLOURS, Chart, colour
 from likely.page.histograms import histogram
 from likely.report.words import clean, duration, moment, number, percent, plural
 from likely.sums.counts import Counts
@@ -39,6 +39,8 @@ MANY_CARDS = 20
 MOST_WORDS = 10
 NAMED = 3
 """With more classes, P(level | class) has no column for each."""
+LISTED = 50
+"""Classes in the table of a number."""
 TALL = 3
 """With more classes, the table of a number has a line for each."""
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -89,6 +91,10 @@ class Card:
     about: str = ""
     named: tuple[str, ...] = field(default_factory=tuple)
     """Classes that have a column."""
+    mixed: str = "classes given it"
+    """What the bar of a level shows."""
+    beside: bool = False
+    """Whether the table is small enough to stand beside the chart."""
 
 
 def card(model: Model, name: str, key: str, told: dict[str, Any], many: bool) -> Card:
@@ -121,7 +127,9 @@ def card(model: Model, name: str, key: str, told: dict[str, Any], many: bool) ->
         names = names_of(factor.edges, factor.closed, moment) if dates else list(factor.levels.labels.names)
         return _of_levels(model, factor.levels, names, most, "bin", about | {"chart": chart}, ordered=True)
     header, table = _numbers(model, factor, statistic, dates)
-    return Card(**about, chart=chart, header=header, table=table)
+    if len(model.classes) > LISTED:
+        about["about"] = f"The first {LISTED} of {len(model.classes)} classes are listed."
+    return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
 
 
 def factor_of(model: Model, name: str) -> Any:
@@ -181,13 +189,14 @@ def _of_levels(
                 number(float(weight[k])),
                 tuple(percent(float(p)) for p in chances[k]) if len(model.classes) <= NAMED else (),
                 stacked(mix.tolist(), f"{level}: {shares}"),
-                diverging(value if two else max(value, 0.0), scale or 1.0, colour(towards)),
+                diverging(value if two else max(value, 0.0), scale or 1.0, colour(towards, len(model.classes))),
                 "impossible" if math.isinf(value) else f"{value if not two else abs(value):+.2f}",
                 clean(model.classes[towards], 24),
             )
         )
+    mixed = "classes given it" if len(model.classes) <= COLOURS else "most probable class given it"
     named = tuple(clean(c, 16) for c in model.classes) if len(model.classes) <= NAMED else ()
-    return Card(**about, levels=tuple(lines), word=word, hidden=len(names) - len(kept), named=named)
+    return Card(**about, levels=tuple(lines), word=word, hidden=len(names) - len(kept), named=named, mixed=mixed)
 
 
 def _of_words(model: Model, factor: Any, about: dict[str, Any]) -> Card:
@@ -204,12 +213,12 @@ def _of_words(model: Model, factor: Any, about: dict[str, Any]) -> Card:
             (
                 clean(factor.scores.vocabulary[k], 30),
                 f"{(bits := float(factor.evidence[k, group]) * times):+.2f}",
-                diverging(bits, most or 1.0, colour(group)),
+                bar(bits / (most or 1.0), f"{colour(group, len(model.classes))} fill"),
             )
             for k in words
         )
         if rows:
-            out.append(Speaking(clean(model.classes[group], 30), colour(group), rows))
+            out.append(Speaking(clean(model.classes[group], 30), colour(group, len(model.classes)), rows))
     told = f"{plural(len(factor.scores.vocabulary), 'known word')}; {factor.settings.written()}."
     return Card(**(about | {"about": told}), words=tuple(out))
 
@@ -223,7 +232,7 @@ def _numbers(
     per_class, rows = tally.floats(), []
     normal = getattr(factor, "normal", factor)
     mean, deviation = getattr(normal, "mean", None), getattr(normal, "deviation", None)
-    for k, label in enumerate(model.classes[:30]):
+    for k, label in enumerate(model.classes[:LISTED]):
         below = np.cumsum(per_class[:, k])
         cells = ["–"] * len(QUANTILES)
         if len(below) and below[-1] > 0:

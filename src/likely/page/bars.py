@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from likely.page.drawing import Chart, at, colour, told
+from likely.page.drawing import COLOURS, Chart, at, colour, told
 
 
 def bar(share: float, kind: str = "accent", label: str = "") -> Chart:
@@ -14,7 +14,9 @@ def bar(share: float, kind: str = "accent", label: str = "") -> Chart:
 
 
 def stacked(shares: Sequence[float], label: str = "") -> Chart:
-    """Shares of the classes side by side; together they fill the cell."""
+    """Shares of the classes side by side; together they fill the cell. Of many classes, the greatest share alone."""
+    if len(shares) > COLOURS:
+        return bar(max(shares), "accent", label)
     out, start = [], 0.0
     for k, share in enumerate(shares):
         if share > 0.0005:

@@ -108,7 +108,7 @@ def _map(names: Sequence[str], shares: NDArray[np.float64]) -> Chart:
             )
             if d:
                 body.append(f'<path class="{"right" if right else "wrong"} shade{shade}" d="{d}"/>')
-    every = max(1, round(11 / size))
+    every = max(1, -(-12 // int(size)))
     for i in range(0, count, every):
         y = top + size * (i + 0.5) + 3.5
         body.append(f'<text class="tick" x="{left - 5:g}" y="{y:g}" text-anchor="end">{told(names[i], 16)}</text>')

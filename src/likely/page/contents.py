@@ -203,10 +203,12 @@ def _classes(names: list[str], weights: list[float]) -> Plain:
     total = sum(weights) or 1.0
     most = max(weights, default=0.0) or 1.0
     lines = tuple(
-        (clean(c, 40), bar(w / most, f"{colour(k)} fill"), number(w), percent(w / total))
+        (clean(c, 40), bar(w / most, f"{colour(k, len(names))} fill"), number(w), percent(w / total))
         for k, (c, w) in enumerate(zip(names, weights, strict=True))
     )
-    return Plain(("class", "", "rows", "share"), lines[:MOST_CLASSES], frozenset({2, 3}))
+    rest = len(lines) - MOST_CLASSES
+    told = ((f"{rest} more", "", "", ""),) if rest > 0 else ()
+    return Plain(("class", "", "rows", "share"), (*lines[:MOST_CLASSES], *told), frozenset({2, 3}))
 
 
 def _scores(record: Look) -> Plain:
@@ -268,11 +270,16 @@ def _evidence(record: Look) -> Plain | None:
         return None
     header = ("if", "is", "then the odds of", "go", "bits", "rows")
     lines = tuple(
-        (clean(p.attribute, 30), clean(p.cell, 40), clean(p.label, 30), f"×{2**p.bits:.3g}", f"{p.bits:+.2f}",
+        (clean(p.attribute, 30), clean(p.cell, 40), clean(p.label, 30), _times(p.bits), f"{p.bits:+.2f}",
          number(p.rows))
         for p in record.evidence
     )  # fmt: skip
     return Plain(header, lines, frozenset({3, 4, 5}))
+
+
+def _times(bits: float) -> str:
+    """A factor of the odds."""
+    return f"×{2**bits:,.0f}" if 100 <= 2**bits < 1e6 else f"×{2**bits:.3g}"
 
 
 def _learned(found: Curve) -> tuple[str, ...]:

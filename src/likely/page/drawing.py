@@ -16,7 +16,7 @@ from likely.report.words import moment, number
 from likely.sums import state
 
 COLOURS = 8
-"""Classes of a target beyond these share the colours of the first."""
+"""Classes of a target beyond these have no colours of their own."""
 
 
 class Chart(str):
@@ -49,9 +49,9 @@ def cut(text: str, most: int) -> str:
     return (text if len(text) <= most else text[: most - 1] + "…") or "''"
 
 
-def colour(k: int) -> str:
-    """The style class of class number k."""
-    return f"k{k % COLOURS}"
+def colour(k: int, classes: int = 1) -> str:
+    """The style class of class number k; one for all where the classes are too many to have each its own."""
+    return f"k{k % COLOURS}" if classes <= COLOURS else "many"
 
 
 def at(value: float) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.models.binned import Binned
-from likely.page.drawing import Axis, Chart, Frame, at, colour, key, path, svg, text
+from likely.page.drawing import COLOURS, Axis, Chart, Frame, at, colour, key, path, svg, text
 from likely.sums.numbers import Numbers
 
 if TYPE_CHECKING:
@@ -57,22 +57,24 @@ def histogram(
         Axis(float(edges[0]), float(edges[-1]), name, form), Axis(0.0, top or 1.0, "share of the class", "percent")
     )
     body = [frame.drawn()]
+    # Classes that are too many for colours of their own have those of the few that are drawn.
+    hue = {k: k if len(classes) <= COLOURS else place for place, k in enumerate(shown)}
     for k in shown:
-        body.append(_steps(frame, edges, shares[:, k], k))
+        body.append(_steps(frame, edges, shares[:, k], hue[k]))
     if curves is not None:
         for k in shown:
             points = [
                 (frame.across(float(x)), frame.up(min(float(y), top))) for x, y in zip(grid, curves[:, k], strict=True)
             ]
-            body.append(path(points, f"{colour(k)} curve"))
+            body.append(path(points, f"{colour(hue[k])} curve"))
     below = frame.bottom + 46
-    if log_density is not None and len(classes) > 1:
+    if log_density is not None and 1 < len(classes) <= COLOURS:
         body.append(_strip(frame, log_density, prior, below + 14))
         body.append(text(frame.left - 40, below + 4, f"what each value of {name} alone makes of the classes", "name"))
         body.append(text(frame.left - 6, below + 22, "100 %", "tick", "end"))
         body.append(text(frame.left - 6, below + 37, "0 %", "tick", "end"))
         below += 46
-    keys, high = key([(k, classes[k]) for k in shown], frame.left - 40, below + 12, 420)
+    keys, high = key([(hue[k], classes[k]) for k in shown], frame.left - 40, below + 12, 420)
     body.append(keys)
     label = f"{name}: histogram of each class" + (", with the fitted density" if curves is not None else "")
     return svg(440, below + high, label, "".join(body), "histogram")

@@ -18,7 +18,7 @@ from likely.models.posterior import Posterior
 from likely.models.textfactor import TextFactor
 from likely.page.attributes import MOST_WORDS, evidence, factor_of, prior_of
 from likely.page.confusions import shares_map
-from likely.page.drawing import Chart
+from likely.page.drawing import COLOURS, Chart
 from likely.page.graphs import MOST, Node, graph, links
 from likely.page.histograms import histogram
 from likely.page.lines import learning, reliability
@@ -138,7 +138,8 @@ def _attribute(model: Model, name: str) -> Chart:
         for k, level in enumerate(factor.labels.names):
             of = 1 if len(model.classes) == 2 else int(np.argmax(bits[k]))
             value = float(bits[k, of])
-            towards = 0 if len(model.classes) == 2 and value < 0 else of
+            towards: int | None = 0 if len(model.classes) == 2 and value < 0 else of
+            towards = towards if len(model.classes) <= COLOURS else None
             words = f"{value:+.2f}" + ("" if len(model.classes) == 2 else f" {clean(model.classes[of], 20)}")
             found.append(Row(clean(level, 40), value, words, towards))
         against = f"bits for {clean(model.classes[-1], 20)} (right) or {clean(model.classes[0], 20)} (left)"
@@ -157,7 +158,15 @@ def _posterior(found: Posterior) -> Chart:
     if not found.one:
         raise SettingError("There is one posterior for each row. Draw that of one row: model.posterior({…}).")
     order = np.argsort(-found.matrix[0], kind="stable").tolist()
-    bars = [Row(clean(found.classes[k], 40), p := float(found.matrix[0, k]), percent(p), k) for k in order]
+    bars = [
+        Row(
+            clean(found.classes[k], 40),
+            p := float(found.matrix[0, k]),
+            percent(p),
+            k if len(order) <= COLOURS else None,
+        )
+        for k in order
+    ]
     return rows("How probable each class is", "P(class | row)", bars, percent=True)
 
 
