@@ -36,6 +36,8 @@ def output(command: str) -> str:
     here = {"likely": [sys.executable, "-m", "likely"], "python": [sys.executable]}
     if words[0] not in here:
         raise SystemExit(f"A generated block may run likely or python, not {words[0]!r}.")
+    if words[:2] == ["likely", "look"]:
+        words.append("--no-page")  # it would be written into the top folder
     # Away from a terminal the commands print plain text; its encoding must not depend on the machine.
     env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([*here[words[0]], *words[1:]], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")

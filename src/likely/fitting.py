@@ -15,6 +15,7 @@ from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.extending import extended, searched
 from likely.guessing import guessed
 from likely.loss import Loss, parse_loss
+from likely.models.auto import usual
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
@@ -83,32 +84,37 @@ def summarize(
     like = more if isinstance(more, Mapping) else None
 
     def work(source: Source) -> Summary:
-        return _summarized(source, reading, lambda schema: frozenset(more), like)
+        return summarized(source, reading, lambda schema: frozenset(more), like)
 
     return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 
-def _summarized(
+def summarized(
     source: Source,
     reading: Reading,
     wanted: Callable[[Schema], frozenset[str]],
     like: Mapping[str, Any] | None = None,
 ) -> Summary:
+    """The sums of a source, with those beyond the first order that are wanted of its columns."""
     first, whole, encoders = guessed(source, reading)
     if whole is None:
-        columns = [c.name for c in first.schema.used]
-        workers = sweep(
-            source.batches(columns),
-            lambda: _Summarizer(first.schema),
-            reading.threads,
-            progress=reading.progress,
-            finish=_Summarizer.rest,
-        )
-        whole, encoders = reduce(add, (w.summary for w in workers)), [w.encoder for w in workers]
+        whole, encoders = swept(source, first.schema, reading)
     check_strays(encoders, first, whole.rows + whole.left_out)
     summary, _ = settle(first, whole)
     check_rows(summary, source)
     return extended(source, summary, wanted(summary.schema), reading, like)
+
+
+def swept(source: Source, schema: Schema, reading: Reading) -> tuple[Summary, list[Encoder]]:
+    """The sums of the first order of a source that is read as the schema says, and the encoders that read it."""
+    workers = sweep(
+        source.batches([c.name for c in schema.used]),
+        lambda: _Summarizer(schema),
+        reading.threads,
+        progress=reading.progress,
+        finish=_Summarizer.rest,
+    )
+    return reduce(add, (w.summary for w in workers)), [w.encoder for w in workers]
 
 
 def fit(
@@ -121,14 +127,15 @@ def fit(
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    The model keeps `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's
-    knowledge alone, and can learn on from rows: `learn`.
+    Without a learner, `Auto` chooses; fewer than a hundred rows are too few for that, and naive Bayes learns. The model
+    keeps `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's knowledge
+    alone, and can learn on from rows: `learn`.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
     'yes'
     """
-    chosen, how = learner or NaiveBayes(), Reading(target, **reading)
+    how = Reading(target, **reading)
     costs = Loss.of(loss)
 
     def priced(model: Model) -> Model:
@@ -137,17 +144,30 @@ def fit(
         return _with_loss(model, costs)
 
     def work(source: Source) -> Model:
-        summary = _summarized(source, how, chosen.needs)
+        summary = summarized(source, how, (lambda schema: frozenset()) if learner is None else learner.needs)
+        chosen = usual(summary) if learner is None and summary.schema.target is not None else learner or NaiveBayes()
         return priced(searched(source, chosen.learn(summary), summary, how))
 
     if data is None:
+        chosen = learner or NaiveBayes()
         return priced(_derived(chosen, no_rows(chosen, how), {}))
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file, or a summary that was saved by itself."""
-    tree, name = state.read(path), shown(os.path.basename(path))
+    """Read a model file, or a summary that was saved by itself.
+
+    >>> import os, tempfile
+    >>> place = os.path.join(tempfile.mkdtemp(), "m.likely")
+    >>> fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, target="play", types={"sky": "nominal"}).save(place)
+    >>> load(place).predict({"sky": "sun"})
+    'yes'
+    """
+    return loaded(state.read(path), shown(os.path.basename(path)))
+
+
+def loaded(tree: dict[str, Any], name: str) -> Any:
+    """The model or summary of a tree that a file held; `name` is what to call it in a sentence."""
     if "summary" not in tree:
         raise FileFormatError(f"{name} holds neither a model nor a summary.")
     try:
@@ -197,7 +217,7 @@ def merged(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     held = [load(path) for path in paths]
     whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return _continued(held[0], whole)
+    return continued(held[0], whole)
 
 
 def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
@@ -210,7 +230,7 @@ def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
     4
     """
     summary = held.summary if isinstance(held, Model) else held
-    return _continued(held, summary + _summary_like(summary, data, reading))
+    return continued(held, summary + _summary_like(summary, data, reading))
 
 
 def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) -> Summary:
@@ -221,7 +241,7 @@ def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) ->
     return summarize(data, schema=summary.schema, more=summary.more, **reading)
 
 
-def _continued(held: Model | Summary, summary: Summary) -> Any:
+def continued(held: Model | Summary, summary: Summary) -> Any:
     """What was held, from other sums."""
     if not isinstance(held, Model):
         return summary
@@ -234,7 +254,7 @@ def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
     less = summary - _summary_like(summary, data, reading)
     if not less.rows and summary.rows and not _is_outset(held):
         raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
-    return _continued(held, less)
+    return continued(held, less)
 
 
 def _is_outset(held: Model | Summary) -> bool:

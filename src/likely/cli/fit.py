@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -26,7 +27,7 @@ def fit(data: str | None, target: str | None, out: str, loss_file: str | None, *
     """
     from likely.drafting import remarks
     from likely.fitting import fit as learn
-    from likely.report.words import clean, plural
+    from likely.report.words import clean, percent, plural
 
     how = assumed(options, target, loss_file)
     if data is None and not getattr(how.learner, "knowledge", ()):
@@ -44,5 +45,10 @@ def fit(data: str | None, target: str | None, out: str, loss_file: str | None, *
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
     if summary.left_out:
         terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
+    if (trial := getattr(model, "trial", None)) is not None and trial.rows:
+        terminal.say(
+            f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
+            f"log loss {-trial.kept / math.log(2):.3f} bits."
+        )
     for note in (*remarks(model.schema), *model.notes)[:10]:
         terminal.say(note)

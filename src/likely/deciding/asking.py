@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.deciding.around import inside
+from likely.deciding.around import beside, inside
 from likely.deciding.decider import decider
 from likely.deciding.decision import Costs, Decision, decided
 from likely.deciding.integrals import integrals, turns
@@ -77,8 +77,9 @@ def ask(
     >>> [(q.attribute, round(q.drop, 3)) for q in ask(model, {}).questions]
     [('sky', 0.417), ('day', 0.0)]
     """
+    asked_of, model = model, model.describer
     model.check_generative()
-    how = decider(model, loss, prior=prior)
+    how = decider(model, asked_of.loss if loss is None else loss, prior=prior)
     batch = row if isinstance(row, Batch) else next(model.batches(model.table_of_one(row)))
     found = Posterior.of(model.classes, how.model.log_joint(batch), one=True, proper=model.proper)
     now = decided(found, how.loss)
@@ -92,7 +93,8 @@ def ask(
     scale = asked.costs.span or 1.0
     # What differs by rounding alone is equal; equals stay in the order of the columns.
     ranked = sorted(questions, key=lambda q: (-round(q.drop / scale, 12), -round(q.bits, 12)))
-    return Questions(now, tuple(ranked), tuple(asked.notes))
+    notes = [] if model is asked_of else [beside(asked_of, model)]
+    return Questions(now, tuple(ranked), (*notes, *asked.notes))
 
 
 class _Asked:

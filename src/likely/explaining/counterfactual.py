@@ -44,7 +44,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """What would have to be other than it is. `changes` are the fewest; empty where none were found."""
+    """What would have to be other than it is. `changes` are the fewest; empty where none were found.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> found = likely.counterfactual(model, {"sky": "sun"})
+    >>> found.decision, found.towards, [c.name for c in found.changes]
+    ('y', 'n', ['sky'])
+    """
 
     target: str
     decision: str | None

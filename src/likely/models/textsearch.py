@@ -72,7 +72,7 @@ class TextSearch(Search):
 
     def blind(self) -> Model:
         """The plain model, where there are sums alone."""
-        return self.learner.product(self.summary)
+        return self.learner.model(self.summary)
 
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
         """The rows that are held out, with the part of each."""
@@ -101,7 +101,7 @@ class TextSearch(Search):
             return self.blind()
         chosen = {name: chosen_text(self.learner.text_settings(name), name, trials) for name in self.names}
         chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
-        return self.learner.product(self.summary, chosen)
+        return self.learner.model(self.summary, chosen)
 
     def _trials(self, kept: list[tuple[Batch, Ints]]) -> list[Trial]:
         """For each part: what its rows say, and the sums of all other rows."""
@@ -154,7 +154,7 @@ class TextSearch(Search):
         own = np.array([index.get(name, -1) for name in whole.classes], np.intp)
         # Rows of a class that no other row has cannot be told by it: they are not scored.
         truth = own[group[mine]]
-        base = self.learner.product(rest)
+        base = self.learner.model(rest)
         offset = np.concatenate([base.log_joint(b) for b in some])
         number = np.cumsum(mine) - 1
         columns = {}

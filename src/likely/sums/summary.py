@@ -51,6 +51,12 @@ class Summary:
     """Sums over rows. `a + b` merges, `a - b` unlearns, `==` compares; all to the last bit.
 
     `classes` are the values of the target, in schema order once canonical; `total` is what each weighs.
+
+    >>> import likely
+    >>> one = likely.summarize({"sky": ["sun", "rain"], "play": ["yes", "no"]}, "play", types={"sky": "nominal"})
+    >>> two = likely.summarize({"sky": ["sun", "fog"], "play": ["yes", "yes"]}, schema=one.schema)
+    >>> (one + two).rows, (one + two) - two == one
+    (4, True)
     """
 
     __hash__ = None  # type: ignore[assignment]
