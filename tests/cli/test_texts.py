@@ -28,7 +28,7 @@ def mails(rows: int = 240, header: bool = False) -> str:
 @pytest.fixture
 def model(run, write) -> str:
     write("mails.csv", mails())
-    run("fit", "mails.csv", "label", "-o", "m.likely").done()
+    run("fit", "mails.csv", "label", "-o", "m.likely", "--learner", "NaiveBayes").done()
     return "m.likely"
 
 

@@ -49,7 +49,8 @@ def mails(rows: int, seed: int = 0, noise: float = 0.3, classes: int = 2) -> dic
 
 
 def fitted(table: dict[str, list[Any]], learner: Any = None, **how: Any) -> Any:
-    return likely.fit(table, "label", learner, types={n: k for n, k in TYPES.items() if n in table}, **how)
+    own = learner or likely.NaiveBayes()
+    return likely.fit(table, "label", own, types={n: k for n, k in TYPES.items() if n in table}, **how)
 
 
 def some(table: dict[str, list[Any]], rows: slice) -> dict[str, list[Any]]:
@@ -153,7 +154,7 @@ def test_all_rows_are_held_out_where_they_and_their_words_are_few(rows: int, in_
 
 
 def fitted_arrow(table: Any, threads: int) -> Any:
-    return likely.fit(table, "label", types=TYPES, threads=threads)
+    return likely.fit(table, "label", likely.NaiveBayes(), types=TYPES, threads=threads)
 
 
 def test_the_choice_is_good_on_rows_that_were_not_learned() -> None:
@@ -195,7 +196,7 @@ def test_a_class_is_told_by_words_that_tell_among_many_that_do_not() -> None:
         return out, labels
 
     (train, labels), (new, truth) = texts(1200), texts(600)
-    model = likely.fit({"t": train, "y": labels}, "y", types={"t": "text"})
+    model = likely.fit({"t": train, "y": labels}, "y", likely.NaiveBayes(), types={"t": "text"})
     assert model.chosen["t"].telling is True
 
     def loss(model: Any) -> float:
