@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from likely.errors import shown
 from likely.evaluate.look import Look
-from likely.evaluate.reliability import wilson
+from likely.evaluate.reliability import Reliable
 from likely.models.learners import changed_settings
+from likely.page import trusting
 from likely.page.drawing import Chart, at, told
 from likely.report import costs
 from likely.report.looking import called
@@ -35,7 +36,7 @@ def answer(record: Look) -> Answer:
         return Answer(told_, "", None)
     if record.decisions is not None:
         return Answer(costs.verdict(record.decisions, called(record)).replace("\n", " "), "", None)
-    low, high = wilson(scores.accuracy, record.rows)
+    low, high = trusting.bounds(record, "accuracy") or (0.0, 1.0)
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
     sentence = (
         f"{target} can be told from the other columns in {percent(scores.accuracy)} of rows never seen before "
@@ -94,11 +95,8 @@ def gauge(value: float, low: float, high: float, base: float) -> Chart:
     return Chart(f'<svg class="gauge" role="img" aria-label="{told(label)}">{body}</svg>')
 
 
-def reliable(record: Look) -> str:
+def reliable(found: Reliable) -> str:
     """What the reliability curve comes to."""
-    found = record.reliability
-    if found is None or not found.bins:
-        return ""
     error = 100 * found.error
     what = "the class it names" if found.of is None else clean(found.of, 40)
     if error < 2:
