@@ -21,7 +21,7 @@ from likely.errors import SettingError
 @click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Where to write the page; else TARGET.html.")
 @click.option("--no-page", is_flag=True, help="Write no page.")
 @click.option(
-    "--full", is_flag=True, help="The page also compares learners and draws a learning curve, however large the table."
+    "--study", is_flag=True, help="The page also compares learners and draws a learning curve, however large the table."
 )
 @loss_option
 @json_option
@@ -36,7 +36,7 @@ def look(
     everything: bool,
     out: str | None,
     no_page: bool,
-    full: bool,
+    study: bool,
     loss_file: str | None,
     as_json: bool,
     as_markdown: bool,
@@ -84,4 +84,4 @@ def look(
     if wanted:
         from likely.cli.pages import write_page
 
-        write_page(record, data, out, how, full, click.get_current_context().obj or ())
+        write_page(record, data, out, how, study, click.get_current_context().obj or ())

@@ -135,7 +135,7 @@ def of_look(
         ceiling=trusting.ceiling(record),
         ranked=ranks[0],
         ranks=ranks[1],
-        lift=Plain(LIFT, ranks[2], frozenset(range(4))) if ranks[2] else None,
+        lift=Plain(LIFT, ranks[2], frozenset({1, 2, 3})) if ranks[2] else None,
         each_class=Plain(OF_CLASS, classes, frozenset({1, 2, 3})) if classes else None,
         learning=() if curve is None else learning(curve),
         learned=() if curve is None else _learned(curve),
