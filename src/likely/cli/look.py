@@ -24,11 +24,13 @@ from likely.errors import SettingError
     "--full",
     "everything",
     is_flag=True,
-    help="Show everything: scores by class, curves, every attribute and column; the page also compares learners and "
-    "draws a learning curve, however large the table.",
+    help="Show everything: scores by class, curves, every attribute and column.",
 )
 @click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Where to write the page; else TARGET.html.")
 @click.option("--no-page", is_flag=True, help="Write no page.")
+@click.option(
+    "--study", is_flag=True, help="The page also compares learners and draws a learning curve, however large the table."
+)
 @loss_option
 @json_option
 @click.option("--md", "as_markdown", is_flag=True, help="Print Markdown.")
@@ -41,6 +43,7 @@ def look(
     everything: bool,
     out: str | None,
     no_page: bool,
+    study: bool,
     loss_file: str | None,
     as_json: bool,
     as_markdown: bool,
@@ -89,4 +92,4 @@ def look(
     if wanted:
         from likely.cli.pages import write_page
 
-        write_page(record, data, out, how, everything, click.get_current_context().obj or ())
+        write_page(record, data, out, how, study, click.get_current_context().obj or ())

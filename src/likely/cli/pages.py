@@ -58,7 +58,7 @@ def place(target: str) -> str:
     return name if ours else name.removesuffix(".html") + ".likely.html"
 
 
-def write_page(record: Look, data: str, out: str | None, how: Any, full: bool, arguments: tuple[str, ...]) -> None:
+def write_page(record: Look, data: str, out: str | None, how: Any, study: bool, arguments: tuple[str, ...]) -> None:
     """Make the page, write it, and say where; a folder that cannot be written is no reason to fail.
 
     `arguments` are those of the command, which the page repeats.
@@ -72,9 +72,9 @@ def write_page(record: Look, data: str, out: str | None, how: Any, full: bool, a
         record.attributes
         and data != "-"
         and record.decisions is None
-        and (full or record.rows * len(record.classes) * columns**2 <= SMALL)
+        and (study or record.rows * len(record.classes) * columns**2 <= SMALL)
     ):
-        more = _studied(record, data, how, full)
+        more = _studied(record, data, how, study)
     command = shlex.join(["likely", *arguments])
     made = page(record, command=command, version=__version__, data=data, **more)
     path = place(record.target) if out is None else out
@@ -88,7 +88,7 @@ def write_page(record: Look, data: str, out: str | None, how: Any, full: bool, a
     terminal.say(f"The page is in {shown(path, 200)}: open it in a browser.")
 
 
-def _studied(record: Look, data: str, how: Any, full: bool) -> dict[str, Any]:
+def _studied(record: Look, data: str, how: Any, study: bool) -> dict[str, Any]:
     """A learning curve, and a comparison of learners, where there are rows enough."""
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import curve
@@ -104,6 +104,6 @@ def _studied(record: Look, data: str, how: Any, full: bool) -> dict[str, Any]:
             try:
                 out[name] = made()
             except LikelyError as error:  # too few rows, for the most part
-                if full:
+                if study:
                     terminal.say(f"The page has no {name}. {error}")
     return out

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import shown
-from likely.evaluate.intervals import Measure
+from likely.evaluate.calibration import Reliability
 from likely.evaluate.look import Look
 from likely.models.learners import changed_settings
+from likely.page import trusting
 from likely.page.drawing import Chart, at, told
 from likely.report import costs
 from likely.report.looking import called
@@ -35,7 +36,7 @@ def answer(record: Look) -> Answer:
         return Answer(told_, "", None)
     if record.decisions is not None:
         return Answer(costs.verdict(record.decisions, called(record)).replace("\n", " "), "", None)
-    low, high = bounds(record.intervals.accuracy)
+    low, high = trusting.bounds(record, "accuracy") or (0.0, 1.0)
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
     sentence = (
         f"{target} can be told from the other columns in {percent(scores.accuracy)} of rows never seen before "
@@ -94,18 +95,9 @@ def gauge(value: float, low: float, high: float, base: float) -> Chart:
     return Chart(f'<svg class="gauge" role="img" aria-label="{told(label)}">{body}</svg>')
 
 
-def bounds(measure: Measure) -> tuple[float, float]:
-    """Both ends of an interval; the value itself where nothing bounds it."""
-    value = measure.value or 0.0
-    return value if measure.low is None else measure.low, value if measure.high is None else measure.high
-
-
-def reliable(record: Look) -> str:
+def reliable(found: Reliability) -> str:
     """What the reliability curve comes to."""
-    found = record.calibration[0] if record.calibration else None
-    if found is None or not found.bins or found.error.value is None:
-        return ""
-    error = 100 * found.error.value
+    error = 100 * (found.error.value or 0.0)
     what = "the class it names" if found.of is None else clean(found.of, 40)
     if error < 2:
         verdict = "Its percentages can be taken at their word."

@@ -5,14 +5,12 @@ A part whose data is not there is None or empty, and the page leaves its section
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from likely.evaluate.intervals import Measure
 from likely.evaluate.look import Look
 from likely.models.model import Model
-from likely.page import answers
+from likely.page import answers, trusting
 from likely.page.attributes import CARDS, MANY_CARDS, Card, card
 from likely.page.bars import bar, scale
 from likely.page.confusions import Confusion, confusion
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 400
 MOST_CLASSES = 60
+LIFT = ("highest ranks", "of the class found", "of these right", "lift")
+OF_CLASS = ("class", "rows", "found, with 95 % bounds", "right when named, with 95 % bounds")
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,11 @@ class Contents:
     confusion: Confusion | None = None
     reliability: Chart | None = None
     reliable: str = ""
+    ceiling: str = ""
+    ranked: str = ""
+    ranks: tuple[Chart, ...] = ()
+    lift: Plain | None = None
+    each_class: Plain | None = None
     learning: tuple[Chart, ...] = ()
     learned: tuple[str, ...] = ()
     comparison: Plain | None = None
@@ -111,6 +116,7 @@ def of_look(
     told = _bits(record, keys, texts)
     size = f"{plural(record.rows, 'row')}, {plural(len(record.classes), 'class')}"
     drawn = None if record.plane is None else landscape(record.plane)
+    curve_of, ranks, classes = trusting.reliable(record), trusting.ranked(record), trusting.each_class(record)
     return Contents(
         title=f"{clean(record.target, 80)} in {clean(record.source, 80)}",
         eyebrow=f"{size}, {plural(len(record.attributes), 'attribute')}",
@@ -124,8 +130,13 @@ def of_look(
         cards=cards,
         evidence=_evidence(record),
         confusion=None if record.decisions is not None else confusion(list(record.classes), record.confusion),
-        reliability=reliability(record.calibration[0]) if record.calibration and record.calibration[0].bins else None,
-        reliable=answers.reliable(record),
+        reliability=None if curve_of is None else reliability(curve_of),
+        reliable="" if curve_of is None else answers.reliable(curve_of),
+        ceiling=trusting.ceiling(record),
+        ranked=ranks[0],
+        ranks=ranks[1],
+        lift=Plain(LIFT, ranks[2], frozenset({1, 2, 3})) if ranks[2] else None,
+        each_class=Plain(OF_CLASS, classes, frozenset({1, 2, 3})) if classes else None,
         learning=() if curve is None else learning(curve),
         learned=() if curve is None else _learned(curve),
         comparison=None if comparison is None else _comparison(comparison),
@@ -212,29 +223,31 @@ def _classes(names: list[str], weights: list[float]) -> Plain:
 
 
 def _scores(record: Look) -> Plain:
-    one, two = record.scores, record.baseline
+    one, two, rule = record.scores, record.baseline, trusting.one_rule(record)
 
     def bits(value: float | None) -> str:
         return "infinite" if value is None else f"{value:.3f}"
 
-    bound = record.intervals
+    def wide(score: str) -> str:
+        found = trusting.bounds(record, score)
+        if found is None:
+            return ""
+        low, high = found
+        return f"{100 * low:.1f} to {100 * high:.1f} %" if score == "accuracy" else f"{low:.3f} to {high:.3f}"
 
-    def between(measure: Measure, form: Callable[[float], str]) -> str:
-        low, high = answers.bounds(measure)
-        return f"{form(low)} to {form(high)}" if measure.value is not None else ""
-
-    def digits(value: float) -> str:
-        return f"{value:.3f}"
-
-    lines: list[tuple[str | Chart, ...]] = [
-        ("↑ accuracy", percent(one.accuracy), between(bound.accuracy, percent), percent(two.accuracy)),
-        ("↓ log loss, bits a row", bits(one.log_loss), between(bound.log_loss, digits), bits(two.log_loss)),
-        ("↓ Brier score", digits(one.brier), between(bound.brier, digits), digits(two.brier)),
-    ]
-    if one.unclassified:
-        lines.append(("↓ rows without an answer", number(one.unclassified), "", number(two.unclassified)))
-    header = ("score", called(record), "95 % interval", "frequencies only")
-    return Plain(header, tuple(lines), frozenset({1, 2, 3}))
+    lines: list[tuple[str, ...]] = []
+    for name, score, told in (
+        ("↑ accuracy", "accuracy", percent),
+        ("↓ log loss, bits a row", "log_loss", bits),
+        ("↓ Brier score", "brier", bits),
+        ("↓ rows without an answer", "unclassified", number),
+    ):
+        if score == "unclassified" and not one.unclassified:
+            continue
+        each = (told(getattr(one, score)), wide(score), told(getattr(two, score)))
+        lines.append((name, *each, *(() if rule is None else (told(getattr(rule[1], score)),))))
+    header = ("score", called(record), "95 % interval", "frequencies only", *(() if rule is None else (rule[0],)))
+    return Plain(header, tuple(lines), frozenset(range(1, len(header))))
 
 
 def _bits(record: Look, keys: dict[str, str], texts: set[str]) -> tuple[Told, ...]:
