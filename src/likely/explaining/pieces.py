@@ -56,7 +56,7 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
     # What normalises the scores of logistic regression is the same for all classes: it is no evidence.
     last = len(names) - isinstance(model, (LogOdds, Chosen))
     pieces = [Piece("", "constant" if isinstance(model, LogOdds) or _is_mixed(model) else "prior", array[0])]
-    alone, power = _alone(model)
+    alone, power = alone_in(model)
     factors: dict[str, Any] = {f.name: f for f in alone.factors} if isinstance(alone, (Product, Weighed)) else {}
     found: dict[str, Piece] = {}
     for name, logs in zip(names[1:last], array[1:last], strict=True):
@@ -77,7 +77,7 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
     return pieces, None
 
 
-def _alone(model: Model) -> tuple[Model, float]:
+def alone_in(model: Model) -> tuple[Model, float]:
     """The one model that speaks, and the power that its evidence is raised to: its temperature, where it has one."""
     if isinstance(model, Chosen) and len(model.members) == 1:
         return model.members[0], float(model.temperatures[0])
@@ -138,6 +138,8 @@ def _whole(model: Model, joint: NDArray[np.float64]) -> list[Piece]:
 
 def _tree_note(model: TreeModel, name: str, row: Asked, logs: NDArray[np.float64]) -> str:
     names = [axis.name for axis in model.grid.axes]
+    if name not in names:  # left out of the tree
+        return ""
     parent = int(model.parents[names.index(name)])
     if row.states[name] != "known":
         return "is not known: what it says is what depends on it" if logs.any() else ""
