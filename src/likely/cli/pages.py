@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from likely.cli import terminal
 from likely.errors import InputError, LikelyError, shown
 from likely.sums import state
+from likely.sums.counts import Counts
 
 if TYPE_CHECKING:
     from likely.evaluate.look import Look
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
 MOST_NAME = 80
 OURS = b'<meta name="generator" content="likely'
 SMALL = 120_000
-"""Rows times classes times columns squared (learners look at pairs of them), up to which learners are compared unasked:
-it takes about a second."""
-WORDS = 20
-"""Columns that a text counts for."""
+"""Rows times classes times features squared (learners look at pairs of them), up to which learners are compared
+unasked: it takes about a second."""
 
 
 def page_name(target: str) -> str:
@@ -67,12 +66,11 @@ def write_page(record: Look, data: str, out: str | None, how: Any, study: bool, 
     from likely.page.writing import page
 
     more: dict[str, Any] = {}
-    columns = 1 + len(record.attributes) + WORDS * len(record.texts)
     if (
         record.attributes
         and data != "-"
         and record.decisions is None
-        and (study or record.rows * len(record.classes) * columns**2 <= SMALL)
+        and (study or (not record.texts and record.rows * len(record.classes) * _features(record) ** 2 <= SMALL))
     ):
         more = _studied(record, data, how, study)
     command = shlex.join(["likely", *arguments])
@@ -86,6 +84,13 @@ def write_page(record: Look, data: str, out: str | None, how: Any, study: bool, 
         terminal.say(f"The page was not written. {error}")
         return
     terminal.say(f"The page is in {shown(path, 200)}: open it in a browser.")
+
+
+def _features(record: Look) -> int:
+    """A number is one feature, a nominal attribute as many as it has levels."""
+    columns = {} if record.model is None else record.model.summary.columns
+    levels = sum(len(held.labels) - 1 for held in columns.values() if isinstance(held, Counts))
+    return 1 + len(record.attributes) + levels
 
 
 def _studied(record: Look, data: str, how: Any, study: bool) -> dict[str, Any]:
