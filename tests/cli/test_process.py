@@ -26,7 +26,7 @@ def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_reader_that_goes_away_is_no_error(process, examples, tmp_path, long_table) -> None:
     subprocess.run([sys.executable, "-m", "likely", "fit", long_table, "y", "-o", tmp_path / "m.likely"], check=True)
-    for args in (("look", examples / "weather.csv", "play"), ("predict", "m.likely", long_table)):
+    for args in (("look", examples / "weather.csv", "play", "--no-page"), ("predict", "m.likely", long_table)):
         started = process(*args)
         assert started.stdout.readline()
         started.stdout.close()
@@ -93,7 +93,7 @@ def test_a_refusal_ends_in_good_order_every_time(process, tmp_path) -> None:
 
 
 def on_terminal(args: list[object], columns: int, **more: str) -> tuple[int, str]:
-    """Run a command on a terminal of so many columns; its exit code and all that appeared."""
+    """Run a command on a terminal of so many columns, in this folder; its exit code and all that appeared."""
     child, terminal = pty.fork()
     if child == 0:
         names = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "PYTHONWARNINGS": "ignore", **more}
@@ -113,10 +113,10 @@ def on_terminal(args: list[object], columns: int, **more: str) -> tuple[int, str
 
 @pytest.mark.parametrize("columns", [200, 80, 40, 10])
 def test_a_terminal_gets_colours_and_no_line_too_long(columns, examples) -> None:
-    code, seen = on_terminal(["look", examples / "iris.csv", "species"], columns, NO_COLOR="")
+    code, seen = on_terminal(["look", examples / "iris.csv", "species", "--no-page"], columns, NO_COLOR="")
     assert code == 0 and "\x1b[" in seen
     assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()) <= columns
-    code, plain = on_terminal(["look", examples / "iris.csv", "species"], columns, TERM="dumb")
+    code, plain = on_terminal(["look", examples / "iris.csv", "species", "--no-page"], columns, TERM="dumb")
     assert code == 0 and "\x1b" not in plain and "petal_width" in plain
 
 
@@ -128,6 +128,10 @@ def test_no_line_is_wider_than_an_ordinary_terminal(run, examples) -> None:
 
 def test_a_terminal_without_unicode(examples) -> None:
     code, seen = on_terminal(
-        ["look", examples / "iris.csv", "species"], 80, LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+        ["look", examples / "iris.csv", "species", "--no-page"],
+        80,
+        LC_ALL="C",
+        PYTHONIOENCODING="ascii",
+        PYTHONUTF8="0",
     )
     assert code == 0 and seen.isascii() and "####" in seen
