@@ -10,6 +10,8 @@ import pytest
 
 from likely.cli.pages import page_name
 
+PAGES = True
+
 
 def test_the_page_lands_in_this_folder_and_says_so(run, examples, tmp_path) -> None:
     ran = run("look", examples / "weather.csv", "play").done()
@@ -115,13 +117,13 @@ def test_markdown_is_markdown(run, examples) -> None:
     assert out.startswith("# species in iris.csv: 150 rows")
     lines = out.splitlines()
     table = lines[lines.index("## Classes") + 2 :]
-    assert table[0] == "| class | rows | share |" and table[1] == "| :--- | ---: | ---: |"
-    assert table[2] == "| Iris-setosa | 50 | 33.3 % |"
+    assert table[0].startswith("| class | rows | share |") and table[1].startswith("| :--- | ---: | ---: |")
+    assert table[2].startswith("| Iris-setosa | 50 | 33.3 % |")
 
 
 def test_json_has_reliability_but_no_model(run, examples) -> None:
     found = json.loads(run("look", examples / "iris.csv", "species", "--json").done().out)
-    assert found["reliability"]["bins"] and not {"model", "plane"} & found.keys()
+    assert found["calibration"][0]["bins"] and not {"model", "plane"} & found.keys()
 
 
 def test_the_template_engine_is_loaded_only_for_a_page(process, examples, tmp_path) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+NAIVE = ("--learner", "NaiveBayes")
+
 
 @pytest.fixture(scope="module")
 def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -25,7 +27,9 @@ def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_reader_that_goes_away_is_no_error(process, examples, tmp_path, long_table) -> None:
-    subprocess.run([sys.executable, "-m", "likely", "fit", long_table, "y", "-o", tmp_path / "m.likely"], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "likely", "fit", long_table, "y", *NAIVE, "-o", tmp_path / "m.likely"], check=True
+    )
     for args in (("look", examples / "weather.csv", "play", "--no-page"), ("predict", "m.likely", long_table)):
         started = process(*args)
         assert started.stdout.readline()
@@ -45,7 +49,7 @@ def test_interrupted(sent, after, process, long_table, tmp_path) -> None:
 
 
 def test_an_old_file_outlives_a_kill_and_an_interruption(process, long_table, tmp_path) -> None:
-    assert process("fit", long_table, "y", "-o", "m.likely").wait(60) == 0
+    assert process("fit", long_table, "y", *NAIVE, "-o", "m.likely").wait(60) == 0
     (tmp_path / "out.csv").write_text("old")
     for sent in (signal.SIGINT, signal.SIGKILL):
         started = process("predict", "m.likely", long_table, "-o", "out.csv")

@@ -99,8 +99,8 @@ class Weighed(Model):
         return (Exhibit("All evidence, the prior too, is multiplied by", ("temperature",), ((self.temperature,),)),)
 
     def carried(self) -> dict[str, Any]:
-        """Of naive Bayes: what was chosen stays as it is when rows are learned or unlearned."""
-        return self.found() if type(self.learner).__name__ == "NaiveBayes" else {}
+        """What was chosen stays as it is when rows are learned or unlearned."""
+        return self.found()
 
     def found(self) -> dict[str, Any]:
         """What was chosen, where rows were needed to choose it."""

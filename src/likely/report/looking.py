@@ -44,9 +44,7 @@ def of_look(record: Look, everything: bool = False) -> Page:
     more = [plural(n - most, word) for n, most, word in counts if n > most and not everything]
     hidden = [f"Not shown: {', '.join(more)}; --all shows them."] if more else []
     if not everything:
-        hidden.append(
-            "--all also shows calibration, lift and differences from baselines; likely curve, what more rows buy."
-        )
+        hidden.append("--all also shows calibration, lift and baselines; likely curve, what more rows buy.")
     notes = list(record.notes if everything else record.notes[:MOST_NOTES])
     if len(record.notes) > len(notes):
         notes.append(f"{len(record.notes) - len(notes)} more such notes; --all shows them.")
