@@ -229,7 +229,7 @@ def test_sql_of_many_classes_and_attributes() -> None:
     rng = np.random.default_rng(0)
     data = {f"a{k}": rng.integers(0, 2, 300).astype(str).tolist() for k in range(40)}
     data["t"] = [f"c{k}" for k in rng.integers(0, 9, 300)]
-    model = likely.fit(data, "t", types={f"a{k}": "nominal" for k in range(40)})
+    model = likely.fit(data, "t", likely.NaiveBayes(), types={f"a{k}": "nominal" for k in range(40)})
     row = {name: cells[0] for name, cells in data.items() if name != "t"}
     query = likely.export(model, "sql", keep=["a0"])
     ((_, prediction, *chances),) = Duck().run(query, "rows", list(row), ["text"] * 40, [list(row.values())])

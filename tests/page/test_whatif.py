@@ -157,7 +157,7 @@ def test_the_decision_follows_the_costs(watched: Watched, tmp_path: Path, weathe
 
 
 def test_what_alone_would_change_the_decision(watched: Watched, tmp_path: Path) -> None:
-    model = likely.fit(EXAMPLES / "iris.csv", target="species")
+    model = likely.fit(EXAMPLES / "iris.csv", "species", likely.NaiveBayes())
     row = {"petal_length": "4.5", "petal_width": "1.5", "sepal_length": "6", "sepal_width": "3"}
     tab = opened(watched, tmp_path, model, "#" + "&".join(f".{k}={v}" for k, v in row.items()))
     found = {li.get_attribute("data-name"): li.get_attribute("data-after") for li in tab.locator("#w-changes li").all()}

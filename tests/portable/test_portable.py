@@ -126,6 +126,12 @@ OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
     "FullBayes, normal": (likely.FullBayes(), ("x", "y", "d"), 1e-9),
     "Pooled": (likely.Pooled(), ("x", "y", "d"), 1e-9),
     "Mixture": (MIXED, tuple(CELLS), 1e-12),
+    "OneRule": (likely.OneRule(), tuple(CELLS), 1e-12),
+    "Tuned": (likely.Tuned(parts=2), tuple(CELLS), 1e-12),
+    "Auto": (likely.Auto(("Prior", "NaiveBayes", "Tree", "Logistic"), parts=2), tuple(CELLS), 1e-12),
+    "Logistic, squares": (likely.Logistic(numbers="squares"), tuple(CELLS), 1e-9),
+    "Logistic, binned": (likely.Logistic(numbers="binned"), tuple(CELLS), 1e-12),
+    "NaiveBayes, temperature": (likely.NaiveBayes(temperature=0.5), tuple(CELLS), 1e-12),
 }
 
 

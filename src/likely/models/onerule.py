@@ -71,7 +71,7 @@ def left_out_score(
     Classes of a single row, which no other row teaches, are passed over: they are alike for every attribute.
 
     >>> round(left_out_score(np.array([[4.0, 0.0], [0.0, 4.0]]), np.zeros(2), np.array([4.0, 4.0]), 1.0), 3)
-    -2.143
+    -1.961
     """
     score, levels, sums = 0.0, len(seen), seen.sum(axis=0)
     for k in np.flatnonzero(total > 1).tolist():

@@ -94,10 +94,10 @@ def _product(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
 def _weighed(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
     terms: list[forms.Term] = []
     for factor in model.product.factors:
-        weight = float(model.weights.get(factor.name, 1.0))
+        weight = float(model.power_of(factor.name))
         if weight:
             terms += [t if weight == 1 else forms.PowerTerm(weight, t) for t in terms_of(factor, levels)]
-    return forms.Sum(floats(model.product.log_prior), tuple(terms))
+    return forms.Sum(floats(model.temperature * model.product.log_prior), tuple(terms))
 
 
 def _log_odds(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
