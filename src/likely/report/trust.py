@@ -68,7 +68,7 @@ def score_table(record: Look, called: str, decided: tuple[tuple[str, ...], ...] 
     if record.positive in record.rankings and len(record.classes) == 2:
         auc = record.rankings[record.positive].roc.auc
         rows.append(("area under ROC", f"{auc.value or 0.0:.4f}", numbers(auc), "0.5000", ""))
-    header = ["score", called, "95 % bounds", "frequencies only", f"{clean(record.one_attribute or '', 20)} alone"]
+    header = ["score", called, "95 % bounds", "frequencies", f"{clean(record.one_attribute or '', 20)} alone"]
     width = 5 if rule else 4
     title = folds_of(record.folds, record.repeats, record.dealt, record.dealt_by)
     return Table(title, tuple(header[:width]), tuple(row[:width] for row in rows), numbers_from(1, width))
@@ -185,10 +185,7 @@ def sentences(record: Look) -> list[str]:
     if record.ceiling is not None:
         low, high = record.ceiling.accuracy
         of = "" if record.ceiling.rows >= record.rows else f" of a sample of {plural(record.ceiling.rows, 'row')}"
-        out.append(
-            f"By the nearest neighbours{of}, the best that any learner could reach with these attributes is an "
-            f"accuracy between {percent(low)} and {percent(high)} (Cover and Hart)."
-        )
+        out.append(f"Ceiling by nearest neighbours{of} (Cover and Hart): accuracy {percent(low)} to {percent(high)}.")
     return out
 
 
