@@ -54,7 +54,10 @@ def compare(one: Any, two: Any, name: str, x: Any) -> None:
     assert one.classes_.tolist() == two.classes_.tolist()
     np.testing.assert_allclose(one.predict_joint_log_proba(x), two.predict_joint_log_proba(x), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(one.predict_proba(x), two.predict_proba(x), rtol=1e-9, atol=1e-12)
-    assert one.predict(x).tolist() == two.predict(x).tolist()
+    # Where two classes are equally probable but for rounding, either may be named.
+    top = np.sort(two.predict_joint_log_proba(x), axis=1)
+    clear = top[:, -1] - top[:, -2] > 1e-9
+    assert one.predict(x)[clear].tolist() == two.predict(x)[clear].tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
