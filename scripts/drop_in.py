@@ -14,6 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+# Before scipy is imported: without it scikit-learn skips its tests of arrays of other libraries.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
 import pytest
 import sklearn
 import sklearn.naive_bayes as theirs
