@@ -288,3 +288,12 @@ def test_tuned_leaves_noise_out_and_weighs_copies_less() -> None:
     assert sure == pytest.approx(share, abs=0.03)  # three copies of one witness are one witness
     plain = likely.fit(data, "t", likely.NaiveBayes())
     assert plain.posterior({"a": "1", "copy": "same 1", "copy too": "again 1"}).prob("yes") > 0.98
+
+
+def test_a_class_of_one_row_is_not_judged_and_costs_nothing() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 200)
+    table = {"x": (truth + rng.normal(size=200)).tolist(), "t": [*(f"c{k}" for k in truth[:-1]), "alone"]}
+    model: Any = likely.fit(table, "t", likely.Auto(("Prior", "NaiveBayes", "Logistic")))
+    assert model.trial.rows == 199 and np.isfinite(model.trial.kept) and 0.5 < model.trial.hits < 1
+    assert "alone" in model.classes and np.isfinite(model.trial.scores).all()

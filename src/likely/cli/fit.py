@@ -44,7 +44,8 @@ def fit(data: str | None, target: str | None, out: str, loss_file: str | None, *
     if len(model.classes) == 1 and classes and data is not None:
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
     if summary.left_out:
-        terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
+        which = "is" if summary.left_out == 1 else "are"
+        terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight {which} left out.")
     if (trial := getattr(model, "trial", None)) is not None and trial.rows:
         terminal.say(
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "

@@ -187,9 +187,10 @@ def dealt(batch: Batch, parts: int, seed: int = 0) -> Ints:
     return (mixed(seed, batch.start, batch.rows) % np.uint64(parts)).astype(np.int32)
 
 
-def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...]) -> Matrix:
-    """log P(class | row) over these classes; a row that cannot be classified is all -inf."""
-    joint = model.log_joint(batch)
+def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...], joint: Matrix | None = None) -> Matrix:
+    """log P(class | row) over these classes; a row that cannot be classified is all -inf. `joint` is the model's score,
+    where it is known already."""
+    joint = model.log_joint(batch) if joint is None else joint
     evidence = np.empty(len(joint))
     kernels.normalise(np.array(joint, np.float64, order="C"), evidence)
     own = joint - np.where(np.isneginf(evidence), 0.0, evidence)[:, None]

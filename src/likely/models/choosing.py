@@ -185,7 +185,9 @@ class Choosing(Search):
             counted &= lot.astype(np.float64) * 2.0**-53 < most / self.summary.rows
         found = []
         for p in range(self.learner.parts):
-            rows = np.flatnonzero((part == p) & counted)
+            # A class that no other part has cannot be told by any candidate: its rows say nothing of which is better.
+            known = among(self.summary.classes, (self.known or {}).get(p, ()))[group] >= 0
+            rows = np.flatnonzero((part == p) & counted & known)
             if not len(rows):
                 continue
             some = batch.take(rows)

@@ -67,12 +67,12 @@ class Chosen(Model):
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row). A member that calls the row impossible says nothing; the others share its weight."""
-        return mixture_logs(self.members, self.weights, self.temperatures, batch, self.classes)
+        return self.scored(batch)[0]
 
     def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
-        """`log_joint`, and the words of texts as the first member counts them that reads any."""
-        reader = next((m for m in self.members if getattr(m, "texts", ())), None)
-        return self.log_joint(batch), {} if reader is None else reader.scored(batch)[1]
+        """`log_joint`, and the words of texts as the members that read any count them."""
+        words: dict[str, tuple[int, int]] = {}
+        return mixture_logs(self.members, self.weights, self.temperatures, batch, self.classes, words), words
 
     def terms(self, batch: Batch) -> Terms:
         """The terms of members that are sums, times their temperature, averaged by their weight; last, what is left:

@@ -84,12 +84,16 @@ def judged(
         return 1.0 if isinstance(candidates[h], Prior) else temperature_of(logs[h], truth, weight, shares, rows)
 
     temperatures = np.array(list(in_order(iter(range(count)), heat)))
-    chances = np.exp(np.stack([tempered(logs[h], t) for h, t in enumerate(temperatures.tolist())]))
-    chance = chances[:, here, truth].T
+
+    def warm(h: int) -> NDArray[np.float64]:
+        return np.exp(tempered(logs[h], float(temperatures[h])))
+
+    chance = np.stack([warm(h)[here, truth] for h in range(count)], axis=1)
     share = weight / weight.sum()
 
     def hits(own: NDArray[np.float64]) -> float:
-        return float(share @ (np.tensordot(own, chances, 1).argmax(axis=1) == truth))
+        mixed = sum(own[h] * warm(h) for h in np.flatnonzero(own).tolist())
+        return float(share @ (np.asarray(mixed).argmax(axis=1) == truth))
 
     with np.errstate(divide="ignore"):
         scores = share @ np.log(chance)

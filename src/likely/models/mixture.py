@@ -141,12 +141,19 @@ def mixture_logs(
     temperatures: Sequence[float] | NDArray[np.float64] | None,
     batch: Batch,
     classes: tuple[str, ...],
+    words: dict[str, tuple[int, int]] | None = None,
 ) -> Matrix:
-    """log of the sum over members of weight * P(class | row)**temperature, normalised for each of them."""
+    """log of the sum over members of weight * P(class | row)**temperature, normalised for each of them.
+
+    What members say of the words of texts, known or not, is put into `words`.
+    """
     out = np.full((batch.rows, len(classes)), -np.inf)
     for h, (model, weight) in enumerate(zip(members, weights, strict=True)):
         if weight > 0:
-            logs = log_posterior(model, batch, classes)
+            joint, told = model.scored(batch)
+            if words is not None:
+                words |= told
+            logs = log_posterior(model, batch, classes, joint)
             logs = logs if temperatures is None else tempered(logs, float(temperatures[h]))
             np.logaddexp(out, np.log(weight) + logs, out=out)
     return out
