@@ -6,7 +6,7 @@ import likely
 from likely.report.repeated import of_repeats
 
 chance = random.Random(1)
-table: dict[str, list] = {"celsius": [], "fahrenheit": [], "cough": [], "flu": []}
+table: dict[str, list[object]] = {"celsius": [], "fahrenheit": [], "cough": [], "flu": []}
 for _ in range(500):
     flu = chance.random() < 0.4
     celsius = chance.gauss(38.2 if flu else 37.2, 0.6)

@@ -5,6 +5,7 @@ Knows files of text and runs the commands they name from the top folder; everyth
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shlex
@@ -36,6 +37,8 @@ def output(command: str) -> str:
     here = {"likely": [sys.executable, "-m", "likely"], "python": [sys.executable]}
     if words[0] not in here:
         raise SystemExit(f"A generated block may run likely or python, not {words[0]!r}.")
+    if words[:2] == ["likely", "look"]:
+        words.append("--no-page")  # it would be written into the top folder
     # Away from a terminal the commands print plain text; its encoding must not depend on the machine.
     env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([*here[words[0]], *words[1:]], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
@@ -77,6 +80,14 @@ def wanted() -> dict[Path, str]:
     return {**out, ROOT / CLI: cli_page()}
 
 
+def _changed(path: Path, text: str) -> list[str]:
+    """The lines of a document that are not what they should be, so that a failing check says why."""
+    there = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [
+        line.rstrip() for line in difflib.unified_diff(there, text.splitlines(), "is", "should be", n=0, lineterm="")
+    ]
+
+
 def main() -> None:
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
@@ -84,7 +95,8 @@ def main() -> None:
     old = {p: t for p, t in wanted().items() if not p.exists() or p.read_text(encoding="utf-8") != t}
     if check and old:
         names = ", ".join(sorted(p.relative_to(ROOT).as_posix() for p in old))
-        raise SystemExit(f"Out of date: {names}. Run scripts/docs.")
+        lines = [line for p, t in old.items() for line in _changed(p, t)]
+        raise SystemExit("\n".join([f"Out of date: {names}. Run scripts/docs.", *lines[:60]]))
     for path, text in old.items():
         path.write_text(text, encoding="utf-8")
         print(f"written: {path.relative_to(ROOT).as_posix()}")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from likely.deciding.asking import ask
     from likely.deciding.decider import decide
     from likely.deciding.decision import Decision
+    from likely.drifting import drift
+    from likely.evaluate.changing import changes
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
     from likely.evaluate.look import look
@@ -23,9 +25,11 @@ if TYPE_CHECKING:
     from likely.explaining.counterfactual import Counterfactual, counterfactual
     from likely.explaining.ledger import Ledger, explain
     from likely.explaining.sureness import Sureness, sureness
+    from likely.exports.exporting import export
     from likely.fitting import fit, learn, load, summarize
     from likely.loss import Loss
     from likely.models.aode import OneDependence
+    from likely.models.auto import Auto
     from likely.models.baseline import Prior
     from likely.models.density import Density
     from likely.models.full import FullBayes
@@ -36,18 +40,24 @@ if TYPE_CHECKING:
     from likely.models.model import Model
     from likely.models.naive import NaiveBayes
     from likely.models.neighbors import Neighbors
+    from likely.models.onerule import OneRule
     from likely.models.pooled import Pooled
     from likely.models.posterior import Posterior
     from likely.models.text import Text
     from likely.models.tree import Tree
+    from likely.models.tuned import Tuned
+    from likely.page.plotting import plot
     from likely.regression import Regression, regress
     from likely.sums.summary import Summary
+    from likely.suspecting.checkup import doctor
     from likely.table.databases import database
     from likely.table.schema import Schema
     from likely.table.tokens import Tokens
     from likely.tabulating import joint
+    from likely.windowing import Window
 
 __all__ = [
+    "Auto",
     "Counterfactual",
     "Curve",
     "Decision",
@@ -65,6 +75,7 @@ __all__ = [
     "NaiveBayes",
     "Neighbors",
     "OneDependence",
+    "OneRule",
     "Pooled",
     "Posterior",
     "Prior",
@@ -75,18 +86,25 @@ __all__ = [
     "Text",
     "Tokens",
     "Tree",
+    "Tuned",
+    "Window",
     "ask",
+    "changes",
     "compare",
     "counterfactual",
     "curve",
     "database",
     "decide",
+    "doctor",
+    "drift",
     "explain",
+    "export",
     "fit",
     "joint",
     "learn",
     "load",
     "look",
+    "plot",
     "regress",
     "repeats",
     "summarize",
@@ -99,6 +117,8 @@ _ROOMS = {
     "Loss": "likely.loss",
     "ask": "likely.deciding.asking",
     "decide": "likely.deciding.decider",
+    "doctor": "likely.suspecting.checkup",
+    "drift": "likely.drifting",
     "Counterfactual": "likely.explaining.counterfactual",
     "Ledger": "likely.explaining.ledger",
     "counterfactual": "likely.explaining.counterfactual",
@@ -113,10 +133,12 @@ _ROOMS = {
     "Density": "likely.models.density",
     "Model": "likely.models.model",
     "Gibbs": "likely.models.mixture",
+    "Auto": "likely.models.auto",
     "Mixture": "likely.models.mixture",
     "NaiveBayes": "likely.models.naive",
     "Neighbors": "likely.models.neighbors",
     "OneDependence": "likely.models.aode",
+    "OneRule": "likely.models.onerule",
     "Posterior": "likely.models.posterior",
     "Prior": "likely.models.baseline",
     "Schema": "likely.table.schema",
@@ -124,6 +146,7 @@ _ROOMS = {
     "Text": "likely.models.text",
     "Tokens": "likely.table.tokens",
     "Tree": "likely.models.tree",
+    "Tuned": "likely.models.tuned",
     "compare": "likely.evaluate.compare",
     "Curve": "likely.evaluate.curve",
     "curve": "likely.evaluate.curve",
@@ -133,10 +156,14 @@ _ROOMS = {
     "joint": "likely.tabulating",
     "load": "likely.fitting",
     "look": "likely.evaluate.look",
+    "plot": "likely.page.plotting",
     "summarize": "likely.fitting",
     "repeats": "likely.evaluate.repeats",
     "Sureness": "likely.explaining.sureness",
     "sureness": "likely.explaining.sureness",
+    "Window": "likely.windowing",
+    "export": "likely.exports.exporting",
+    "changes": "likely.evaluate.changing",
 }
 
 

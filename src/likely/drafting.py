@@ -314,8 +314,6 @@ def remarks(schema: Schema) -> list[str]:
         name = shown(column.name)
         if column.kind == "identifier" and column.why != AS_ASKED:
             out.append(f"{name} looks like an identifier and is left out: {column.why}.")
-        elif column.kind == "text" and column.role == "left out":
-            out.append(f"{name} is free text, from which only NaiveBayes learns; it is left out here.")
         elif " other cell" in column.why:
             other = "number" if column.kind == "nominal" else "nominal"
             out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")

@@ -19,7 +19,15 @@ from difflib import get_close_matches
 
 
 class LikelyError(Exception):
-    """A problem that the user can mend; its text is one or two sentences for people."""
+    """A problem that the user can mend; its text is one or two sentences for people.
+
+    >>> import likely
+    >>> try:
+    ...     likely.fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, target="pay")
+    ... except likely.LikelyError as error:
+    ...     print(error)
+    the table has no column 'pay'. Did you mean 'play'?
+    """
 
 
 class InputError(LikelyError):

@@ -15,6 +15,7 @@ from likely.extending import extended, searched
 from likely.filewise import by_file
 from likely.guessing import guessed
 from likely.loss import Loss, parse_loss
+from likely.models.auto import usual
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive import NaiveBayes
@@ -85,21 +86,21 @@ def summarize(
     reading = replace(reading, keep=None)
 
     def work(source: Source) -> Summary:
-        return _summarized(source, reading, lambda schema: frozenset(more), like)
+        return summarized(source, reading, lambda schema: frozenset(more), like)
 
     return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 
-def _summarized(
+def summarized(
     source: Source,
     reading: Reading,
     wanted: Callable[[Schema], frozenset[str]],
     like: Mapping[str, Any] | None = None,
 ) -> Summary:
+    """The sums of a source, with those beyond the first order that are wanted of its columns."""
     first, whole, encoders = _pushed(source, reading) if reading.push else guessed(source, reading)
     if whole is None:
-        found = summed(source, first.schema, reading.threads, reading.progress)
-        whole, encoders = found.summary, [Encoder(first.schema, strays=dict(found.strays))]
+        whole, encoders = swept(source, first.schema, reading)
     check_strays(encoders, first, whole.rows + whole.left_out)
     summary, _ = settle(first, whole)
     check_rows(summary, source)
@@ -116,6 +117,12 @@ def _pushed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, li
     return first, counted.summary, [Encoder(first.schema, strays=dict(counted.strays))]
 
 
+def swept(source: Source, schema: Schema, reading: Reading) -> tuple[Summary, list[Encoder]]:
+    """The sums of the first order of a source that is read as the schema says, and the encoder that read it."""
+    found = summed(source, schema, reading.threads, reading.progress)
+    return found.summary, [Encoder(schema, strays=dict(found.strays))]
+
+
 def fit(
     data: object,
     target: str | None = None,
@@ -126,28 +133,40 @@ def fit(
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    The model keeps `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's
-    knowledge alone, and can learn on from rows: `learn`.
+    Without a learner, `Auto` chooses; fewer than a hundred rows are too few for that, and naive Bayes learns, as it
+    does where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it where no
+    other is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from rows.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
     'yes'
     """
-    chosen, how = learner or NaiveBayes(), Reading(target, **reading)
+    how = Reading(target, **reading)
     costs = Loss.of(loss)
 
     def work(source: Source) -> Model:
-        summary = _summarized(source, how, chosen.needs)
-        learned = chosen.learn(summary)
+        summary = summarized(source, how, needs)
+        learned = chosen(summary).learn(summary)
         if how.push and isinstance(learned, Search):
             how.tell("This learner must see the rows themselves, so all rows were read for that.")
         return priced(searched(source, learned, summary, how), costs)
 
+    def needs(schema: Schema) -> frozenset[str]:
+        return frozenset() if learner is None else learner.needs(schema)
+
+    def chosen(summary: Summary) -> Learner:
+        if learner is not None:
+            return learner
+        # What is kept by file or counted in a database is so in order not to see the rows again.
+        sums_alone = how.keep is not None or how.push or summary.schema.target is None
+        return NaiveBayes() if sums_alone else usual(summary)
+
     if data is None:
-        return priced(_derived(chosen, no_rows(chosen, how), {}), costs)
+        alone = learner or NaiveBayes()
+        return priced(_derived(alone, no_rows(alone, how), {}), costs)
     if how.by_file:
-        files, whole = by_file(data, how, chosen.needs)
-        return priced(searched(files, chosen.learn(whole), whole, how), costs)
+        files, whole = by_file(data, how, needs)
+        return priced(searched(files, chosen(whole).learn(whole), whole, how), costs)
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
@@ -159,8 +178,19 @@ def priced(model: Model, loss: Loss | None) -> Model:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file, or a summary that was saved by itself."""
-    tree, name = state.read(path), shown(os.path.basename(path))
+    """Read a model file, or a summary that was saved by itself.
+
+    >>> import os, tempfile
+    >>> place = os.path.join(tempfile.mkdtemp(), "m.likely")
+    >>> fit({"sky": ["sun", "rain"], "play": ["yes", "no"]}, target="play", types={"sky": "nominal"}).save(place)
+    >>> load(place).predict({"sky": "sun"})
+    'yes'
+    """
+    return loaded(state.read(path), shown(os.path.basename(path)))
+
+
+def loaded(tree: dict[str, Any], name: str) -> Any:
+    """The model or summary of a tree that a file held; `name` is what to call it in a sentence."""
     if "summary" not in tree:
         raise FileFormatError(f"{name} holds neither a model nor a summary.")
     try:
@@ -210,7 +240,7 @@ def merged(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     held = [load(path) for path in paths]
     whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return _continued(held[0], whole)
+    return continued(held[0], whole)
 
 
 def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
@@ -223,7 +253,7 @@ def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
     4
     """
     summary = held.summary if isinstance(held, Model) else held
-    return _continued(held, summary + _summary_like(summary, data, reading))
+    return continued(held, summary + _summary_like(summary, data, reading))
 
 
 def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) -> Summary:
@@ -234,7 +264,7 @@ def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) ->
     return summarize(data, schema=summary.schema, more=summary.more, **reading)
 
 
-def _continued(held: Model | Summary, summary: Summary) -> Any:
+def continued(held: Model | Summary, summary: Summary) -> Any:
     """What was held, from other sums."""
     if not isinstance(held, Model):
         return summary
@@ -247,7 +277,7 @@ def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
     less = summary - _summary_like(summary, data, reading)
     if not less.rows and summary.rows and not _is_outset(held):
         raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
-    return _continued(held, less)
+    return continued(held, less)
 
 
 def _is_outset(held: Model | Summary) -> bool:

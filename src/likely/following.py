@@ -9,6 +9,7 @@ from likely.errors import SettingError
 from likely.fitting import fit, learn
 from likely.loss import Loss
 from likely.models.model import Learner, Model
+from likely.models.naive import NaiveBayes
 from likely.table.blocks import Blocks
 
 
@@ -28,8 +29,9 @@ def follow(
 ) -> Model:
     """Learn from delimited text or JSON lines as they come, and give the model to `write` after every so many rows.
 
-    The first block says how columns are read (unless a schema does); the model is then the same, to the last bit, as
-    one that is fitted on all rows so far as those of that schema.
+    Naive Bayes learns where no learner is named, since a stream cannot be seen again. The first block says how columns
+    are read (unless a schema does); the model is then the same, to the last bit, as one that is fitted on all rows so
+    far as those of that schema.
     """
     if every < 1:
         raise SettingError(f"every is {every}. A block needs at least one row.")
@@ -40,7 +42,7 @@ def follow(
     later = {k: v for k, v in reading.items() if k in ("threads", "encoding_errors", "encoding")}
     for block in Blocks(stream, name, every, encoding, delimiter):
         if model is None:
-            model = fit(block, target, learner, loss=loss, **reading)
+            model = fit(block, target, learner or NaiveBayes(), loss=loss, **reading)
         else:
             model = learn(model, block, **later)
         rows = model.summary.rows + model.summary.left_out

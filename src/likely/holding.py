@@ -13,13 +13,13 @@ import numpy as np
 
 from likely.sums.summary import Summary
 from likely.sums.words import Words
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch, Codes, Ints, Texts
 from likely.table.schema import Schema
 
 MOST_BYTES = 256 << 20
 """Rows that take up more are read again in every sweep."""
 WORD = 8
-"""Bytes that a word of a text takes up, with what stands around it."""
+"""Bytes that a word of a text takes up, with what stands around it: a guess, before the texts are read again."""
 PIECE = 16_384
 """Rows of a piece: many enough to be worth a call, few enough for two threads to share 50,000 rows."""
 
@@ -34,6 +34,11 @@ class Piece:
     @property
     def num_rows(self) -> int:
         return self.batch.rows
+
+    @property
+    def size(self) -> int:
+        """Bytes that its cells take up."""
+        return sum(_bytes(cells) for cells in self.batch.cells.values()) + 12 * self.num_rows
 
     def pieces(self, most: int = PIECE) -> Iterator[Piece]:
         """Cut to at most so many rows."""
@@ -75,10 +80,23 @@ class Held:
         self._pieces: list[Piece] | None = None
 
     def __iter__(self) -> Iterator[Piece]:
-        if self._pieces is None and self._keep:
-            self._pieces = [piece for whole in self._read() for piece in whole.pieces(self._most)]
         if self._pieces is not None:
             yield from self._pieces
             return
+        kept, size = list[Piece](), 0
         for whole in self._read():
-            yield from whole.pieces(self._most)
+            for piece in whole.pieces(self._most):
+                if self._keep:
+                    kept.append(piece)
+                    size += piece.size
+                    if size > MOST_BYTES:  # texts may have far more bytes than words
+                        self._keep, kept = False, []
+                yield piece
+        if self._keep:
+            self._pieces = kept
+
+
+def _bytes(cells: object) -> int:
+    if isinstance(cells, Texts):
+        return int((cells.ends - cells.starts).sum()) + 16 * len(cells)
+    return cells.codes.nbytes if isinstance(cells, Codes) else np.asarray(cells).nbytes

@@ -27,8 +27,10 @@ from likely.sums.summary import Summary
 from likely.sums.weights import weights as digits
 from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
+from likely.table.frames import Frames, as_column
 from likely.table.labels import Labels
 from likely.table.schema import Column, Schema
+from likely.table.sink import named_numbers
 from likely.table.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -54,6 +56,11 @@ class Regression:
 
     A missing number counts as its mean, with a weight of its own where training had missing cells; the weight of
     `(missing)` is what then stands in the place of weight * number. Of collinear solutions the least norm counts.
+
+    >>> import likely
+    >>> line = likely.regress({"x": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 3.0, 5.0, 7.0]}, "y")
+    >>> round(line.constant, 9), round(float(line.predict({"x": 10.0})), 9)
+    (1.0, 21.0)
     """
 
     target: str
@@ -75,7 +82,8 @@ class Regression:
     labels: dict[str, Labels]
 
     def predict(self, data: object) -> Any:
-        """The target of one row (a dict of values) or, as an array, of every row of a table.
+        """The target of one row (a dict of values) or of every row of a table: as an array, or, where the rows are a
+        frame, as a column of its kind.
 
         >>> found = regress({"x": [1.0, 2.0, 3.0], "y": [3.0, 5.0, 7.0]}, "y", types={"x": "number"})
         >>> round(found.predict({"x": 10.0}), 9)
@@ -98,6 +106,9 @@ class Regression:
         batches = numbered(source.batches(names or None))
         found = [self._values(encoder.encode(arrow, start)) for start, arrow in batches]
         values = np.concatenate([np.empty(0), *found])
+        frames = Frames.of(data)
+        if frames is not None:
+            return as_column(named_numbers(self.target, values), frames)
         return float(values[0]) if one else values
 
     def _values(self, batch: Batch) -> NDArray[np.float64]:

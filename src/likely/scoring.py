@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.drafting import Reading, with_encoding
+from likely.drafting import Reading, opened, with_encoding
 from likely.errors import ColumnError, SettingError, shown
 from likely.models.model import Model
 from likely.predicting import remarks_on, together
 from likely.table.sink import DENSITY, Sink, densities, empty_batch
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +50,7 @@ def score_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     progress: Callable[[int], None] | None = None,
+    encoding_errors: str = "strict",
 ) -> Scored:
     """Score every row of `data`; memory does not grow with the rows. With a path, the densities are written there.
 
@@ -66,10 +67,11 @@ def score_table(
     def work(source: Source) -> Scored:
         return _scored(model, source, path, lowest, keep, progress)
 
+    reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     if path == "-":
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
-        return work(open_source(data, encoding=encoding, delimiter=delimiter))
-    return with_encoding(data, Reading(encoding=encoding, delimiter=delimiter), work)  # type: ignore[no-any-return]
+        return work(opened(data, reading))
+    return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 
 class _Sum:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -170,22 +170,10 @@ def spec_of(model: Model) -> Spec:
         target.edges if target is not None and target.edges else None,
         None if schema.missing == MISSING else schema.missing,
         columns,
-        _frozen(model),
+        model.frozen,
         model.loss,
         {c.name: c.tokens for c in schema.columns if c.kind == "text" and c.tokens not in (None, Tokens())},
     )
-
-
-def _frozen(model: Model) -> Any:
-    """The learner, with the settings of text that were chosen on held-out rows as if they had been said."""
-    chosen = getattr(model, "chosen", {})
-    if not chosen:
-        return model.learner
-    learner: Any = model.learner
-    alone = len(chosen) == 1 and not learner.text_by_column and len(getattr(model, "texts", ())) == 1
-    if alone:
-        return replace(learner, text=next(iter(chosen.values())))
-    return replace(learner, text_by_column={**learner.text_by_column, **chosen})
 
 
 def parse_spec(text: str, name: str) -> Spec:

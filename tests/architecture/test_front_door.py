@@ -9,6 +9,8 @@ import pytest
 
 # The public names of the package. A change here is a change for users: write it into CHANGELOG.md.
 EXPECTED = [
+    "Auto",
+    "Tuned",
     "Pooled",
     "FullBayes",
     "Density",
@@ -16,6 +18,8 @@ EXPECTED = [
     "Loss",
     "ask",
     "decide",
+    "doctor",
+    "drift",
     "Knowledge",
     "LikelyError",
     "Linear",
@@ -28,6 +32,7 @@ EXPECTED = [
     "Mixture",
     "Gibbs",
     "OneDependence",
+    "OneRule",
     "Posterior",
     "Prior",
     "Schema",
@@ -48,10 +53,14 @@ EXPECTED = [
     "joint",
     "load",
     "look",
+    "plot",
     "summarize",
     "repeats",
     "Sureness",
     "sureness",
+    "Window",
+    "changes",
+    "export",
 ]
 
 HEAVY = ["numba", "pyarrow.dataset", "sklearn", "duckdb", "rich", "pandas"]

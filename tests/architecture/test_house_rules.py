@@ -35,7 +35,7 @@ def sources() -> list[Path]:
 def written_files() -> Iterator[Path]:
     """Every text that people write: sources, tests, scripts, documents, and the files of the top folder."""
     for path in ROOT.iterdir():
-        if path.is_file():
+        if path.is_file() and path.name != ".git":  # a file in a worktree, which git writes
             yield path
     for folder in WRITTEN:
         for path in sorted((ROOT / folder).rglob("*")):

@@ -49,11 +49,14 @@ class Kept(io.BytesIO):
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
-    """Run a command in an empty folder, in this process."""
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Callable[..., Ran]:
+    """Run a command in an empty folder, in this process. A look writes its page only in the tests of pages."""
     monkeypatch.chdir(tmp_path)
+    pages = getattr(request.module, "PAGES", False)
 
     def command(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Ran:
+        if args[:1] == ("look",) and not pages and not {"--no-page", "-o", "--out"} & set(map(str, args)):
+            args = ("look", "--no-page", *args[1:])
         out, err = Kept(), Kept()
         before = signal.getsignal(signal.SIGTERM)
         with monkeypatch.context() as patch:

@@ -203,7 +203,7 @@ def test_bad_questions_are_sentences(place: Path, examples: Path, arguments: lis
 
 def test_look_reports_what_deciding_costs(place: Path, examples: Path) -> None:
     data = examples / "weather_mixed.csv"
-    done = run("look", data, "play", "--loss", place / "loss.toml")
+    done = run("look", data, "play", "--no-page", "--loss", place / "loss.toml")
     assert done.returncode == 0 and "expected loss, a row" in done.stdout and "accuracy" not in done.stdout
     assert "always choosing don't know would cost 0.4" in done.stdout
     found = json.loads(run("look", data, "play", "--loss", place / "loss.toml", "--json").stdout)["decisions"]

@@ -59,7 +59,7 @@ def fitted(examples: Path, tmp_path: Path, *options: str) -> Any:
     ],
 )
 def test_options_become_settings(examples: Path, tmp_path: Path, options: Any, expected: Any) -> None:
-    assert fitted(examples, tmp_path, *options) == likely.NaiveBayes(**expected)
+    assert fitted(examples, tmp_path, "--learner", "NaiveBayes", *options) == likely.NaiveBayes(**expected)
 
 
 @pytest.mark.parametrize(

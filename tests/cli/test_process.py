@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+NAIVE = ("--learner", "NaiveBayes")
+
 
 @pytest.fixture(scope="module")
 def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -25,8 +27,10 @@ def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_reader_that_goes_away_is_no_error(process, examples, tmp_path, long_table) -> None:
-    subprocess.run([sys.executable, "-m", "likely", "fit", long_table, "y", "-o", tmp_path / "m.likely"], check=True)
-    for args in (("look", examples / "weather.csv", "play"), ("predict", "m.likely", long_table)):
+    subprocess.run(
+        [sys.executable, "-m", "likely", "fit", long_table, "y", *NAIVE, "-o", tmp_path / "m.likely"], check=True
+    )
+    for args in (("look", examples / "weather.csv", "play", "--no-page"), ("predict", "m.likely", long_table)):
         started = process(*args)
         assert started.stdout.readline()
         started.stdout.close()
@@ -45,7 +49,7 @@ def test_interrupted(sent, after, process, long_table, tmp_path) -> None:
 
 
 def test_an_old_file_outlives_a_kill_and_an_interruption(process, long_table, tmp_path) -> None:
-    assert process("fit", long_table, "y", "-o", "m.likely").wait(60) == 0
+    assert process("fit", long_table, "y", *NAIVE, "-o", "m.likely").wait(60) == 0
     (tmp_path / "out.csv").write_text("old")
     for sent in (signal.SIGINT, signal.SIGKILL):
         started = process("predict", "m.likely", long_table, "-o", "out.csv")
@@ -93,7 +97,7 @@ def test_a_refusal_ends_in_good_order_every_time(process, tmp_path) -> None:
 
 
 def on_terminal(args: list[object], columns: int, **more: str) -> tuple[int, str]:
-    """Run a command on a terminal of so many columns; its exit code and all that appeared."""
+    """Run a command on a terminal of so many columns, in this folder; its exit code and all that appeared."""
     child, terminal = pty.fork()
     if child == 0:
         names = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "PYTHONWARNINGS": "ignore", **more}
@@ -113,10 +117,10 @@ def on_terminal(args: list[object], columns: int, **more: str) -> tuple[int, str
 
 @pytest.mark.parametrize("columns", [200, 80, 40, 10])
 def test_a_terminal_gets_colours_and_no_line_too_long(columns, examples) -> None:
-    code, seen = on_terminal(["look", examples / "iris.csv", "species"], columns, NO_COLOR="")
+    code, seen = on_terminal(["look", examples / "iris.csv", "species", "--no-page"], columns, NO_COLOR="")
     assert code == 0 and "\x1b[" in seen
     assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()) <= columns
-    code, plain = on_terminal(["look", examples / "iris.csv", "species"], columns, TERM="dumb")
+    code, plain = on_terminal(["look", examples / "iris.csv", "species", "--no-page"], columns, TERM="dumb")
     assert code == 0 and "\x1b" not in plain and "petal_width" in plain
 
 
@@ -128,6 +132,10 @@ def test_no_line_is_wider_than_an_ordinary_terminal(run, examples) -> None:
 
 def test_a_terminal_without_unicode(examples) -> None:
     code, seen = on_terminal(
-        ["look", examples / "iris.csv", "species"], 80, LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+        ["look", examples / "iris.csv", "species", "--no-page"],
+        80,
+        LC_ALL="C",
+        PYTHONIOENCODING="ascii",
+        PYTHONUTF8="0",
     )
     assert code == 0 and seen.isascii() and "####" in seen

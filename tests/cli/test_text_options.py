@@ -31,7 +31,7 @@ def mails(tmp_path: Path) -> Path:
 
 
 def test_fit_says_what_it_chose_and_show_writes_it_down(mails: Path, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    done = run("fit", mails, "label", "-o", tmp_path / "m.likely")
+    done = run("fit", mails, "label", "--learner", "NaiveBayes", "-o", tmp_path / "m.likely")
     assert done.code == 0 and "chosen by the log score of rows held out" in done.err
     done = run("show", tmp_path / "m.likely", "--spec")
     assert "[learner.text]" in done.out

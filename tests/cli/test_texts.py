@@ -28,7 +28,7 @@ def mails(rows: int = 240, header: bool = False) -> str:
 @pytest.fixture
 def model(run, write) -> str:
     write("mails.csv", mails())
-    run("fit", "mails.csv", "label", "-o", "m.likely").done()
+    run("fit", "mails.csv", "label", "-o", "m.likely", "--learner", "NaiveBayes").done()
     return "m.likely"
 
 
@@ -159,3 +159,41 @@ def test_broken_utf8_is_told_with_its_row_or_replaced(run, tmp_path) -> None:
     run("explain", "t.likely", "--row", 18, "t.parquet").refused("UTF-8", "--replace-invalid")
     told = run("explain", "t.likely", "--row", 18, "t.parquet", "--replace-invalid").done().out
     assert "prize" in told and "\N{REPLACEMENT CHARACTER}" in told
+    run("fit", "t.parquet", "y", "-o", "d.likely", "--replace-invalid", "--set", 'text={model="multinomial"}').done()
+    for command in (
+        ("decide", "d.likely", "t.parquet", "-o", "d.csv"),
+        ("score", "t.parquet", "--model", "d.likely"),
+        ("ask", "d.likely", "--row", 18, "t.parquet"),
+    ):
+        run(*command).refused("Row 18", "UTF-8", "--replace-invalid")
+        run(*command, "--replace-invalid").done()
+
+
+def test_every_learner_that_leaves_text_out_says_so(run, write) -> None:
+    write("mails.csv", mails())
+    sentence = "'body' is free text, from which only NaiveBayes learns"
+    members = 'members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'
+    for learner in (("Tree",), ("Neighbors",), *((m, "--set", members) for m in ("Mixture", "Gibbs"))):
+        told = run("fit", "mails.csv", "label", "-o", "m.likely", "--learner", *learner).done().err
+        assert told.count(sentence) == 1, learner
+        assert run("show", "m.likely").done().out.count(sentence) == 1, learner
+    told = run("compare", "mails.csv", "label", "--learner", "Tree", "--learner", "Prior").done().out
+    assert told.count(f"{sentence}; the others leave it out.") == 1
+
+
+def test_what_folds_chose_is_told_once(run, write) -> None:
+    write("mails.csv", mails())
+    told = run("look", "mails.csv", "label").done().out
+    assert told.count("chosen by the log score of rows held out") == 1
+
+
+def test_decisions_about_texts(run, write) -> None:
+    """Texts are asked about, averaged over and compared where that makes sense; else a sentence says why not."""
+    write("mails.csv", mails())
+    run("fit", "mails.csv", "label", "-o", "m.likely", "--set", 'text={model="multinomial"}').done()
+    told = run("ask", "m.likely").done().out
+    assert "What 'body' is worth cannot be reckoned: it is free text." in told
+    assert "'body'" not in run("ask", "m.likely", "body=win a prize").done().out
+    told = run("decide", "m.likely", "mails.csv", "--missing-by", "averaged", "-o", "d.csv").done().err
+    assert "What a text may say is not averaged over: 'body' left out where missing." in told
+    run("decide", "m.likely", "mails.csv", "--unlike", "0.01").refused("'body' is free text", "unlike")

@@ -80,7 +80,7 @@ def test_levels_agree_with_exact_fractions(first: list[str], second: list[str], 
 
 
 def test_normal_densities_agree_with_another_integral() -> None:
-    model = likely.fit(TABLE, "y")
+    model = likely.fit(TABLE, "y", likely.NaiveBayes())
     found = by_name(ask(model, {"k": "u", "j": "s"}, LOSS))
     posterior = model.posterior({"k": "u", "j": "s"}).matrix[0]
     costs = np.array(LOSS.rows(model.classes), float)
@@ -142,16 +142,16 @@ def test_a_copy_of_what_is_known_is_worth_nothing_in_a_block_and_the_joint_table
 
 
 def test_a_new_prior_moves_the_worth() -> None:
-    model = likely.fit(TABLE, "y")
+    model = likely.fit(TABLE, "y", likely.NaiveBayes())
     plain, moved = by_name(ask(model, {}, LOSS)), ask(model, {}, LOSS, prior={"c": 0.999})
     assert max(q.drop for q in moved.questions) < 0.02 < plain["x"].drop
     assert moved.now.action == "r"
 
 
 def test_nothing_missing_nothing_to_ask_and_the_unused_is_worth_nothing() -> None:
-    model = likely.fit(TABLE, "y")
+    model = likely.fit(TABLE, "y", likely.NaiveBayes())
     assert ask(model, {"x": 1.0, "z": 1.0, "k": "u", "j": "s"}).questions == ()
-    constant = likely.fit(TABLE | {"one": [5.0] * ROWS}, "y", types={"one": "number"})
+    constant = likely.fit(TABLE | {"one": [5.0] * ROWS}, "y", likely.NaiveBayes(), types={"one": "number"})
     found = by_name(ask(constant, {"x": 1.0}))
     if "one" in found:
         assert found["one"].drop == 0 and "does not use" in found["one"].how
@@ -169,7 +169,7 @@ def test_what_cannot_be_asked_is_a_sentence() -> None:
 
 
 def test_where_a_missing_cell_means_something_else_it_says_so() -> None:
-    assert ask(likely.fit(TABLE, "y"), {"k": "u"}, LOSS).notes == ()
+    assert ask(likely.fit(TABLE, "y", likely.NaiveBayes()), {"k": "u"}, LOSS).notes == ()
     (note,) = ask(likely.fit(TABLE, "y", likely.OneDependence()), {"k": "u"}, LOSS).notes
     assert "OneDependence does not sum over" in note
 
@@ -205,3 +205,12 @@ def test_one_row_is_asked_about(row: Any) -> None:
     for question in (lambda: likely.ask(model, row), lambda: model.working(row)):
         with pytest.raises(InputError, match="Give it as a dict of values"):
             question()
+
+
+def test_what_a_mixture_leaves_open_is_asked_of_a_member_and_it_says_so() -> None:
+    model = likely.fit(TABLE, "y")
+    assert type(model.learner).__name__ == "Auto"
+    found = ask(model, {"k": "u"}, LOSS)
+    assert "does not say how rows come about" in found.notes[0]
+    beside = ask(model.describer, {"k": "u"}, LOSS)
+    assert found.questions == beside.questions

@@ -23,7 +23,7 @@ TABLE = {
 
 @pytest.fixture(scope="module")
 def model() -> likely.Model:
-    return likely.fit(TABLE, "y")
+    return likely.fit(TABLE, "y", likely.NaiveBayes())
 
 
 @pytest.mark.parametrize("share", [0.0025, 0.05, 0.5])
@@ -104,7 +104,7 @@ def test_many_training_rows_are_thinned_by_their_numbers(model: likely.Model) ->
 
 def test_weights_count(model: likely.Model) -> None:
     table = {"x": [0.0, 1.0, 2.0, 3.0, 50.0], "w": [1, 1, 1, 1, 96], "y": ["a", "b", "a", "b", "a"]}
-    weighed = likely.fit(table, "y", weight="w", types={"x": "number"})
+    weighed = likely.fit(table, "y", likely.NaiveBayes(), weight="w", types={"x": "number"})
     # Nearly all weight lies at 50, so that 0 is unlike nearly everything, though four of five rows are near it.
     assert likely.decide(weighed, {"x": 0.0}, unlike=0.05, training=table).action == "none of these"
     assert likely.decide(weighed, {"x": 50.0}, unlike=0.05, training=table).action == "a"

@@ -31,7 +31,7 @@ def table() -> dict:
 
 
 def test_batches_of_parquet_give_what_rows_give(table: dict, tmp_path: Path) -> None:
-    model = likely.fit(table, "play", loss=LOSS)
+    model = likely.fit(table, "play", likely.NaiveBayes(), loss=LOSS)
     pq.write_table(pa.table(table), tmp_path / "rows.parquet", row_group_size=64)
     settings = {"prior": {"no [red]": 0.3}, "missing_by": "averaged", "unlike": 0.01, "training": table}
     how = decider(model, **settings)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.folds import Dealer
+from likely.evaluate.dealing import Stratified as Dealer
 from likely.evaluate.scores import Scorer, Scores
 from likely.models.field import MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
 from likely.models.model import Search
-from likely.report.contents import of_comparison
+from likely.report.compared import of_comparison
 from likely.table.source import open_source
 
 MEMBERS = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))
@@ -161,8 +161,9 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     assert [one.scores is None for one in record.learners] == sorted(one.scores is None for one in record.learners)
     page = of_comparison(record)
     assert "gives the best probabilities, over 14 rows in 7 folds" in page.headline
-    assert page.remarks[0] == "Linear gives scores, not probabilities; its log loss is theirs."
-    assert [r.split(" is not")[0] for r in page.remarks[1:]] == ["FullBayes", "Pooled"]
+    assert "Linear gives scores, not probabilities; its log loss is theirs." in page.remarks
+    assert "corrected resampled t" in page.remarks[0] and "Not told apart from" in page.remarks[1]
+    assert [r.split(" is not")[0] for r in page.remarks if " is not in the table" in r] == ["FullBayes", "Pooled"]
 
 
 def test_where_nothing_helps_the_headline_says_so() -> None:
@@ -173,12 +174,11 @@ def test_where_nothing_helps_the_headline_says_so() -> None:
     assert "every log loss is infinite" in of_comparison(likely.compare(one, "y")).headline
 
 
-def test_a_refusal_while_searching_stops_nobody_else() -> None:
-    wide = {f"k{j}": [f"v{(i + j) % 50}" for i in range(200)] for j in range(50)}
-    learners = {"Logistic": likely.Logistic(), "NaiveBayes": likely.NaiveBayes()}
-    record = likely.compare({**wide, "y": ["a", "b"] * 100}, "y", learners, folds=2)
-    by = {one.name: one for one in record.learners}
-    assert "weights" in by["Logistic"].refused and by["NaiveBayes"].scores is not None
+def test_a_refusal_stops_nobody_else() -> None:
+    table = {"k": ["u", "v"] * 20, "y": ["a", "b"] * 20}
+    learners = {"ball": likely.Neighbors(reading="density"), "NaiveBayes": likely.NaiveBayes()}
+    by = {one.name: one for one in likely.compare(table, "y", learners, folds=2).learners}
+    assert "volume" in by["ball"].refused and by["NaiveBayes"].scores is not None
 
 
 def test_neighbours_are_left_out_of_large_tables() -> None:

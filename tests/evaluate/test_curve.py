@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import SettingError
-from likely.evaluate.folds import Dealer
+from likely.evaluate.dealing import Stratified as Dealer
 from likely.evaluate.lessons import each_fold, growing
 from likely.evaluate.scores import Scorer, Scores
 from likely.evaluate.trend import fitted, trend

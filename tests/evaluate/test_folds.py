@@ -13,7 +13,8 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 import likely
 from likely.drafting import Reading, draft
 from likely.errors import SettingError
-from likely.evaluate.folds import Dealer, fold_sums
+from likely.evaluate.dealing import Stratified as Dealer
+from likely.evaluate.folds import fold_sums
 from likely.table.source import open_source
 
 

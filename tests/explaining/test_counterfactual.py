@@ -110,7 +110,12 @@ def test_many_attributes_take_the_largest_gains_first() -> None:
     rng = np.random.default_rng(7)
     t = rng.integers(0, 2, 400)
     columns = {f"a{k}": np.where(rng.random(400) < 0.5 + 0.01 * k, t, 1 - t).astype(str).tolist() for k in range(30)}
-    model = likely.fit({**columns, "t": t.astype(str).tolist()}, "t", types=dict.fromkeys([*columns, "t"], "nominal"))
+    model = likely.fit(
+        {**columns, "t": t.astype(str).tolist()},
+        "t",
+        likely.NaiveBayes(),
+        types=dict.fromkeys([*columns, "t"], "nominal"),
+    )
     row = dict.fromkeys(columns, "1")
     found = likely.counterfactual(model, row)
     assert found.exact and found.decision == "1"

@@ -49,7 +49,8 @@ def mails(rows: int, seed: int = 0, noise: float = 0.3, classes: int = 2) -> dic
 
 
 def fitted(table: dict[str, list[Any]], learner: Any = None, **how: Any) -> Any:
-    return likely.fit(table, "label", learner, types={n: k for n, k in TYPES.items() if n in table}, **how)
+    own = learner or likely.NaiveBayes()
+    return likely.fit(table, "label", own, types={n: k for n, k in TYPES.items() if n in table}, **how)
 
 
 def some(table: dict[str, list[Any]], rows: slice) -> dict[str, list[Any]]:
@@ -61,6 +62,7 @@ SETTINGS = [
     Text("bernoulli"),
     Text("complement", 0.1, "root", True, scale=3.0),
     Text("complement", idf=True, damping="log", least_documents=2, scale="none"),
+    Text("contrast", 0.01, "root", True, scale=2.0, telling=True),
     Text("multinomial", most_words=5),
 ]
 
@@ -137,8 +139,22 @@ def test_neither_threads_nor_batches_change_the_choice(rows: int) -> None:
     assert len({json.dumps(state.plain(m.chosen), sort_keys=True) for m in found}) == 1
 
 
+@pytest.mark.parametrize(("rows", "in_turn"), [(60, True), (5_000, True), (21_000, False)])
+def test_all_rows_are_held_out_where_they_and_their_words_are_few(rows: int, in_turn: bool) -> None:
+    from likely.models.textsearch import TextSearch
+
+    table = {"body": ["win cash", "a lunch today"] * (rows // 2), "label": ["x", "y"] * (rows // 2)}
+    summary = likely.summarize(table, "label", types={"body": "text"})
+    search = likely.NaiveBayes().learn(summary)
+    assert isinstance(search, TextSearch) and search.in_turn is in_turn
+    long = {"body": ["win cash " * 1000, "a lunch " * 1000] * 1500, "label": ["x", "y"] * 1500}
+    if rows == 5_000:
+        search = likely.NaiveBayes().learn(likely.summarize(long, "label", types={"body": "text"}))
+        assert isinstance(search, TextSearch) and not search.in_turn
+
+
 def fitted_arrow(table: Any, threads: int) -> Any:
-    return likely.fit(table, "label", types=TYPES, threads=threads)
+    return likely.fit(table, "label", likely.NaiveBayes(), types=TYPES, threads=threads)
 
 
 def test_the_choice_is_good_on_rows_that_were_not_learned() -> None:
@@ -163,6 +179,40 @@ def test_what_is_said_is_not_chosen() -> None:
     assert {(h.model, h.pseudo_count, h.length, h.damping) for h in model.chosen.values()} == {
         ("complement", 0.5, True, "none")
     }
+
+
+def test_a_class_is_told_by_words_that_tell_among_many_that_do_not() -> None:
+    """Texts of a few telling words in hundreds that are everyone's: what tells must count more, and that is chosen."""
+    rng = np.random.default_rng(5)
+    names, everyone = [f"c{k}" for k in range(6)], [f"w{k}" for k in range(5000)]
+
+    def texts(rows: int) -> tuple[list[str], list[str]]:
+        labels = [names[int(k)] for k in rng.integers(0, 6, rows)]
+        out = []
+        for label in labels:
+            topics = [label if rng.random() < 0.6 else names[int(rng.integers(6))] for _ in range(4)]
+            own = [f"{topic}{rng.integers(30)}" for topic in topics]
+            out.append(" ".join([*own, *rng.choice(everyone, int(rng.integers(30, 150)))]))
+        return out, labels
+
+    (train, labels), (new, truth) = texts(1200), texts(600)
+    model = likely.fit({"t": train, "y": labels}, "y", likely.NaiveBayes(), types={"t": "text"})
+    assert model.chosen["t"].telling is True
+
+    def loss(model: Any) -> float:
+        chances = model.posterior({"t": new}).matrix
+        return float(-np.log(chances[np.arange(600), [model.classes.index(t) for t in truth]]).mean())
+
+    other = likely.NaiveBayes(text=Text.auto(telling=False))
+    assert loss(model) < 0.85 * loss(likely.fit({"t": train, "y": labels}, "y", other, types={"t": "text"}))
+
+
+def test_of_two_classes_contrast_is_multinomial_twice() -> None:
+    table = mails(200)
+    for telling in (False, True):
+        one = fitted(table, likely.NaiveBayes(text=Text("contrast", 0.1, "root", True, scale=1.0, telling=telling)))
+        two = fitted(table, likely.NaiveBayes(text=Text("multinomial", 0.1, "root", True, scale=2.0, telling=telling)))
+        np.testing.assert_allclose(one.posterior(table).matrix, two.posterior(table).matrix, rtol=1e-9)
 
 
 def test_with_few_rows_the_textbook_model_is_taken_and_said() -> None:
@@ -193,6 +243,35 @@ def test_scales_maximise_the_log_score() -> None:
         assert best_scales([rows], found + np.array(step))[1] < value
     worse = Rows(np.zeros((500, 3)), [-scores[1]], truth, np.ones(500))
     assert best_scales([worse], None)[0].tolist() == [0.001]
+
+
+def test_huge_texts_are_learned_from_and_answered() -> None:
+    """A text of two million words, and a word of three million letters: neither is held out, both are known again."""
+    table = mails(300)
+    long, word = "win " * 2_000_000, "y" * 3_000_000
+    table = {"body": [*table["body"], long, word], "label": [*table["label"], "spam", "ham"]}
+    chosen, plain = fitted(table), fitted(table, likely.NaiveBayes(text=Text()))
+    assert plain.predict({"body": long}) == "spam" and plain.predict({"body": f"{word} {word}"}) == "ham"
+    assert np.isfinite(chosen.posterior({"body": [long, word]}).matrix).all()
+
+
+def test_rows_of_texts_are_kept_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few words may stand among many blanks: they are not kept, and nothing else changes."""
+    from likely import holding
+
+    table = {k: v for k, v in mails(200).items() if k in ("body", "label")}
+    wide = {**table, "body": [f"{cell}{' ' * 4000}." if cell else cell for cell in table["body"]]}
+    kept: list[int] = []
+    monkeypatch.setattr(holding, "MOST_BYTES", 200_000)
+    real = holding.Held.__iter__
+
+    def watched(held: holding.Held) -> Any:
+        yield from real(held)
+        kept.append(len(held._pieces or ()))
+
+    monkeypatch.setattr(holding.Held, "__iter__", watched)
+    one, two = fitted(table), fitted(wide)
+    assert one.chosen == two.chosen and kept[0] > 0 == kept[-1]
 
 
 # -- sums -----------------------------------------------------------------------------------------------------------
@@ -318,7 +397,7 @@ def test_other_learners_leave_text_out() -> None:
 @given(
     st.builds(
         Text.auto,
-        model=st.sampled_from(["auto", "multinomial", "complement"]),
+        model=st.sampled_from(["auto", "multinomial", "complement", "contrast"]),
         pseudo_count=st.sampled_from(["auto", 0.5, 2]),
         damping=st.sampled_from(["auto", "none", "log", "root", "binary"]),
         length=st.sampled_from(["auto", True, False]),
@@ -326,6 +405,7 @@ def test_other_learners_leave_text_out() -> None:
         least_documents=st.sampled_from(["auto", 1, 3]),
         most_words=st.sampled_from([None, 7]),
         scale=st.sampled_from(["auto", "none", 2.5]),
+        telling=st.sampled_from(["auto", True, False]),
     )
 )
 def test_settings_survive_json_and_toml(how: Text) -> None:
@@ -348,6 +428,9 @@ def test_settings_survive_json_and_toml(how: Text) -> None:
         ({"model": "complement", "pseudo_count": 0}, "Say a small one"),
         ({"model": "bernoulli", "damping": "log"}, "have no place"),
         ({"model": "bernoulli", "length": True}, "have no place"),
+        ({"model": "bernoulli", "telling": True}, "have no place"),
+        ({"model": "contrast", "pseudo_count": 0}, "Say a small one"),
+        ({"telling": "much"}, "true, false or auto"),
         ({"least_documents": 0}, "whole number"),
         ({"most_words": 2.5}, "whole number"),
         ({"scale": 0}, "say nothing"),

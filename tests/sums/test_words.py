@@ -15,6 +15,7 @@ from likely.sums import state
 from likely.sums.vocabulary import Vocabulary
 from likely.sums.weights import weights
 from likely.sums.words import Words
+from likely.sums.wordtally import Tally
 from likely.table.batch import texts
 from likely.table.tokens import Tokens, words_of
 from likely.testing import bits
@@ -31,7 +32,10 @@ def swept(
 
 
 def entries(words: Words) -> dict[tuple[str, int, int, int], Fraction]:
-    held = words.held()
+    return entries_of(words.held())
+
+
+def entries_of(held: Tally) -> dict[tuple[str, int, int, int], Fraction]:
     rows = zip(held.word.tolist(), held.group.tolist(), held.times.tolist(), held.size.tolist(), strict=True)
     return {(held.vocabulary[w], g, t, s): x for (w, g, t, s), x in zip(rows, held.weight.fractions(), strict=True)}
 
@@ -108,3 +112,18 @@ def test_a_vocabulary_finds_its_words() -> None:
     assert [vocabulary.find(w) for w in ("aa", "c", "incomprehensibl", "zz", "ü")] == [-1] * 5
     assert list(Vocabulary.unpacked(vocabulary.packed(), len(some))) == some
     assert Vocabulary.of([]).find("a") == -1
+
+
+def test_a_document_of_a_hundred_megabytes_and_a_word_of_ten() -> None:
+    """Both are counted as any other, and written down as any other."""
+    lines = "alpha beta gamma delta\n" * 100
+    long, word = lines * (100_000_000 // len(lines)), "x" * 10_000_000
+    held = swept([long, f"{word} alpha {word}", "alpha"], [0, 1, 1]).held()
+    times = len(lines) // 23 * (len(long) // len(lines))
+    expected = {(w, 0, times): 1 for w in ("alpha", "beta", "gamma", "delta")} | {("", 0, 4 * times): 1}
+    expected |= {("", 1, 3): 1, ("", 1, 1): 1, (word, 1, 2): 1, ("alpha", 1, 1): 2}
+    found: Counter[tuple[str, int, int]] = Counter()
+    for (w, g, t, _), x in entries_of(held).items():
+        found[w, g, t] += int(x)
+    assert found == expected
+    assert Vocabulary.unpacked(held.vocabulary.packed(), len(held.vocabulary)).equals(held.vocabulary)

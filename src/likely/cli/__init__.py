@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleans up as Ctrl-C does
         # Not commands.main(): click would make exit code 1 of a reader that went away.
-        with commands.make_context("likely", arguments) as context:
+        with commands.make_context("likely", [*arguments], obj=tuple(arguments)) as context:
             commands.invoke(context)
         sys.stdout.flush()
         return DONE

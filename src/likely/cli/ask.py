@@ -13,6 +13,7 @@ from likely.cli.options import (
     loss_option,
     prior_given,
     prior_option,
+    replace_option,
     row_of,
     row_options,
     text_options,
@@ -26,6 +27,7 @@ from likely.cli.options import (
 @prior_option
 @json_option
 @text_options
+@replace_option
 def ask(
     model: str,
     given: tuple[str, ...],
@@ -35,6 +37,7 @@ def ask(
     as_json: bool,
     encoding: str | None,
     delimiter: str | None,
+    replace_invalid: bool,
 ) -> None:
     """Say how much learning each attribute that a row lacks would lower the expected loss of deciding by MODEL.
 
@@ -46,7 +49,7 @@ def ask(
     from likely.report.losses import of_questions, questions_json
 
     loaded = load_model(model)
-    found = row_of(loaded, given, row, encoding, delimiter)
+    found = row_of(loaded, given, row, encoding, delimiter, replace_invalid)
     known = questions_of(loaded, found.batch, loss_of(loss_file), prior=prior_given(priors))
     if as_json:
         sys.stdout.buffer.write(questions_json(known) + b"\n")

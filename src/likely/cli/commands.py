@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-COMMANDS = ("look", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve", "repeats",
-            "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn")  # fmt: skip
+COMMANDS = ("look", "doctor", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve",
+            "repeats", "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window", "serve",
+            "export")  # fmt: skip
 
 
 class Lazy(click.Group):
@@ -44,5 +45,6 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def commands() -> None:
     """Bayes classification on exact sums. Start with: likely look data.csv TARGET
 
-    Exit codes: 0 done; 2 bad usage or input, with a sentence on standard error; 70 a fault of likely; 130 interrupted.
+    Exit codes: 0 done; 1 something was found, where --fail was said; 2 bad usage or input, with a sentence on standard
+    error; 70 a fault of likely; 130 interrupted.
     """

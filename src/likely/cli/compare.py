@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from likely.cli import terminal
-from likely.cli.options import data_argument, folds_options, json_option, reading_options
+from likely.cli.dealing import dealing_of, dealing_options
+from likely.cli.options import data_argument, json_option, reading_options
 from likely.cli.settings import assumed, needed, spec_option
 from likely.errors import SettingError
 
@@ -26,12 +27,10 @@ from likely.errors import SettingError
     "Give it once for each; otherwise one of each kind is compared.",
 )
 @spec_option
-@folds_options
+@dealing_options
 @json_option
 @reading_options
-def compare(
-    data: str, target: str | None, names: tuple[str, ...], folds: int, seed: int, as_json: bool, **options: Any
-) -> None:
+def compare(data: str, target: str | None, names: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Compare learners on TARGET of DATA, cross-validated on the same folds.
 
     With --spec all of them read the table as the spec says, and its own learner joins the others under the name of
@@ -40,10 +39,11 @@ def compare(
     from likely.evaluate.compare import compare as compare_all
     from likely.models.field import field_of
     from likely.models.learners import learner_written
-    from likely.report.contents import of_comparison
+    from likely.report.compared import of_comparison
 
     usual, _ = field_of(0)  # their names may be used as the table prints them: "NaiveBayes, kernel"
     learners = {name: usual.get(name) or learner_written(name) for name in names} or None
+    deal = dealing_of(options)
     how = assumed(options, target)
     also = {} if how.spec is None else {os.path.basename(how.spec): how.learner}
     with terminal.counting() as progress:
@@ -52,8 +52,7 @@ def compare(
             needed(how.target),
             learners,
             also=also,
-            folds=folds,
-            seed=seed,
+            **deal,
             progress=progress,
             **how.reading,
         )

@@ -15,6 +15,7 @@ from likely.cli.options import (
     out_option,
     prior_given,
     prior_option,
+    replace_option,
     text_options,
 )
 
@@ -49,6 +50,7 @@ from likely.cli.options import (
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @json_option
 @text_options
+@replace_option
 def decide(
     model: str,
     data: str,
@@ -64,6 +66,7 @@ def decide(
     as_json: bool,
     encoding: str | None,
     delimiter: str | None,
+    replace_invalid: bool,
 ) -> None:
     """Decide each row of DATA by MODEL and what actions cost.
 
@@ -98,6 +101,7 @@ def decide(
             each=records.take if records is not None and out is None else None,
             encoding=encoding,
             delimiter=delimiter,
+            encoding_errors="replace" if replace_invalid else "strict",
             progress=progress,
         )
     if records is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from typing import Any
@@ -61,7 +62,7 @@ def fit(
     """
     from likely.drafting import remarks
     from likely.fitting import fit as learn
-    from likely.report.words import clean, plural
+    from likely.report.words import clean, percent, plural
 
     how = assumed(options, target, loss_file)
     if data is None and not getattr(how.learner, "knowledge", ()):
@@ -92,7 +93,13 @@ def fit(
     if len(model.classes) == 1 and classes and data is not None:
         terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
     if summary.left_out:
-        terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight are left out.")
+        which = "is" if summary.left_out == 1 else "are"
+        terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight {which} left out.")
+    if (trial := getattr(model, "trial", None)) is not None and trial.rows:
+        terminal.say(
+            f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
+            f"log loss {-trial.kept / math.log(2):.3f} bits."
+        )
     for note in (*remarks(model.schema), *model.notes)[:10]:
         terminal.say(note)
 

@@ -7,7 +7,7 @@ import sys
 import click
 
 from likely.cli import terminal
-from likely.cli.options import data_argument, json_option, out_option, text_options
+from likely.cli.options import data_argument, json_option, out_option, replace_option, text_options
 
 
 @click.command(short_help="log P(row) of each row; the unlikely ones.")
@@ -17,6 +17,7 @@ from likely.cli.options import data_argument, json_option, out_option, text_opti
 @click.option("--lowest", type=click.IntRange(0), default=10, show_default=True, help="Rows of lowest density to name.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
 @text_options
+@replace_option
 @json_option
 def score(
     data: str,
@@ -26,6 +27,7 @@ def score(
     keep: bool,
     encoding: str | None,
     delimiter: str | None,
+    replace_invalid: bool,
     as_json: bool,
 ) -> None:
     """Say how probable the rows of DATA are under a model: log P(row), in nats, and log P of all of them.
@@ -47,6 +49,7 @@ def score(
             keep=keep,
             encoding=encoding,
             delimiter=delimiter,
+            encoding_errors="replace" if replace_invalid else "strict",
             progress=progress,
         )
     page = of_scores(found, data)

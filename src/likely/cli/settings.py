@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from likely.cli.options import TOKENS, loss_of, pair, pairs, reading_of, with_options
 from likely.errors import SettingError, shown
 
-NAMES = ("NaiveBayes", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic", "Neighbors", "Mixture",
-         "Gibbs", "Density", "Prior")  # fmt: skip
+NAMES = ("Auto", "NaiveBayes", "Tuned", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic",
+         "Neighbors", "Mixture", "Gibbs", "Density", "OneRule", "Prior")  # fmt: skip
 """The learners, so that help need not wait for them to be imported; a test compares."""
 
 spec_option = click.option(
@@ -25,7 +25,9 @@ spec_option = click.option(
 _LEARNING = (
     spec_option,
     click.option(
-        "--learner", default="NaiveBayes", show_default=True, metavar="NAME", help=f"What learns: {', '.join(NAMES)}."
+        "--learner",
+        metavar="NAME",
+        help=f"What learns: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
     ),
     click.option(
         "--set",
@@ -119,6 +121,13 @@ _LEARNING = (
         help="Whether a bin holds the edge below it or the one above it.",
     ),
     click.option(
+        "--temperature",
+        default="1",
+        show_default=True,
+        metavar="NUMBER|auto",
+        help="What all evidence is multiplied by: below 1 where attributes repeat each other; auto by held-out rows.",
+    ),
+    click.option(
         "--block",
         "blocks",
         multiple=True,
@@ -127,7 +136,7 @@ _LEARNING = (
     ),
     click.option(
         "--text",
-        type=click.Choice(["auto", "multinomial", "bernoulli", "complement"]),
+        type=click.Choice(["auto", "multinomial", "bernoulli", "complement", "contrast"]),
         default="auto",
         show_default=True,
         help="How the words of texts speak; what is not said here is chosen on rows held out.",
@@ -145,7 +154,7 @@ learning_options = with_options(*_LEARNING)
 
 
 def learner_of(options: dict[str, Any]) -> Any:
-    """The learner that the shared options describe (they are taken out of `options`)."""
+    """The learner that the shared options describe (they are taken out of `options`); None where they say nothing."""
     from likely.models.learners import learner_named
 
     name, context = options.pop("learner"), click.get_current_context()
@@ -162,7 +171,7 @@ def learner_of(options: dict[str, Any]) -> Any:
         settings[key.replace("-", "_")] = _toml(value, text)
     if {"m_estimate", "pseudo_count"} <= settings.keys():
         raise SettingError("--m-estimate takes the place of --pseudo-count. Leave one of them out.")
-    return learner_named(name, settings)
+    return learner_named(name or "NaiveBayes", settings) if name or settings else None
 
 
 def _check_said_once(spec_file: str, reading: dict[str, Any]) -> None:
@@ -236,6 +245,7 @@ _NAIVE = {
     "bins": "bins",
     "bin_count": "bin_count",
     "bins_closed": "bins_closed",
+    "temperature": "temperature",
     "blocks": "blocks",
     "text": "text",
 }
@@ -244,7 +254,7 @@ _NAIVE = {
 
 _TEXT = ("damping", "least_documents", "most_words")
 """Options that are settings of text."""
-_CHOSEN = {name: "auto" for name in ("pseudo_count", "damping", "length", "least_documents", "scale")}
+_CHOSEN = {name: "auto" for name in ("pseudo_count", "damping", "length", "telling", "least_documents", "scale")}
 
 
 def _setting(option: str, value: Any) -> Any:
@@ -255,7 +265,7 @@ def _setting(option: str, value: Any) -> Any:
     if option == "bins":
         found = _by_column(value, "--bins", "COLUMN=EDGES")
         return found if isinstance(found, str) else {name: _edges(rule) for name, rule in found.items()}
-    if option == "bandwidth":
+    if option in ("bandwidth", "temperature"):
         return _number_or_word(value)
     return [_columns(text) for text in value] if option == "blocks" else value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from likely.models.hypotheses import titles_of
 from likely.models.model import Model
 from likely.table.encode import Encoder
 
@@ -51,3 +52,11 @@ def inside(model: Model) -> Model:
     while isinstance(model, Around):
         model = model.inner
     return model
+
+
+def beside(model: Model, describer: Model) -> str:
+    """The sentence that says whose view of rows is taken, where the model has none of its own."""
+    return (
+        f"{type(inside(model).learner).__name__} does not say how rows come about: that is how "
+        f"{titles_of([describer.learner])[0]} sees them, from the same sums."
+    )

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.deciding.around import inside
+from likely.deciding.around import beside, inside
 from likely.deciding.decider import decider
 from likely.deciding.decision import Costs, Decision, decided
 from likely.deciding.integrals import integrals, turns
 from likely.deciding.missing import is_missing
 from likely.deciding.panels import panels, starts_of
 from likely.deciding.priors import NewPrior
-from likely.errors import SettingError
+from likely.errors import SettingError, shown
 from likely.loss import Loss
 from likely.models.model import Model
 from likely.models.posterior import Matrix, Posterior
@@ -77,20 +77,24 @@ def ask(
     >>> [(q.attribute, round(q.drop, 3)) for q in ask(model, {}).questions]
     [('sky', 0.417), ('day', 0.0)]
     """
+    asked_of, model = model, model.describer
     model.check_generative()
-    how = decider(model, loss, prior=prior)
+    how = decider(model, asked_of.loss if loss is None else loss, prior=prior)
     batch = row if isinstance(row, Batch) else next(model.batches(model.table_of_one(row)))
     found = Posterior.of(model.classes, how.model.log_joint(batch), one=True, proper=model.proper)
     now = decided(found, how.loss)
     if found.undefined[0]:
         raise SettingError("The row is impossible under every class, so what to ask next cannot be reckoned.")
-    names = [c.name for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
+    lacking = [c for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
     asked = _Asked(how.model, batch, found, Costs(how.loss, model.classes))
-    questions = [asked.about(name) for name in names]
+    questions = [asked.about(c.name) for c in lacking if c.kind != "text"]
+    told = (f"What {shown(c.name)} is worth cannot be reckoned: it is free text." for c in lacking if c.kind == "text")
+    asked.notes += told
     scale = asked.costs.span or 1.0
     # What differs by rounding alone is equal; equals stay in the order of the columns.
     ranked = sorted(questions, key=lambda q: (-round(q.drop / scale, 12), -round(q.bits, 12)))
-    return Questions(now, tuple(ranked), tuple(asked.notes))
+    notes = [] if model is asked_of else [beside(asked_of, model)]
+    return Questions(now, tuple(ranked), (*notes, *asked.notes))
 
 
 class _Asked:

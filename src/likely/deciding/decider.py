@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from likely.errors import SettingError, shown
 from likely.loss import Loss
 from likely.models.model import Model, numbered
 from likely.models.posterior import Posterior
+from likely.table.frames import Frames
 from likely.table.source import Source, open_source
 from likely.threads import in_order
 
@@ -56,7 +57,8 @@ class Decider:
         """Decide one row (a dict of values) or every row of a table."""
         data, one = self.model.as_table(data)
         parts = [found for _, found in self.decisions(open_source(data))]
-        return together(parts, self.loss, self.model.classes, one)
+        found = together(parts, self.loss, self.model.classes, one)
+        return replace(found, posterior=replace(found.posterior, frames=Frames.of(data)))
 
 
 def decider(

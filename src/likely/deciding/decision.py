@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.loss import Loss
 from likely.models.posterior import Matrix, Posterior, joined
+from likely.table.frames import as_frame
+from likely.table.sink import decisions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,6 +106,14 @@ class Decision:
         names = [None, *reasons(self.posterior.proper)]
         found = [names[-min(c, 0)] for c in self.codes.tolist()]
         return found[0] if self.one else found
+
+    def frame(self) -> Any:
+        """Action, expected losses, margin and reason of every row, in the kind of frame that the rows came in, with its
+        index; a dict of lists where they came in none.
+        """
+        others, why = (None, NONE_OF_THESE), reasons(self.posterior.proper)
+        batch = decisions(self.actions, others, why, self.codes, self.expected, self.margins)
+        return as_frame(batch, self.posterior.frames)
 
     def __repr__(self) -> str:
         if not self.one:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.deciding.around import beside, inside
 from likely.deciding.missing import is_missing
 from likely.errors import InputError, SettingError, shown
 from likely.models.model import Model, numbered
@@ -41,12 +42,14 @@ class Familiar:
     reference: Batch
     told: str
     """What rows are compared with, as a sentence."""
+    itself: bool = True
+    """Whether it is this model that decides, too, so that what it found of rows need not be reckoned again."""
     _thresholds: dict[bytes, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def strange(self, batch: Batch, log_evidence: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
         """Which rows of a batch are unlike the reference rows; `log_evidence` is the model's, where it is known."""
-        if log_evidence is None:
+        if log_evidence is None or not self.itself:
             log_evidence = Posterior.of(self.model.classes, self.model.log_joint(batch)).log_evidence
         out = np.zeros(batch.rows, np.bool_)
         names = list(self.reference.cells)
@@ -97,7 +100,15 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
     """What rows are compared with: the rows of `training` (at most so many), or rows drawn from the model."""
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
         raise SettingError(f"unlike is {shown(share)}. Give a share of rows between 0 and 1, such as 0.001.")
+    whole = model
+    if not model.generative:
+        model = inside(model).describer
     model.check_generative()
+    if texts := [shown(c.name) for c in model.schema.attributes if c.kind == "text"]:
+        raise SettingError(
+            f"{texts[0]} is free text: the longer a text, the less probable it is, so rows cannot be called unlike "
+            "others by it. Leave unlike out, or learn without the column (--type COLUMN=ignore)."
+        )
     if training is None:
         parts = list(model.batches(model.sample(DRAWN, seed)))
         told = f"{DRAWN:,} rows drawn from the model (seed {seed}), as no training rows were given"
@@ -108,7 +119,9 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
         model,
         float(share),
         reduce(_joined, parts),
-        f"A row is none of these if it is less probable than all but {100 * share:g} % of {told}.",
+        f"A row is none of these if it is less probable than all but {100 * share:g} % of {told}."
+        + ("" if model is whole else f" {beside(whole, model)}"),
+        model is whole,
     )
 
 

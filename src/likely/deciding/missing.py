@@ -15,7 +15,8 @@ from likely.models.patterns import patterns
 from likely.models.posterior import Matrix, Posterior
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
-from likely.table.batch import MISSING_CODE, Batch, Codes, Floats
+from likely.sums.words import Words
+from likely.table.batch import MISSING_CODE, Batch, Codes, Floats, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,15 +86,22 @@ def averaged(model: Model) -> Model:
 
 def unaveraged(model: Model) -> str:
     """The attributes of which training has no value to average over, as a sentence; empty where there are none."""
-    without = [c.name for c in model.schema.attributes if not len(spread(model.summary.columns[c.name])[1])]
+    without = [c for c in model.schema.attributes if not len(spread(model.summary.columns[c.name])[1])]
     if not without:
         return ""
-    some = ", ".join(shown(name) for name in without[:5]) + (" …" if len(without) > 5 else "")
+    some = ", ".join(shown(c.name) for c in without[:5]) + (" …" if len(without) > 5 else "")
+    if all(c.kind == "text" for c in without):
+        return f"What a text may say is not averaged over: {some} left out where missing."
     return f"No row has a value of {some} to average over: left out where missing."
 
 
-def spread(statistic: Counts | Numbers) -> Spread:
-    """P(v) of an attribute, over all classes: of its levels, or of its numbers (few: each; many: slices)."""
+def spread(statistic: Counts | Numbers | Words) -> Spread:
+    """P(v) of an attribute, over all classes: of its levels, or of its numbers (few: each; many: slices).
+
+    Hardly any text occurs twice, so there are no values of a text to speak of.
+    """
+    if isinstance(statistic, Words):
+        return [], np.empty(0)
     if isinstance(statistic, Counts):
         weight = statistic.table[: len(statistic.labels)].sum(1).floats()
         some = np.flatnonzero(weight > 0)
@@ -174,8 +182,10 @@ def combinations(shares: list[NDArray[np.float64]]) -> tuple[list[NDArray[np.int
     return drawn, np.full(COMBINATIONS, 1 / COMBINATIONS)
 
 
-def is_missing(cells: Codes | Floats) -> NDArray[np.bool_]:
+def is_missing(cells: Codes | Texts | Floats) -> NDArray[np.bool_]:
     """Which cells are missing."""
+    if isinstance(cells, Texts):
+        return cells.starts == cells.ends  # type: ignore[no-any-return]
     return cells.codes == MISSING_CODE if isinstance(cells, Codes) else ~np.isfinite(cells)
 
 

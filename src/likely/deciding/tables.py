@@ -11,12 +11,12 @@ import numpy as np
 
 from likely.deciding.decider import Decider
 from likely.deciding.decision import NONE_OF_THESE, STRANGE, UNDECIDED, Decision, decided, reasons
-from likely.drafting import Reading, with_encoding
+from likely.drafting import Reading, opened, with_encoding
 from likely.errors import ColumnError, shown
 from likely.models.posterior import Posterior
 from likely.predicting import remarks_on
 from likely.table.sink import Sink, decision_names, decisions, empty_batch
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ def decide_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     progress: Callable[[int], None] | None = None,
+    encoding_errors: str = "strict",
 ) -> Decided:
     """Write the action of every row of `data`, with what each action is expected to cost.
 
@@ -49,10 +50,11 @@ def decide_table(
     def work(source: Source) -> Decided:
         return _decided(how, source, path, keep, each, progress)
 
+    reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     if each is not None or path in (None, "-"):
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
-        return work(open_source(data, encoding=encoding, delimiter=delimiter))
-    return with_encoding(data, Reading(encoding=encoding, delimiter=delimiter), work)  # type: ignore[no-any-return]
+        return work(opened(data, reading))
+    return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 
 def _decided(

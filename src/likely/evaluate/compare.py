@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from likely.drafting import Draft, Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
+from likely.evaluate.dealing import Folds, set_apart
+from likely.evaluate.intervals import Intervals, Paired, Parts, intervals, paired
+from likely.evaluate.repeating import holm
 from likely.evaluate.scores import Scores
-from likely.evaluate.validate import Validation, validate
+from likely.evaluate.validate import Validation, judged_rows, validate
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
-from likely.models.model import Learner
+from likely.models.model import Learner, unread_texts
+from likely.models.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source
@@ -34,6 +38,10 @@ class Compared:
     """Whether it gives probabilities; else its log loss and Brier score are those of normalised scores."""
     notes: tuple[str, ...] = ()
     """What searches say of how they ended: not converged, classes that are separable."""
+    intervals: Intervals | None = None
+    """The scores with 95 % bounds."""
+    against: tuple[Paired, ...] = ()
+    """How log loss, accuracy and Brier score differ from those of the first learner, on the same folds."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,14 @@ class Comparison:
     folds: int
     seed: int
     learners: tuple[Compared, ...]
+    repeats: int = 1
+    """How often all folds were dealt anew."""
+    dealt: str = "stratified"
+    """How rows were dealt to folds: 'stratified', 'group', 'time' or 'leave-one-out'."""
+    dealt_by: str | None = None
+    """The column of the groups or of the time."""
+    notes: tuple[str, ...] = ()
+    """What holds for several of them, or for how rows were dealt."""
 
     def json(self) -> bytes:
         """The whole record as JSON."""
@@ -60,25 +76,30 @@ def compare(
     also: Mapping[str, Learner] | None = None,
     folds: int = 10,
     seed: int = 0,
+    repeats: int = 1,
+    group: str | None = None,
+    time: str | None = None,
+    leave_one_out: bool = False,
     **reading: Any,
 ) -> Comparison:
     """Cross-validate learners side by side; by default one of each kind. `reading` takes what `summarize` takes.
 
     `learners` gives each a name of its own: {"3 nearest": Neighbors(k=3), "10 nearest": Neighbors(k=10)}; those of
-    `also` are compared with them, or with one of each kind.
+    `also` are compared with them, or with one of each kind. `group` and `time` name columns that rows are dealt to
+    folds by. Every learner is set against the best one by a paired test that allows for folds sharing rows.
 
     >>> table = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}
     >>> [one.name for one in compare(table, "y", folds=5).learners if one.scores is not None][-1]
     'Prior'
     """
-    how = Reading(target, **reading)
+    how, asked = Reading(target, **reading), Folds(folds, seed, repeats, group, time, leave_one_out)
     if learners is not None:
         _check(learners)
     if also:
         _check(also)
 
     def work(source: Source) -> Comparison:
-        return compared(source, how, learners, also or {}, folds, seed)
+        return compared(source, how, learners, also or {}, asked)
 
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
@@ -98,13 +119,12 @@ def compared(
     reading: Reading,
     learners: Mapping[str, Learner] | None,
     also: Mapping[str, Learner],
-    folds: int,
-    seed: int,
+    folds: Folds,
     validate: Validate = validate,
     draft: Callable[[Source, Reading], Draft] = draft,
 ) -> Comparison:
     """`compare` of a source; who sweeps it elsewhere than here says how it is drafted and validated."""
-    first = draft(source, reading)
+    first = set_apart(source, draft(source, reading), folds)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
@@ -118,20 +138,53 @@ def compared(
             chosen = {**chosen, **also}
         return chosen
 
-    found = validate(source, first, reading, field, folds, seed)
+    found = validate(source, first, reading, field, folds)
     total = found.total
-    if total.rows < 2 * folds and folds > 2:
+    if total.rows < 2 * folds.count and folds.count > 2 and folds.plain:
         # Fewer than two rows a fold: fewer folds, as `look` does.
-        return compared(source, reading, learners, also, max(2, total.rows // 2), seed, validate, draft)
-    rows = []
+        fewer = replace(folds, count=max(2, total.rows // 2))
+        return compared(source, reading, learners, also, fewer, validate, draft)
+    rows, texts = [], [c.name for c in total.schema.attributes if c.kind == "text"]
+    unread = unread_texts(total.without_text().schema)  # said once, of all learners
     for name, learner in chosen.items():
-        scores = found.scorers[name].read() if name in found.scorers else None
+        scores = found.scorers[name].read(found.times) if name in found.scorers else None
         about = type(learner).__name__, changed_settings(learner)
-        told = found.notes.get(name, ())
-        rows.append(Compared(name, *about, scores, found.refused.get(name, ""), name not in found.improper, told))
+        told = tuple(note for note in found.notes.get(name, ()) if note not in unread)
+        why, bounds = found.refused.get(name, ""), None
+        if scores is not None:
+            bounds = intervals(found.scorers[name], found.parts[name], judged_rows(found, name))
+        rows.append(Compared(name, *about, scores, why, name not in found.improper, told, bounds))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
-    return Comparison(source.name, target.name, total.rows, folds, seed, tuple(rows))
+    notes = [f"{shown(t)} is free text, from which only NaiveBayes learns; the others leave it out." for t in texts]
+    if all(isinstance(learner, NaiveBayes) for learner in chosen.values()):
+        notes = []
+    ranked = _set_against(rows, found.parts)
+    return Comparison(
+        source.name,
+        target.name,
+        total.rows,
+        found.folds,
+        folds.seed,
+        tuple(ranked),
+        folds.repeats,
+        folds.how,
+        folds.column,
+        (*notes, *source.notes, *found.told),
+    )
+
+
+def _set_against(rows: list[Compared], parts: Mapping[str, Parts]) -> list[Compared]:
+    """Every learner that was scored against the first, with p-values that account for how many there are."""
+    scored = [one for one in rows if one.scores is not None]
+    against: dict[str, list[Paired]] = {one.name: [] for one in rows}
+    for score in ("log_loss", "accuracy", "brier"):
+        pairs = {one.name: paired(parts[one.name], parts[scored[0].name], scored[0].name, score) for one in scored[1:]}
+        some = [(name, pair) for name, pair in pairs.items() if pair is not None]
+        corrected = holm([pair.p for _, pair in some])
+        for (name, pair), p in zip(some, corrected, strict=True):
+            against[name].append(replace(pair, p_of_all=p))
+    return [replace(one, against=tuple(against[one.name])) for one in rows]
 
 
 def _rank(scores: Scores | None) -> tuple[int, float, float]:

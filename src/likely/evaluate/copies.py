@@ -51,7 +51,10 @@ class Copied:
 
     def take(self, cells: Texts, fold: Ints, group: Ints) -> None:
         """Take in some rows: a text, a fold, and a class (negative: the row is left out)."""
-        hashes = text_hashes(cells)
+        self.take_hashes(text_hashes(cells), fold, group)
+
+    def take_hashes(self, hashes: NDArray[np.uint64], fold: Ints, group: Ints) -> None:
+        """The same for anything that has a hash other than 0."""
         kept = np.flatnonzero((hashes > 0) & (group >= 0) & (hashes <= _ANY >> np.uint64(self._level)))
         folds, classes = fold[kept].astype(np.int64), group[kept].astype(np.int64)
         about = np.stack([np.ones(len(kept), np.int64), folds, folds, classes, classes])

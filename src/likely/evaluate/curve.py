@@ -15,11 +15,15 @@ import numpy as np
 
 from likely.drafting import Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
+from likely.evaluate.folded import Folded
 from likely.evaluate.folds import FoldSums, fold_sums
+from likely.evaluate.intervals import Measure, doubt, wilson
+from likely.evaluate.judge import Judge
 from likely.evaluate.lessons import Lessons, growing
-from likely.evaluate.scores import Scorer, Scores
-from likely.evaluate.trend import Measure, Trend, spread, trend
-from likely.evaluate.validate import Folded, Judge, check_classes, noted, taught
+from likely.evaluate.noting import Said, noted
+from likely.evaluate.scores import Scorer, Scores, summed
+from likely.evaluate.trend import Trend, spread, trend
+from likely.evaluate.validate import check_classes, taught
 from likely.holding import small
 from likely.models.baseline import Prior
 from likely.models.model import Learner
@@ -30,8 +34,6 @@ from likely.table.source import Source
 
 LEARNER, BASELINE = "learner", "baseline"
 MOST_FOLDS, MOST_STEPS = 50, 10
-NORMAL = 1.959963984540054
-"""Standard errors to both sides that hold 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """Everything `likely curve` shows, without any row of the data."""
+    """Everything `likely curve` shows, without any row of the data.
+
+    >>> import likely
+    >>> rows = [{"sky": "sun" if k % 3 else "rain", "play": "y" if k % 3 else "n"} for k in range(60)]
+    >>> found = likely.curve(rows, "play", folds=2, steps=2)
+    >>> found.rows, found.folds
+    (60, 2)
+    """
 
     source: str
     target: str
@@ -149,7 +158,7 @@ def _drawn(
     scorers: dict[tuple[str, int], Scorer] = {}
     refused: dict[int, str] = {}
     lacking: dict[int, dict[str, int]] = {}
-    said: dict[int, list[tuple[str, ...]]] = {}
+    said: dict[int, list[Said]] = {}
     proper = True
     # Where rows are kept in memory, sweeps are cheap, and models of one fold at a time take up less than all.
     each = range(folds) if small(total) else [None]
@@ -165,7 +174,7 @@ def _drawn(
                 for label in sorted(missing, key=total.classes.index):
                     lacking.setdefault(group, {}).setdefault(label, 0)
                     lacking[group][label] += 1
-                said.setdefault(group, []).append(model.notes if model.found() else ())
+                said.setdefault(group, []).append(Said.by(model) if model.found() else Said())
         judges = rows.swept(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
         for name, k in models:
             scorers[name, numbers[k]] = reduce(add, (j.scorers[name, k] for j in judges))
@@ -227,14 +236,14 @@ def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dic
         return Measure(value, max(low, 0.0), min(high, most))
 
     surprise, impossible = whole.surprise, float(whole.surprise.other.sum(1).fractions()[2])
-    right = _wilson(scores.accuracy, total.rows)
+    right = wilson(scores.accuracy, total.rows)
     accuracy = measured("accuracy", 0.0, 1.0)
     assert accuracy.low is not None and accuracy.high is not None
     return Point(
         rows,
         Measure(scores.accuracy, min(accuracy.low, right[0]), max(accuracy.high, right[1])),
-        measured("log_loss", _doubt(surprise, total.rows) / float(np.log(2)), np.inf),
-        measured("brier", _doubt(whole.brier, total.rows), 2.0),
+        measured("log_loss", doubt(surprise, total.rows) / float(np.log(2)), np.inf),
+        measured("brier", doubt(whole.brier, total.rows), 2.0),
         scores.unclassified,
         impossible,
         lacking,
@@ -244,21 +253,4 @@ def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dic
 
 
 def _weight(scorer: Scorer) -> float:
-    return float(scorer.brier.moments()[0][0])
-
-
-def _doubt(held: Any, rows: int) -> float:
-    """1.96 standard errors of a mean over so many rows."""
-    ((weight, total, squares),) = held.moments()
-    if not weight:
-        return 0.0
-    mean = total / weight
-    return NORMAL * float(np.sqrt(float(squares / weight - mean * mean) / rows))
-
-
-def _wilson(share: float, rows: int) -> tuple[float, float]:
-    """Wilson's bounds of a share of so many rows: never empty, also where all or none were right."""
-    z = NORMAL * NORMAL / rows
-    middle = (share + z / 2) / (1 + z)
-    half = NORMAL / (1 + z) * float(np.sqrt(share * (1 - share) / rows + z / (4 * rows)))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    return float(summed(scorer.brier)[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -12,8 +12,7 @@ import numpy as np
 
 from likely.drafting import Draft, Reading, check_strays, settle
 from likely.engines.local import sweep
-from likely.errors import SettingError
-from likely.evaluate import kernels
+from likely.evaluate.dealing import Deal, Dealer, stratified
 from likely.sums.summary import Summary
 from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder
@@ -23,39 +22,6 @@ from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class Dealer:
-    """Deals rows to folds, stratified: every run of k rows of a class goes to all k folds, shuffled by the seed.
-
-    Rows must be shown in the order of the table; `place` is quick and runs under the sweep's lock, `folds` anywhere.
-    """
-
-    def __init__(self, schema: Schema, folds: int, seed: int, before: Mapping[str, int] | None = None) -> None:
-        """`before` says how many rows each class has ahead of the first, where that is not the table's first row."""
-        if folds < 2:
-            raise SettingError(f"{folds} folds cannot be made. Say 2 or more.")
-        self.folds_count = folds
-        self._seed = seed
-        own = schema.with_columns(c for c in schema.columns if c.role == "target")
-        self._encoder = Encoder(own, classes=None if before is None else Labels(before))
-        self._seen = np.array([*(before or {}).values(), *[0] * 16], np.int64)
-
-    def place(self, batch: Any, start: int) -> tuple[Any, Ints, NDArray[np.int64]]:
-        """The batch with each row's class code and its number among the rows of its class."""
-        target = self._encoder.encode(batch, start).target
-        assert target is not None
-        if len(target.labels) > len(self._seen):
-            self._seen = np.concatenate([self._seen, np.zeros(len(target.labels), np.int64)])
-        ordinal = np.empty(batch.num_rows, np.int64)
-        kernels.ordinals(target.codes, self._seen, ordinal)
-        return batch, target.codes, ordinal
-
-    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
-        """The fold of each row (rows without a class go to the first, where they are counted and left out)."""
-        out = np.empty(len(codes), np.int32)
-        kernels.stratified(codes, ordinal, self.folds_count, self._seed, out)
-        return np.where(codes < 0, np.int32(0), out)
 
 
 def parts(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
@@ -68,23 +34,23 @@ def parts(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
 class FoldSummarizer:
     """One summary for all folds: its classes are pairs of class and fold, taken apart when the sweep is done."""
 
-    def __init__(self, schema: Schema, dealer: Dealer) -> None:
+    def __init__(self, schema: Schema, dealer: Dealer, parts: int) -> None:
         self.encoder = Encoder(schema)
         plain = (replace(c, reading="text", edges=()) if c.role == "target" else c for c in schema.columns)
         self.summary = Summary(schema.with_columns(plain))  # the pairs are names, whatever the classes are
-        self.rows = np.zeros(dealer.folds_count, np.int64)
-        self._dealer = dealer
+        self.rows = np.zeros(parts, np.int64)
+        self._dealer, self._parts = dealer, parts
         self._pairs = Labels()
 
     def take(self, placed: tuple[Any, Ints, NDArray[np.int64]], start: int) -> None:
         batch, codes, ordinal = placed
         encoded = self.encoder.encode(batch, start)
         assert encoded.target is not None
-        fold, folds = self._dealer.folds(codes, ordinal), self._dealer.folds_count
+        fold, folds = self._dealer.folds(codes, ordinal), self._parts
         for name in encoded.target.labels.names[len(self._pairs) // folds :]:
             for k in range(folds):
                 self._pairs.code(_paired(name, k))
-        pair = np.where(encoded.target.codes < 0, np.int32(-1), encoded.target.codes * folds + fold)
+        pair = np.where((encoded.target.codes < 0) | (fold < 0), np.int32(-1), encoded.target.codes * folds + fold)
         counts = pair >= 0 if encoded.weight is None else (pair >= 0) & (encoded.weight > 0)
         self.rows += np.bincount(fold[counts], minlength=folds)
         self.summary.update(replace(encoded, target=Codes(pair, self._pairs)))
@@ -128,17 +94,20 @@ class FoldSums:
         return summary.with_schema(self.total.schema).canonical()
 
 
-def fold_sums(source: Source, first: Draft, reading: Reading, folds: int, seed: int) -> FoldSums:
+def fold_sums(
+    source: Source, first: Draft, reading: Reading, folds: int, seed: int, deal: Deal | None = None
+) -> FoldSums:
     """One sweep: the sums of all rows and of each fold, all settled under one schema."""
-    dealer = Dealer(first.schema, folds, seed)
+    deal = stratified(folds, seed) if deal is None else deal
+    dealer, parts = deal.dealer(first.schema), deal.parts
     columns = [c.name for c in first.schema.used]
     workers = sweep(
-        source.batches(columns),
-        lambda: FoldSummarizer(first.schema, dealer),
+        source.batches([*columns, *(c for c in deal.columns if c not in columns)]),
+        lambda: FoldSummarizer(first.schema, dealer, parts),
         reading.threads,
         dealer.place,
         reading.progress,
     )
     whole = reduce(add, (w.summary for w in workers))
     check_strays([w.encoder for w in workers], first, whole.rows + whole.left_out)
-    return FoldSums(whole, sum((w.rows for w in workers), np.zeros(folds, np.int64)), first)
+    return FoldSums(whole, sum((w.rows for w in workers), np.zeros(parts, np.int64)), first)

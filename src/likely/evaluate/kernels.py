@@ -48,11 +48,59 @@ def stratified(codes: Any, ordinal: Any, folds: int, seed: int, out: Any) -> Non
         out[i] = rank
 
 
+@kernel("f8[][], i8[], f8[][], i8[]")
+def spread(share: Any, order: Any, held: Any, out: Any) -> None:
+    """Deal groups one after the other, each to the part in which the squares of shares then grow least.
+
+    `share` has each group's share of every class and, last, of all rows; `held` those of the parts so far.
+    """
+    for j in range(order.size):
+        g = order[j]
+        best, least = 0, np.inf
+        for k in range(held.shape[0]):
+            grown = 0.0
+            for c in range(share.shape[1]):
+                grown += share[g, c] * (2.0 * held[k, c] + share[g, c])
+            if grown < least:
+                best, least = k, grown
+        for c in range(share.shape[1]):
+            held[best, c] += share[g, c]
+        out[g] = best
+
+
 @kernel("i8, i8, i8, b1[]")
 def chosen(start: int, ceiling: int, seed: int, out: Any) -> None:
     """Whether row start+i belongs to a random sample, by its number alone: ceiling / 2**63 of all rows do."""
     for i in range(out.size):
         out[i] = np.int64(_mixed(np.uint64(seed) + _STEP * np.uint64(start + i + 1)) >> np.uint64(1)) < ceiling
+
+
+@kernel("i8[], i8, i8, b1[]")
+def chosen_rows(row: Any, ceiling: int, seed: int, out: Any) -> None:
+    """`chosen`, for rows of any numbers."""
+    for i in range(out.size):
+        out[i] = np.int64(_mixed(np.uint64(seed) + _STEP * np.uint64(row[i] + 1)) >> np.uint64(1)) < ceiling
+
+
+@kernel("f8[][], f8[][]")
+def log_odds(joint: Any, out: Any) -> None:
+    """out[i, k] = joint[i, k] - log of the sum of exp(joint) over all other classes."""
+    for i in range(joint.shape[0]):
+        for k in range(joint.shape[1]):
+            top = -np.inf
+            for j in range(joint.shape[1]):
+                if j != k and joint[i, j] > top:
+                    top = joint[i, j]
+            if joint[i, k] == -np.inf:
+                out[i, k] = -np.inf
+            elif top == -np.inf:
+                out[i, k] = np.inf
+            else:
+                total = 0.0
+                for j in range(joint.shape[1]):
+                    if j != k:
+                        total += np.exp(joint[i, j] - top)
+                out[i, k] = joint[i, k] - top - np.log(total)
 
 
 @kernel("f8[][], f8[][], f8[], i4[], f8[], f8[]")

@@ -48,6 +48,16 @@ def each_fold(folds: int) -> Lessons:
     return Lessons(~np.eye(folds, dtype=bool), tuple(order), np.arange(folds, dtype=np.int32), (0,) * folds)
 
 
+def expanding(parts: int) -> Lessons:
+    """Parts in the order of time: every part but the first is judged by a lesson of all that came before it.
+
+    >>> expanding(3).seen.astype(int).tolist(), expanding(3).fold
+    ([[1, 0, 0], [1, 1, 0]], (1, 2))
+    """
+    order = np.arange(parts)
+    return Lessons(order < order[1:, None], tuple(range(1, parts)), order.astype(np.int32), (0,) * (parts - 1))
+
+
 def growing(folds: int, pieces: int, steps: int) -> Lessons:
     """A learning curve: folds of so many parts each; each judges lessons of some of the other parts, at last of all of
     them, before that of half as many, and so on, in so many steps. What a lesson sees the next one sees too.

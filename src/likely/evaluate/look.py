@@ -6,44 +6,53 @@ Two sweeps: one for the sums of ten folds, one to score each row by a model that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.drafting import Reading, draft, remarks, with_encoding
-from likely.errors import InputError, SettingError, shown
-from likely.evaluate.cautions import TextSeen, beware, notes
+from likely import showing
+from likely.drafting import Reading, draft, with_encoding
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.evaluate.beware import LEAK, MUCH_MISSING, NEARLY_MISSING, warnings
+from likely.evaluate.calibration import Reliability, calibrations
+from likely.evaluate.cautions import TextSeen, notes
+from likely.evaluate.ceiling import Ceiling, ceiling
+from likely.evaluate.dealing import Folds, set_apart
 from likely.evaluate.information import Attribute, entropy, evidence
+from likely.evaluate.intervals import Intervals, Paired, intervals, paired
 from likely.evaluate.losses import LossScores, loss_scores
+from likely.evaluate.perclass import OfClass, of_classes
 from likely.evaluate.pieces import Piece
-from likely.evaluate.redundancy import Pair, chance, outside
+from likely.evaluate.plane import Plane
+from likely.evaluate.ranking import Ranking, rankings
+from likely.evaluate.redundancy import Pair, outside
 from likely.evaluate.scores import Scores
-from likely.evaluate.validate import Validation, validate
+from likely.evaluate.sharpening import Sharpened, sharpened
+from likely.evaluate.twice import Twice, twice
+from likely.evaluate.validate import Validation, judged_rows, validate
 from likely.evaluate.watching import LEARNER, Watch, alone, with_named
+from likely.extending import searched
 from likely.loss import Loss
 from likely.models.baseline import Prior
 from likely.models.model import Learner, Model
 from likely.models.naive import NaiveBayes
+from likely.models.onerule import OneRule
 from likely.models.product import Product
 from likely.sums import state
-from likely.sums.numbers import Numbers
-from likely.sums.summary import Summary
 from likely.table.schema import Column
 from likely.table.source import Source
 
 if TYPE_CHECKING:
-    pass
+    from likely.sums.summary import Summary
 
-LEAK = 0.95
-"""An attribute that tells this share of the target alone may be an effect of it rather than a cause."""
-MUCH_MISSING = 0.5
-NEARLY_MISSING = 0.9
-"""Too few cells to say that an attribute decides anything."""
-FEW_ROWS = 100
+__all__ = ["LEAK", "MUCH_MISSING", "NEARLY_MISSING", "Look", "look"]
+BASELINE, ONE_RULE = "baseline", "one rule"
+MOST_RANKED = 20
+"""Classes up to which each is ranked against all others."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Look:
     """Everything `likely look` shows, without any row of the data."""
 
@@ -70,10 +79,60 @@ class Look:
     """What deciding costs, where a loss was given."""
     texts: tuple[TextSeen, ...] = ()
     """The words of each text column that tell most, and copies of texts."""
+    repeats: int = 1
+    """How often all folds were dealt anew."""
+    dealt: str = "stratified"
+    """How rows were dealt to folds: 'stratified', 'group', 'time' or 'leave-one-out'."""
+    dealt_by: str | None = None
+    """The column of the groups or of the time."""
+    intervals: Intervals
+    """The scores with 95 % bounds."""
+    baseline_intervals: Intervals
+    one_rule: Scores | None = None
+    """Of the one attribute that tells most, chosen anew for each fold."""
+    one_rule_intervals: Intervals | None = None
+    one_attribute: str | None = None
+    """That attribute, where all rows are learned from; None where none tells more than the frequencies."""
+    against: tuple[Paired, ...] = ()
+    """The learner's log loss and accuracy against those of the baselines, on the same folds."""
+    per_class: tuple[OfClass, ...] = ()
+    positive: str = ""
+    """The class that is looked for, in lift and curves: the rarer of two, unless another was asked for."""
+    calibration: tuple[Reliability, ...] = ()
+    """The curve that matters most first: of the class looked for, if there are two; else of the class named."""
+    sharpened: Sharpened | None = None
+    """What multiplying all evidence by one number would change."""
+    rankings: dict[str, Ranking] = field(default_factory=dict)
+    """Of each class against all others."""
+    macro_auc: float | None = None
+    """The mean area under the ROC curve over all classes."""
+    ceiling: Ceiling | None = None
+    """Bounds of what any learner could reach, from nearest neighbours."""
+    copies: Twice | None = None
+    """Rows that occur more than once."""
+    plane: Plane | None = None
+    """The picture of the two numbers that tell most, where it was asked for."""
+    model: Model | None = field(default=None, repr=False, compare=False)
+    """What the learner believes after all rows; None where it would have to be searched for, and no page was wanted."""
+
+    def _repr_html_(self) -> str:
+        """How well the target is predicted and what tells most, for a notebook."""
+        most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
+        return showing.table(
+            f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % right on rows not learned from, "
+            f"against {100 * self.baseline.accuracy:.1f} % by the most frequent class",
+            ("attribute", "", "bits", "missing"),
+            [(a["name"], showing.share(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
+             for a in self.attributes],
+            right=(2, 3),
+            bars=(1,),
+            remarks=tuple(f"Beware: {w}" for w in self.warnings[:5]),
+        )  # fmt: skip
 
     def json(self) -> bytes:
-        """The whole record as JSON."""
-        return state.as_json(state.plain(self))
+        """The whole record as JSON; the model has a file of its own, the picture is for the page."""
+        tree = state.plain(replace(self, model=None, plane=None))
+        return state.as_json({name: value for name, value in tree.items() if name not in ("model", "plane")})
 
 
 def look(
@@ -84,37 +143,56 @@ def look(
     loss: Loss | Mapping[str, Any] | None = None,
     folds: int = 10,
     seed: int = 0,
+    repeats: int = 1,
+    group: str | None = None,
+    time: str | None = None,
+    leave_one_out: bool = False,
+    positive: str | None = None,
+    picture: bool = False,
     **reading: Any,
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
 
-    With a loss, also what deciding by it costs.
+    With a loss, also what deciding by it costs. `group` and `time` name columns that rows are dealt to folds by; the
+    class that curves look for is `positive`, or the rarer of two. With `picture`, also what the page draws of two
+    numbers, and the model also where it must be searched for.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
     (1.0, 0.5)
     """
     chosen = learner or NaiveBayes()
-    how = Reading(target, **reading)
+    how, asked = Reading(target, **reading), Folds(folds, seed, repeats, group, time, leave_one_out)
     costs = Loss.of(loss)
-    return with_encoding(data, how, lambda source: _look(source, how, chosen, folds, seed, costs))  # type: ignore[no-any-return]
+    return with_encoding(data, how, lambda source: _look(source, how, chosen, asked, costs, positive, picture))  # type: ignore[no-any-return]
 
 
-def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: int, loss: Loss | None) -> Look:
-    first = draft(source, reading)
+def _look(
+    source: Source,
+    reading: Reading,
+    learner: Learner,
+    folds: Folds,
+    loss: Loss | None,
+    positive: str | None,
+    picture: bool,
+) -> Look:
+    first = set_apart(source, draft(source, reading), folds)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    learners = {LEARNER: learner, "baseline": Prior()}
-    watch = Watch()
-    found = validate(source, first, reading, learners, folds, seed, watch, loss, watch.of_texts)
+    learners: dict[str, Learner] = {LEARNER: learner, BASELINE: Prior()}
+    if not folds.leave_one_out:  # it would have to choose its attribute as often as there are rows
+        learners[ONE_RULE] = OneRule()
+    watch = Watch(picture)
+    found = validate(source, first, reading, learners, folds, 0, watch, loss, watch.of_texts, frozenset({LEARNER}))
     total = found.total
-    if total.rows < 2 * folds and folds > 2:
+    if total.rows < 2 * folds.count and folds.count > 2 and folds.plain:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
-        return _look(source, reading, learner, max(2, total.rows // 2), seed, loss)
+        fewer = replace(folds, count=max(2, total.rows // 2))
+        return _look(source, reading, learner, fewer, loss, positive, picture)
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
-    scorer, baseline = found.scorers[LEARNER], found.scorers["baseline"]
+    scorer, baseline = found.scorers[LEARNER], found.scorers[BASELINE]
     redundant = outside(watch.sample(found.extras).pairs(), getattr(learner, "blocks", ()))
     whole = learner.learn(total)
     if isinstance(whole, Product):  # a block takes its attributes together, so nothing is counted twice
@@ -123,30 +201,91 @@ def _look(source: Source, reading: Reading, learner: Learner, folds: int, seed: 
     copies = watch.copies(found.extras)
     texts = tuple(TextSeen(a.words, copies[a.name]) for a in told if a.words is not None)
     said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
+    model = whole if isinstance(whole, Model) else searched(source, whole, total, reading) if picture else None
+    # Those that only knowledge names come last and weigh nothing.
+    classes = {c: 0.0 for c in found.classes} | dict(zip(total.classes, total.total.floats().tolist(), strict=True))
     record = Look(
-        source.name,
-        target.name,
-        total.rows,
-        total.left_out,
-        # Those that only knowledge names come last and weigh nothing.
-        {c: 0.0 for c in found.classes} | dict(zip(total.classes, total.total.floats().tolist(), strict=True)),
-        entropy(total.total.floats()),
-        total.schema.columns,
-        repr(learner),
-        folds,
-        seed,
-        scorer.read(),
-        baseline.read(),
-        tuple(tuple(row) for row in scorer.table()),
-        tuple({"name": a.name, "bits": a.bits, "share": a.share, "missing": a.missing} for a in told),
-        tuple(evidence(told, total.classes)),
-        redundant,
-        (),
-        (*source.notes, *said, *(note for text in texts for note in notes(text))),
-        None if scorer.chosen is None or baseline.chosen is None else loss_scores(scorer.chosen, baseline.chosen),
-        texts,
+        source=source.name,
+        target=target.name,
+        rows=total.rows,
+        left_out=total.left_out,
+        classes=classes,
+        entropy=entropy(total.total.floats()),
+        columns=total.schema.columns,
+        learner=repr(learner),
+        folds=found.folds,
+        seed=folds.seed,
+        scores=scorer.read(found.times),
+        baseline=baseline.read(found.times),
+        confusion=tuple(tuple(row) for row in scorer.table(found.times)),
+        attributes=tuple({"name": a.name, "bits": a.bits, "share": a.share, "missing": a.missing} for a in told),
+        evidence=tuple(evidence(told, total.classes)),
+        redundant=redundant,
+        warnings=(),
+        notes=(*source.notes, *found.told, *said, *(note for text in texts for note in notes(text))),
+        decisions=None
+        if scorer.chosen is None or baseline.chosen is None
+        else loss_scores(scorer.chosen, baseline.chosen, found.times),
+        texts=texts,
+        repeats=folds.repeats,
+        dealt=folds.how,
+        dealt_by=folds.column,
+        intervals=intervals(scorer, found.parts[LEARNER], judged_rows(found, LEARNER)),
+        baseline_intervals=intervals(baseline, found.parts[BASELINE], judged_rows(found, BASELINE)),
+        copies=twice(watch.row_copies(found.extras), total),
+        ceiling=ceiling(total, watch.sampled(found.extras)),
+        **_baselines(found),
+        **_curves(found, _positive(positive, total)),
+        plane=watch.plane(found.extras, total),
+        model=model if model is None or loss is None else replace(model, loss=loss),
     )
-    return replace(record, warnings=tuple(_warnings(record, total, whole, learner)))
+    return replace(record, warnings=tuple(warnings(record, total, whole, learner)))
+
+
+def _positive(asked: str | None, total: Summary) -> str:
+    """The class that is looked for: as asked, else the rarest that has rows, of equals the last."""
+    if asked is not None and asked not in total.classes:
+        raise ColumnError(f"There is no class {shown(asked)}. {nearest(asked, total.classes)}")
+    weights = total.total.floats()
+    return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
+
+
+def _baselines(found: Validation) -> dict[str, Any]:
+    """The one rule, and how the learner differs from it and from the frequencies of the classes."""
+    against = []
+    for name, called in ((BASELINE, "frequencies only"), (ONE_RULE, "one attribute")):
+        for score in ("log_loss", "accuracy"):
+            one = paired(found.parts[LEARNER], found.parts[name], called, score) if name in found.parts else None
+            against += [] if one is None else [one]
+    if ONE_RULE not in found.scorers:
+        return {"against": tuple(against)}
+    rule, factors = found.scorers[ONE_RULE], OneRule().learn(found.total).factors
+    return {
+        "against": tuple(against),
+        "one_rule": rule.read(found.times),
+        "one_rule_intervals": intervals(rule, found.parts[ONE_RULE], judged_rows(found, ONE_RULE)),
+        "one_attribute": factors[0].name if factors else None,
+    }
+
+
+def _curves(found: Validation, positive: str) -> dict[str, Any]:
+    """What the predictions of rows, one by one, say."""
+    rows = found.gathered[LEARNER]
+    scorer = found.scorers[LEARNER]
+    lost = scorer.unclassified.floats()[0] / found.times
+    table = scorer.table(found.times)
+    weights = [sum(row) + float(one) for row, one in zip(table, lost, strict=True)]
+    ranked = rankings(rows) if len(found.classes) <= MOST_RANKED else {}
+    areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
+    proper = LEARNER not in found.improper
+    return {
+        "positive": positive,
+        "per_class": tuple(of_classes(found.classes, table, weights)),
+        "calibration": calibrations(rows, positive) if len(found.classes) <= MOST_RANKED else (),
+        "sharpened": sharpened(rows) if proper else None,
+        "rankings": ranked,
+        "macro_auc": float(np.mean(areas)) if areas else None,
+    }
 
 
 def _by_themselves(watch: Watch, found: Validation) -> list[Attribute]:
@@ -158,66 +297,3 @@ def _by_themselves(watch: Watch, found: Validation) -> list[Attribute]:
             attribute = with_named(attribute, scorer.table(), found.total.rows)
         out.append(attribute)
     return sorted(out, key=lambda a: -a.bits)
-
-
-def _warnings(record: Look, total: Summary, whole: object, learner: Learner) -> list[str]:
-    out = []
-    if record.left_out:
-        rows = "1 row has" if record.left_out == 1 else f"{record.left_out:,} rows have"
-        out.append(f"{rows} no class, or no weight, and cannot be used.")
-    if record.rows < FEW_ROWS and record.decisions is None:
-        p = record.scores.accuracy
-        margin = 2 * float(np.sqrt(max(p * (1 - p), 1 / record.rows) / record.rows))
-        low, high = max(p - margin, 0), min(p + margin, 1)
-        out.append(
-            f"With only {record.rows} rows, the accuracy may as well be {100 * low:.0f} % or {100 * high:.0f} %."
-        )
-    small = [c for c, weight in record.classes.items() if weight < record.folds]
-    if small and record.rows >= FEW_ROWS:
-        named = (
-            f"Class {shown(small[0])} has"
-            if len(small) == 1
-            else f"{len(small)} classes, such as {shown(small[0])}, have"
-        )
-        out.append(f"{named} fewer rows than there are folds: little is known about how well it is predicted.")
-    words = {text.words.name for text in record.texts}
-    for a in record.attributes:
-        if a["name"] in words:
-            continue
-        if a["missing"] < NEARLY_MISSING and a["share"] >= LEAK * (1 - a["missing"]):
-            out.append(
-                f"{shown(a['name'])} alone nearly decides {shown(record.target)}: is it known before the target is?"
-            )
-    for text in record.texts:
-        out += beware(text)
-    gaps = [a["name"] for a in record.attributes if a["missing"] >= MUCH_MISSING]
-    if gaps:
-        some = ", ".join(shown(name, 30) for name in gaps[:5]) + (" …" if len(gaps) > 5 else "")
-        count = "1 attribute is" if len(gaps) == 1 else f"{len(gaps)} attributes are"
-        out.append(f"{count} missing in at least half of the rows: {some}.")
-    if isinstance(learner, NaiveBayes):
-        out += _repeated(record)
-    learned = whole.schema if isinstance(whole, Model) else total.schema
-    if not isinstance(whole, Model) and not isinstance(learner, NaiveBayes):
-        learned = total.without_text().schema  # only naive Bayes has a use for words
-    out += remarks(learned)
-    for name, statistic in total.columns.items():
-        if isinstance(statistic, Numbers):
-            infinite = float(statistic.other[1:].sum(0).floats().sum())
-            if infinite:
-                out.append(f"{shown(name)} has {infinite:g} infinite numbers, which count as missing.")
-    return out
-
-
-def _repeated(record: Look) -> list[str]:
-    """What naive Bayes counts twice: one line for each of the worst pairs."""
-    worst = [p for p in record.redundant if p.matters]
-    out = [
-        f"{shown(pair.one)} and {shown(pair.other)} repeat each other given {shown(record.target)} "
-        f"({pair.bits:.2f} bits, {chance(pair.p_of_all)}): counted as two, they push the odds {pair.push:.1f} bits "
-        f"too far.{' What joining them or leaving one out would change: see likely repeats.' if not k else ''}"
-        for k, pair in enumerate(worst[:3])
-    ]
-    if len(worst) > 3:
-        out.append(f"{len(worst) - 3} more pairs of attributes repeat each other.")
-    return out

@@ -74,8 +74,8 @@ class Chosen:
         return spent / (sum(map(sum, rows), Fraction(0)) + sum(none, Fraction(0)))
 
 
-def loss_scores(own: Chosen, baseline: Chosen) -> LossScores:
-    """The scores, rounded once."""
+def loss_scores(own: Chosen, baseline: Chosen, times: int = 1) -> LossScores:
+    """The scores, rounded once; of rows that were predicted so many times, each counts once."""
     rows, none = own.weights()
     totals = [sum(row, Fraction(0)) + lost for row, lost in zip(rows, none, strict=True)]
     costs = [[Fraction(c) for c in row] for row in own.loss.rows(own.classes)]
@@ -89,6 +89,6 @@ def loss_scores(own: Chosen, baseline: Chosen) -> LossScores:
         float(baseline.mean()),
         own.loss.actions[best],
         float(always[best]),
-        float(sum(none, Fraction(0))),
-        tuple(tuple(map(float, row)) for row in rows),
+        float(sum(none, Fraction(0)) / times),
+        tuple(tuple(float(w / times) for w in row) for row in rows),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,24 +37,33 @@ class Scores:
 class Scorer:
     """Adds up scores over rows; like every sum here it is exact, so threads cannot change a bit of it."""
 
-    def __init__(self, classes: int, chosen: Chosen | None = None) -> None:
+    def __init__(self, classes: int, chosen: Chosen | None = None, folds: int = 1) -> None:
         self.chosen = chosen
-        self.surprise = Numbers(1, cap=64)
-        self.brier = Numbers(1, cap=64)
+        self.surprise = Numbers(folds, cap=64)
+        self.brier = Numbers(folds, cap=64)
+        self.right = Exact.zeros(2, folds)
+        """Rows named wrongly, and rightly, by fold."""
         self.confusion = Exact.zeros(classes, classes)
         self.unclassified = Exact.zeros(1, classes)
 
     def update(
-        self, joint: NDArray[np.float64], truth: Ints, weight: NDArray[np.float64] | None, names: tuple[str, ...]
+        self,
+        joint: NDArray[np.float64],
+        truth: Ints,
+        weight: NDArray[np.float64] | None,
+        names: tuple[str, ...],
+        fold: int = 0,
     ) -> None:
-        """Take in rows: their log joint scores, true classes and weights."""
+        """Take in rows of one fold: their log joint scores, true classes and weights."""
         found = Posterior.of(names, joint, one=False)
         surprise, brier = np.empty(len(truth)), np.empty(len(truth))
         kernels.row_scores(joint, found.matrix, found.log_evidence, truth, surprise, brier)
-        share, group = weights(weight), np.zeros(len(truth), np.int32)
+        share, group = weights(weight), np.full(len(truth), fold, np.int32)
         self.surprise.update(surprise, group, share)
         self.brier.update(brier, group, share)
-        add_counts(found.codes.astype(np.int32), truth, share, self.confusion, self.unclassified)
+        codes = found.codes.astype(np.int32)
+        add_counts(codes, truth, share, self.confusion, self.unclassified)
+        add_counts((codes == truth).astype(np.int32), group, share, self.right, self.right)
         if self.chosen is not None:
             self.chosen.update(found, truth, share)
 
@@ -63,24 +73,31 @@ class Scorer:
         out.brier = self.brier + other.brier
         out.confusion = self.confusion + other.confusion
         out.unclassified = self.unclassified + other.unclassified
+        out.right = self.right + other.right
         if self.chosen is not None and other.chosen is not None:
             out.chosen = self.chosen + other.chosen
         return out
 
-    def read(self) -> Scores:
-        """The scores, rounded once."""
-        ((weight, bits, _),) = self.surprise.moments()
-        ((all_rows, brier, _),) = self.brier.moments()
+    def read(self, times: int = 1) -> Scores:
+        """The scores, rounded once; of rows that were predicted so many times, each counts once."""
+        weight, bits, _ = summed(self.surprise)
+        all_rows, brier, _ = summed(self.brier)
         infinite = self.surprise.other.sum(1).fractions()[2]
-        right = sum(np.diagonal(np.array(self.confusion.fractions()).reshape(self.confusion.shape)))
+        right = sum(self.right[1].fractions(), Fraction(0))
         return Scores(
-            float(all_rows),
+            float(all_rows / times),
             float(right / all_rows),
             None if infinite else float(bits / weight) / float(np.log(2)),
             float(brier / all_rows),
-            float(self.unclassified.sum(1).fractions()[0]),
+            float(self.unclassified.sum(1).fractions()[0] / times),
         )
 
-    def table(self) -> Any:
+    def table(self, times: int = 1) -> Any:
         """Confusion: a row for each true class, a column for each predicted one."""
-        return self.confusion.floats().T.tolist()
+        return (self.confusion.floats().T / times).tolist()
+
+
+def summed(held: Numbers) -> tuple[Fraction, Fraction, Fraction]:
+    """Weight, sum and sum of squares over all folds."""
+    weight, first, second = zip(*held.moments(), strict=True)
+    return sum(weight, Fraction(0)), sum(first, Fraction(0)), sum(second, Fraction(0))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from likely.chances import student_bound
+from likely.evaluate.intervals import Measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,15 +29,6 @@ MISFIT = 0.25
 """Share of the whole fall by which the law may miss the curve, in the mean."""
 TIMES = (2.0, 4.0)
 """How many times the rows are looked forward to."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A number, and 95 % bounds for it; None where it is infinite, or where one fold alone says nothing of bounds."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)

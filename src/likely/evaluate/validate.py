@@ -4,43 +4,35 @@ have not seen its fold. Learners that search (logistic regression) sweep again; 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.drafting import Draft, Reading, check_rows
-from likely.engines.local import Worker, sweep
 from likely.errors import InputError, LikelyError, shown
-from likely.evaluate.folds import Dealer, FoldSums, fold_sums, parts
-from likely.evaluate.lessons import Lessons, each_fold
-from likely.evaluate.losses import Chosen
+from likely.evaluate.dealing import Deal, Folds, dealt, stratified
+from likely.evaluate.folded import Folded
+from likely.evaluate.folds import FoldSums, fold_sums
+from likely.evaluate.gathering import Gathered, Gatherer, gathered
+from likely.evaluate.intervals import Parts, of_rows, of_scorer
+from likely.evaluate.judge import Judge, Models, all_classes
+from likely.evaluate.leaving import LeavingJudge, left_out_in_turn
+from likely.evaluate.lessons import Lessons
+from likely.evaluate.noting import Said, noted
 from likely.evaluate.scores import Scorer
-from likely.extending import Extender, grouped
-from likely.holding import Held, Piece, piece_rows, small
 from likely.loss import Loss
-from likely.models.chords import Together
 from likely.models.model import Learner, Model, Search
-from likely.sums.counts import Counts
-from likely.sums.ordered import Ordered, plus_tuples
 from likely.sums.summary import Summary
-from likely.table.carrying import aligned
-from likely.table.encode import Encoder
-from likely.table.labels import Labels
 from likely.table.source import Source
-from likely.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Placed = tuple[Any, Any, Any]
-Models = dict[tuple[str, int], Model]
-"""Of each learner, by name, for each lesson, by number."""
-W = TypeVar("W", bound=Worker)
+Derive = Callable[[Mapping[str, list[Model]]], Mapping[str, list[Model]]]
 
 
 @dataclass
@@ -57,207 +49,15 @@ class Validation:
     """Learners whose posterior is made of scores that are no probabilities."""
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What the models that a search found say of how it ended, and in how many folds if not in all."""
-
-
-class Folded:
-    """The rows of a source with their folds, sweep after sweep the same: kept in memory where they are few enough."""
-
-    def __init__(self, source: Source, total: Summary, reading: Reading, folds: int, seed: int) -> None:
-        self.source, self.total, self.reading, self.folds, self.seed = source, total, reading, folds, seed
-        self.columns = [c.name for c in total.schema.used]
-        self.held = Held(total, self._read)
-        self._dealt: dict[str, list[Any]] = {}
-        """Statistics beyond the first order, fold by fold."""
-
-    def _read(self) -> Iterator[Piece]:
-        """The rows and the fold of each; rows that do not count have the fold after the last."""
-        encoder, dealer = closed_encoder(self.total), Dealer(self.total.schema, self.folds, self.seed)
-
-        def piece(item: tuple[Placed, int]) -> Piece:
-            return dealt_piece(encoder, dealer, *item)
-
-        batches = aligned(self.source.batches(self.columns), piece_rows(self.total.schema))
-        yield from in_order(_placed(batches, dealer), piece, self.reading.threads)
-
-    def swept(self, worker: Callable[[], W]) -> Sequence[W]:
-        """Workers that have taken all pieces between them."""
-        return sweep(iter(self.held), worker, self.reading.threads, progress=self.reading.progress)
-
-    def summed(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
-        """What the pieces add under each key, summed in the order of the table: threads change nothing."""
-        sums = Ordered(plus_tables)
-        for part in in_order(iter(self.held), partial, self.reading.threads):
-            sums.take(part)
-        return sums.whole() or {}
-
-    def more(self, name: str, training: Sequence[Summary], seen: NDArray[np.bool_]) -> None:
-        """A statistic beyond the first order, for the total and for the rows of each lesson; one sweep gives it all."""
-        if name not in self._dealt:
-            workers = self.swept(lambda: FoldExtender(self, frozenset({name})))
-            self._dealt[name] = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
-            self.total.more[name] = reduce(add, self._dealt[name])
-        dealt, total = self._dealt[name], self.total.more[name]
-        for summary, some in zip(training, seen, strict=True):
-            if summary is not self.total:
-                # All rows but a fold's may not know a class that the fold does (tests/evaluate/test_compare.py).
-                index = {c: k for k, c in enumerate(summary.classes)}
-                places = np.array([index.get(c, -1) for c in self.total.classes], np.intp)
-                inside = [dealt[k] for k in np.flatnonzero(some)]
-                outside = [dealt[k] for k in np.flatnonzero(~some)]
-                own = total - reduce(add, outside) if len(outside) < len(inside) else reduce(add, inside)
-                summary.more[name] = own.regrouped(places, len(summary.classes)).canonical()
-
-    def search(
-        self,
-        searches: dict[tuple[str, int], Search],
-        found: dict[tuple[str, int], Model],
-        training: Sequence[Summary],
-        refused: dict[tuple[str, int], str],
-        lessons: Lessons | None = None,
-    ) -> None:
-        """Let every search have its sweeps, all of them in the same ones. Keys are (learner, lesson).
-
-        A class that only one fold has is not among those of its training rows, so that classes are numbered by lesson.
-        """
-        lessons = each_fold(self.folds) if lessons is None else lessons
-        seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
-        while searches:
-            running = dict(searches)
-            for key, value in self.summed(Looking(running, seen, tuple(training))).items():
-                try:
-                    step = running[key].step(value)
-                except LikelyError as error:
-                    refused[key[0], lessons.group[key[1]]] = str(error)
-                    continue
-                if isinstance(step, Search):
-                    searches[key] = step
-                else:
-                    found[key] = step
-                    del searches[key]
-            for key in [k for k in searches if (k[0], lessons.group[k[1]]) in refused]:
-                del searches[key]
-
-    def search_together(self, begun: Together) -> Mapping[int, Model]:
-        """Let a search for all folds have its sweeps; the models of those folds for which it found one."""
-
-        def first(piece: Piece) -> Any:
-            return begun.sheets(piece.batch, *grouped(self.total, piece.batch), piece.fold)
-
-        held: list[Any] | None = None
-        if small(self.total):
-            held = list(in_order(iter(self.held), first, self.reading.threads))
-        while not begun.done:
-            sums = Ordered(plus_tuples)
-            sheets: Any = iter(self.held) if held is None else held
-            work: Any = begun.look_at if held is not None else lambda piece, s=begun: s.look_at(first(piece))
-            for part in in_order(sheets, work, self.reading.threads):
-                sums.take(part)
-            begun = begun.step(sums.whole())
-        return begun.found
-
-
-@dataclass(frozen=True)
-class Looking:
-    """What the searches of all lessons see of a piece, by (learner, lesson)."""
-
-    running: Mapping[tuple[str, int], Search]
-    seen: NDArray[np.bool_]
-    """Which lesson sees which fold, (lessons, folds and one more for rows that do not count)."""
-    training: tuple[Summary, ...]
-
-    def __call__(self, piece: Piece) -> dict[Any, tuple[Any, ...]]:
-        out = {}
-        for key, search in self.running.items():
-            rows = piece.batch.take(np.flatnonzero(self.seen[key[1]][piece.fold]))
-            out[key] = search.look_at(rows, *grouped(self.training[key[1]], rows))
-        return out
-
-
-def plus_tables(one: dict[Any, tuple[Any, ...]], two: dict[Any, tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
-    """Tuples of sums, key by key."""
-    return {key: plus_tuples(value, two[key]) for key, value in one.items()}
-
-
-def closed_encoder(total: Summary) -> Encoder:
-    """The encoder of rows whose sums are known.
-
-    Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
-    """
-    labels = {n: s.labels for n, s in total.columns.items() if isinstance(s, Counts)}
-    return Encoder(total.schema, labels, Labels(total.classes))
-
-
-def dealt_piece(encoder: Encoder, dealer: Dealer, placed: Placed, start: int) -> Piece:
-    """Rows and the fold of each; rows that do not count have the fold after the last."""
-    arrow, codes, ordinal = placed
-    batch = encoder.encode(arrow, start)
-    assert batch.target is not None
-    counts = batch.target.codes >= 0
-    if batch.weight is not None:
-        counts &= batch.weight > 0
-    return Piece(batch, np.where(counts, dealer.folds(codes, ordinal), np.int32(dealer.folds_count)))
-
-
-def _placed(batches: Any, dealer: Dealer) -> Any:
-    start = 0
-    for batch in batches:
-        yield dealer.place(batch, start), start
-        start += batch.num_rows
-
-
-class FoldExtender:
-    def __init__(self, rows: Folded, names: frozenset[str]) -> None:
-        self.extenders = [Extender(rows.total, names) for _ in range(rows.folds)]
-
-    def take(self, piece: Piece, start: int) -> None:
-        for extender, index in zip(self.extenders, parts(piece.fold, len(self.extenders) + 1), strict=False):
-            if len(index):
-                extender.update(piece.batch.take(index))
-
-
-def all_classes(total: Summary, models: Models) -> tuple[str, ...]:
-    """The classes of the rows, then those that only knowledge names: they take their share of the probability."""
-    more = {c for model in models.values() for c in model.classes}
-    return (*total.classes, *sorted(more - set(total.classes)))
-
-
-class Judge:
-    """Scores rows by the models that have not seen their fold; `slot` says under which key the scores are added up."""
-
-    def __init__(
-        self,
-        rows: Folded,
-        models: Models,
-        lessons: Lessons,
-        slot: Callable[[str, int], Hashable],
-        extra: Any = None,
-        loss: Loss | None = None,
-    ) -> None:
-        classes = all_classes(rows.total, models)
-        self.scorers = {
-            key: Scorer(len(classes), None if loss is None else Chosen(loss, classes))
-            for key in dict.fromkeys(slot(*k) for k in models)
-        }
-        self.extra = extra
-        self._classes, self._count = classes, lessons.folds
-        self._fold = np.append(lessons.fold_of, np.int32(lessons.folds))
-        self._by: list[list[tuple[Model, list[int], Scorer]]] = [[] for _ in range(lessons.folds)]
-        for (name, k), model in models.items():
-            places = [classes.index(c) for c in model.classes]
-            self._by[lessons.fold[k]].append((model, places, self.scorers[slot(name, k)]))
-
-    def take(self, piece: Piece, start: int) -> None:
-        if self.extra is not None:
-            self.extra.take(piece, start)
-        for models, index in zip(self._by, parts(self._fold[piece.fold], self._count + 1), strict=False):
-            if not len(index) or not models:
-                continue
-            part = piece.batch.take(index)
-            assert part.target is not None
-            for model, places, scorer in models:
-                joint = np.full((part.rows, len(self._classes)), -np.inf)
-                joint[:, places] = model.log_joint(part)
-                scorer.update(joint, part.target.codes, part.weight, self._classes)
+    parts: dict[str, Parts] = field(default_factory=dict)
+    """Scores of each learner, fold by fold of every repeat; row by row where each was left out in turn."""
+    gathered: dict[str, Gathered] = field(default_factory=dict)
+    """Rows with what was said of them, of those learners that were asked for; of the first repeat."""
+    folds: int = 0
+    times: int = 1
+    """How often every row was predicted."""
+    told: tuple[str, ...] = ()
+    """What there is to say of how the rows were dealt."""
 
 
 def taught(
@@ -307,17 +107,195 @@ def taught(
 def learned(
     rows: Folded, learners: Mapping[str, Learner], sums: FoldSums
 ) -> tuple[dict[str, list[Model]], dict[str, str]]:
-    """A model of each learner for each fold, from all rows but the fold's; or why there is none."""
-    models, refused = taught(rows, learners, sums, _rests(sums))
-    kept = [n for n in learners if (n, 0) not in refused]
-    return {n: [models[n, k] for k in range(rows.folds)] for n in kept}, {n: why for (n, _), why in refused.items()}
+    """A model of each learner for each lesson of the deal, such as all rows but a fold; or why there is none."""
+    lessons = _judging(rows.deal.lessons, sums)
+    models, refused = taught(rows, learners, sums, lessons)
+    kept, count = [n for n in learners if (n, 0) not in refused], len(lessons.fold)
+    return {n: [models[n, k] for k in range(count)] for n in kept}, {n: why for (n, _), why in refused.items()}
 
 
-def _rests(sums: FoldSums) -> Lessons:
-    """The lessons of cross-validation; a fold without rows, which nothing is judged by, leaves none out."""
-    lessons = each_fold(len(sums.rows))
-    lessons.seen[(sums.rows == 0) | (sums.rows == sums.rows.sum())] = True
-    return lessons
+def _judging(lessons: Lessons, sums: FoldSums) -> Lessons:
+    """The lessons; one by which nothing is judged, since its fold has no rows, leaves none out."""
+    seen = lessons.seen.copy()
+    taught_by = np.array([int(sums.rows[some].sum()) for some in seen])
+    seen[(_judged(lessons, sums) == 0) | (taught_by == 0)] = True
+    return replace(lessons, seen=seen)
+
+
+def _judged(lessons: Lessons, sums: FoldSums) -> NDArray[np.int64]:
+    """The rows by which each lesson is judged."""
+    return np.array([int(sums.rows[lessons.fold_of == fold].sum()) for fold in lessons.fold])
+
+
+def validate(
+    source: Source,
+    first: Draft,
+    reading: Reading,
+    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    folds: int | Folds,
+    seed: int = 0,
+    extra: Any = None,
+    loss: Loss | None = None,
+    derive: Derive | None = None,
+    gather: frozenset[str] = frozenset(),
+) -> Validation:
+    """Cross-validate `learners` (or those that a function of the total names).
+
+    `extra(total)` makes something that is shown every scored piece as well. With a loss, scorers also add up what is
+    decided. `derive` makes further models out of those learned, to be scored on the same rows. Out-of-fold predictions
+    of the learners in `gather` are kept.
+    """
+    asked = Folds(folds, seed) if isinstance(folds, int) else folds
+    if asked.leave_one_out:
+        return _each_left_out(source, first, reading, learners, extra, loss, gather)
+
+    def once(k: int) -> Validation:
+        deal = dealt(source, first, reading, asked, asked.seed + k)
+        own = (None, loss, derive) if k else (extra, loss, derive, gather)
+        return _once(source, first, reading, learners, deal, *own)
+
+    return repeated(once(k) for k in range(asked.repeats))
+
+
+def repeated(each: Iterable[Validation]) -> Validation:
+    """What all repeats found; what was watched and gathered, of the first."""
+    return reduce(_with, each)
+
+
+def _with(found: Validation, more: Validation) -> Validation:
+    """Another repeat beside those before it."""
+    refused = {**more.refused, **found.refused}
+    kept = [n for n in found.scorers if n in more.scorers]
+    return replace(
+        found,
+        scorers={n: found.scorers[n] + more.scorers[n] for n in kept},
+        refused=refused,
+        notes={n: tuple(dict.fromkeys((*found.notes.get(n, ()), *more.notes.get(n, ())))) for n in kept},
+        parts={n: found.parts[n] + more.parts[n] for n in kept},
+        times=found.times + 1,
+    )
+
+
+def _once(
+    source: Source,
+    first: Draft,
+    reading: Reading,
+    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    deal: Deal,
+    extra: Any = None,
+    loss: Loss | None = None,
+    derive: Derive | None = None,
+    gather: frozenset[str] = frozenset(),
+) -> Validation:
+    """Every row that is judged, once."""
+    sums = fold_sums(source, first, reading, deal.parts, 0, deal)
+    check_classes(sums.total, source)
+    if loss is not None:
+        loss.check(sums.total.classes)  # a class that the loss does not name is refused before anything is learned
+    rows = Folded(source, sums.total, reading, deal.parts, 0, deal)
+    return validated(rows, sums, learners, extra, loss, derive, gather)
+
+
+def validated(
+    rows: Folded,
+    sums: FoldSums,
+    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    extra: Any = None,
+    loss: Loss | None = None,
+    derive: Derive | None = None,
+    gather: frozenset[str] = frozenset(),
+) -> Validation:
+    """The same for rows whose folds are summed: learn all lessons, then score every row."""
+    total, deal = sums.total, rows.deal
+    models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
+    if derive is not None:
+        models |= derive(models)
+    each = {(name, k): model for name, held in models.items() for k, model in enumerate(held)}
+    classes = all_classes(total, each)
+
+    def judge() -> Judge:
+        own = {name: Gatherer(total.rows, classes) for name in models if name in gather}
+        watching = None if extra is None else extra(total)
+        return Judge(rows, each, deal.lessons, lambda name, _: name, watching, loss, own, folds_apart=True)
+
+    judges = rows.swept(judge)
+    tests = _judged(deal.lessons, sums)
+    trained = np.array([int(sums.rows[some].sum()) for some in deal.lessons.seen])
+    scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
+    parts = {name: of_scorer(scorer, _ratio(tests, trained)) for name, scorer in scorers.items()}
+    improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
+    notes = {name: noted([Said.by(m) for m in held]) for name, held in models.items() if any(m.found() for m in held)}
+    kept = {n: gathered([j.gathered[n] for j in judges]) for n in models if n in gather}
+    count = len(deal.lessons.fold)
+    return Validation(total, scorers, refused, [j.extra for j in judges], classes, improper, notes, parts, kept, count,
+                      told=deal.notes)  # fmt: skip
+
+
+def _ratio(tests: NDArray[np.int64], trained: NDArray[np.int64]) -> float:
+    """Rows predicted for each row learned from, in the mean over lessons."""
+    some = (tests > 0) & (trained > 0)
+    return float((tests[some] / trained[some]).mean()) if some.any() else 1.0
+
+
+def _each_left_out(
+    source: Source,
+    first: Draft,
+    reading: Reading,
+    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    extra: Any,
+    loss: Loss | None,
+    gather: frozenset[str],
+) -> Validation:
+    """Each row predicted by what all others taught: in closed form where there is one, else by learning as often."""
+    deal = stratified(2, 0)
+    sums = fold_sums(source, first, reading, 2, 0, deal)
+    total = sums.total
+    check_classes(total, source)
+    if total.rows < 2:
+        raise InputError(f"{source.name} has only one row to learn from. To leave one out takes two or more.")
+    if loss is not None:
+        loss.check(total.classes)
+    wanted = learners(total) if callable(learners) else learners
+    rows = Folded(source, total, reading, 2, 0, deal)
+    closed = left_out_in_turn(wanted, total)
+    classes, others = total.classes, {n: x for n, x in wanted.items() if n not in closed}
+
+    def judge() -> LeavingJudge:
+        return LeavingJudge(closed, total.rows, classes, loss, None if extra is None else extra(total))
+
+    judges = rows.swept(judge)
+    kept = {name: gathered([j.gathered[name] for j in judges]) for name in closed}
+    found = Validation(
+        total,
+        {name: reduce(add, (j.scorers[name] for j in judges)) for name in closed},
+        {},
+        [j.extra for j in judges],
+        classes,
+        parts={name: of_rows(own) for name, own in kept.items()},
+        gathered={n: own for n, own in kept.items() if n in gather},
+        folds=total.rows,
+        told=("Each row was predicted by what all others taught.",),
+    )
+    if not others:
+        return found
+    asked = Folds(leave_one_out=True)
+    try:
+        slow = _once(source, first, reading, others, dealt(source, first, reading, asked), None, loss, None,
+                     frozenset(others))  # fmt: skip
+    except LikelyError as error:
+        if not closed:
+            raise
+        return replace(found, refused=dict.fromkeys(others, str(error)))
+    return replace(
+        found,
+        scorers={n: (found if n in closed else slow).scorers[n] for n in wanted if n in closed or n in slow.scorers},
+        refused=slow.refused,
+        classes=slow.classes if len(slow.classes) > len(classes) else classes,
+        improper=slow.improper,
+        notes=slow.notes,
+        parts=found.parts | {n: of_rows(own) for n, own in slow.gathered.items()},
+        gathered=found.gathered | {n: own for n, own in slow.gathered.items() if n in gather},
+    )
 
 
 def check_classes(total: Summary, source: Source) -> None:
@@ -331,56 +309,7 @@ def check_classes(total: Summary, source: Source) -> None:
         )
 
 
-def validate(
-    source: Source,
-    first: Draft,
-    reading: Reading,
-    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
-    folds: int,
-    seed: int,
-    extra: Any = None,
-    loss: Loss | None = None,
-    derive: Callable[[Mapping[str, list[Model]]], Mapping[str, list[Model]]] | None = None,
-) -> Validation:
-    """Cross-validate `learners` (or those that a function of the total names).
-
-    `extra(total)` makes something that is shown every scored piece as well. With a loss, scorers also add up what is
-    decided. `derive` makes further models out of those learned, to be scored on the same rows.
-    """
-    sums = fold_sums(source, first, reading, folds, seed)
-    check_classes(sums.total, source)
-    if loss is not None:
-        loss.check(sums.total.classes)  # a class that the loss does not name is refused before anything is learned
-    return validated(Folded(source, sums.total, reading, folds, seed), sums, learners, extra, loss, derive)
-
-
-def validated(
-    rows: Folded,
-    sums: FoldSums,
-    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
-    extra: Any = None,
-    loss: Loss | None = None,
-    derive: Callable[[Mapping[str, list[Model]]], Mapping[str, list[Model]]] | None = None,
-) -> Validation:
-    """The same for rows whose folds are summed: learn all lessons, then score every row."""
-    total, folds = sums.total, rows.folds
-    models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
-    if derive is not None:
-        models |= derive(models)
-    each = {(name, k): model for name, held in models.items() for k, model in enumerate(held)}
-
-    def judge() -> Judge:
-        return Judge(rows, each, each_fold(folds), lambda name, _: name, None if extra is None else extra(total), loss)
-
-    judges = rows.swept(judge)
-    scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
-    improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
-    notes = {name: noted([m.notes for m in held]) for name, held in models.items() if any(m.found() for m in held)}
-    return Validation(total, scorers, refused, [j.extra for j in judges], all_classes(total, each), improper, notes)
-
-
-def noted(notes: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The notes of the models of all folds, each once, those of most folds first."""
-    count = Counter(note for each in notes for note in dict.fromkeys(each))
-    folds = len(notes)
-    return tuple(n if c == folds else f"{n} (In {c} of {folds} folds.)" for n, c in count.most_common())
+def judged_rows(found: Validation, name: str) -> int:
+    """Rows that were predicted, each counted once however often and whatever it weighs."""
+    share = float(found.parts[name].weight.sum()) / found.times / float(found.total.total.floats().sum())
+    return max(round(found.total.rows * min(share, 1.0)), 1)

@@ -12,9 +12,12 @@ from operator import add
 
 import numpy as np
 
+from likely.evaluate.ceiling import Sampled
 from likely.evaluate.copies import Copied, Copies
 from likely.evaluate.information import Attribute, attributes, entropy, information
+from likely.evaluate.plane import Plane, PlaneSampler, worth_a_picture
 from likely.evaluate.redundancy import Sample, Sampler
+from likely.evaluate.twice import RowCopies
 from likely.holding import Piece
 from likely.models.model import Model
 from likely.models.product import Product
@@ -28,13 +31,19 @@ LEARNER = "learner"
 class Watcher:
     """One for each thread."""
 
-    def __init__(self, total: Summary, found: list[Attribute]) -> None:
+    def __init__(self, total: Summary, found: list[Attribute], plane: tuple[str, str] | None = None) -> None:
         self.sampler = Sampler(total, found)
+        self.plane = None if plane is None else PlaneSampler(total, plane)
         self.copies = {name: Copied() for name, held in total.columns.items() if isinstance(held, Words)}
+        self.rows, self.sampled = RowCopies(total), Sampled(total)
 
     def take(self, piece: Piece, start: int) -> None:
         """Watch some rows."""
         self.sampler.take(piece, start)
+        self.rows.take(piece, start)
+        self.sampled.take(piece, start)
+        if self.plane is not None:
+            self.plane.take(piece, start)
         batch = piece.batch
         for name, copied in self.copies.items():
             cells, target = batch.cells[name], batch.target
@@ -46,7 +55,9 @@ class Watcher:
 class Watch:
     """Makes the watchers of one look, and reads what they saw."""
 
-    def __init__(self) -> None:
+    def __init__(self, picture: bool = False) -> None:
+        self.picture = picture
+        """Whether the two numbers that tell most are to be drawn."""
         self.only = ""
         """The text column that the learner's models know alone, if there is one."""
         self.attributes: list[Attribute] = []
@@ -55,7 +66,7 @@ class Watch:
     def __call__(self, total: Summary) -> Watcher:
         if self._total is not total:
             self.attributes, self._total = attributes(total), total
-        return Watcher(total, self.attributes)
+        return Watcher(total, self.attributes, worth_a_picture(self.attributes, total) if self.picture else None)
 
     def of_texts(self, models: Mapping[str, list[Model]]) -> dict[str, list[Model]]:
         """For each text column the learner's models with that factor alone, where they have others too."""
@@ -75,6 +86,22 @@ class Watch:
     def sample(watchers: Sequence[Watcher]) -> Sample:
         """The sample of rows of all of them."""
         return reduce(add, (w.sampler.sample for w in watchers))
+
+    @staticmethod
+    def row_copies(watchers: Sequence[Watcher]) -> Copies:
+        """Rows that occur more than once."""
+        return reduce(add, (w.rows.copied for w in watchers)).read()
+
+    @staticmethod
+    def sampled(watchers: Sequence[Watcher]) -> list[Sampled]:
+        """Rows that were kept."""
+        return [w.sampled for w in watchers]
+
+    @staticmethod
+    def plane(watchers: Sequence[Watcher], total: Summary) -> Plane | None:
+        """The picture of two numbers, where there is one."""
+        held = [w.plane for w in watchers if w.plane is not None]
+        return reduce(add, held).drawn(total) if held else None
 
     @staticmethod
     def copies(watchers: Sequence[Watcher]) -> dict[str, Copies]:

@@ -82,7 +82,7 @@ def words_told(
 ) -> WordsTold:
     """What the words of a column say. `rows` is the weight of all rows; `scale` times a weight is a number of rows."""
     held = words.held()
-    have = _documents(words, len(classes))
+    have = documents(words, len(classes))
     total = float(have.sum())
     missing = max(1 - total / rows, 0.0) if rows else 0.0
     known = len(held.vocabulary) - (len(held.vocabulary) > 0 and held.vocabulary[0] == "")
@@ -92,7 +92,7 @@ def words_told(
     in_nearly_all: list[tuple[float, int, NDArray[np.float64]]] = []
     deciding: list[tuple[float, int, NDArray[np.float64]]] = []
     pieces: list[tuple[float, float, int, int, float]] = []
-    for first, table in _tables(words, len(classes)):
+    for first, table in tables(words, len(classes)):
         bits = _bits(table, have, scale)
         best += _most(bits, table, first, MOST)
         if scale * total >= ENOUGH:
@@ -120,7 +120,7 @@ def words_told(
     return WordsTold(name, total, missing, known, made(strongest), made(in_nearly_all), made(deciding), told)
 
 
-def _documents(words: Words, classes: int) -> NDArray[np.float64]:
+def documents(words: Words, classes: int) -> NDArray[np.float64]:
     """The weight of the texts of each class; those of size 0 are missing."""
     held = words.held()
     out = np.zeros(classes)
@@ -130,7 +130,7 @@ def _documents(words: Words, classes: int) -> NDArray[np.float64]:
     return out
 
 
-def _tables(words: Words, classes: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
+def tables(words: Words, classes: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """The weight of texts of each class that have each word, (words, classes), some words at a time."""
     held = words.held()
     group, weight = held.group, held.weight.floats()

@@ -103,7 +103,7 @@ def _read(model: Model, arrow: Any, start: int, row: Mapping[str, object]) -> tu
     cells = {name: label(value) for name, value in row.items()}
     states: dict[str, State] = {}
     for column in model.schema.attributes:
-        state = _state(batch, column.name)
+        state = state_of(batch, column.name)
         if column.name in encoder.strays or (state == "missing" and _is_word(cells.get(column.name), column, model)):
             state = "stray"
         states[column.name] = state
@@ -121,7 +121,8 @@ def _is_word(cell: str | None, column: Column, model: Model) -> bool:
     return False
 
 
-def _state(batch: Batch, name: str) -> State:
+def state_of(batch: Batch, name: str) -> State:
+    """What the first row's cell of a column is, as far as the cell itself says."""
     cells = batch.cells[name]
     if isinstance(cells, Codes):
         code = int(cells.codes[0])

@@ -16,6 +16,7 @@ from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.explaining import words
 from likely.explaining.asked import Asked, asked
 from likely.explaining.candidates import Choice, additive, choices
+from likely.explaining.pieces import alone_in
 from likely.explaining.searching import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
 from likely.explaining.turning import Alone, alone_of, rounded, told_value
 from likely.explaining.wordless import Wordless, without_words
@@ -29,8 +30,9 @@ from likely.table.labels import label
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TRIES, TRIES_OF_ROWS = 400_000, 4_000
-"""Rows that are tried where no sum of terms can be searched; fewer where each is compared with all rows of training."""
+TRIES, TRIES_OF_MANY, TRIES_OF_ROWS = 400_000, 10_000, 4_000
+"""Rows that are tried where no sum of terms can be searched; fewer where several members are asked about each, or each
+is compared with all rows of training."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """What would have to be other than it is. `changes` are the fewest; empty where none were found."""
+    """What would have to be other than it is. `changes` are the fewest; empty where none were found.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> found = likely.counterfactual(model, {"sky": "sun"})
+    >>> found.decision, found.towards, [c.name for c in found.changes]
+    ('y', 'n', ['sky'])
+    """
 
     target: str
     decision: str | None
@@ -280,9 +289,10 @@ class _Asking:
 
     def fewest(self, found: list[Choice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
         """The fewest changes, and whether that is sure."""
-        pieces = additive(self.model) if self.loss is None else None
+        pieces = additive(alone_in(self.model)[0]) if self.loss is None else None
         if pieces is None:
-            tries = Budget(TRIES_OF_ROWS if "rows" in self.model.summary.more else TRIES)
+            many = TRIES_OF_MANY if getattr(self.model, "members", ()) else TRIES
+            tries = Budget(TRIES_OF_ROWS if "rows" in self.model.summary.more else many)
 
             def do(some: Sequence[int], codes: NDArray[np.intp]) -> NDArray[np.bool_]:
                 values = {found[k].name: found[k].values[codes[:, j]] for j, k in enumerate(some)}
@@ -308,7 +318,7 @@ class _Asking:
         wanted: NDArray[np.intp],
     ) -> tuple[Pick, bool]:
         # Added up without the attributes that may change: taking -inf away again would not bring anything back.
-        terms = self.model.terms(self.row.batch)
+        terms = alone_in(self.model)[0].terms(self.row.batch)
         kept = [k for k, n in enumerate(terms.names) if k == 0 or n not in {c.name for c in found}]
         fixed = terms.array[0][kept].sum(axis=0)
         best: Pick = ()

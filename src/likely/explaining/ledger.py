@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from likely import showing
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.explaining import words
 from likely.explaining.asked import Asked, State, asked
 from likely.explaining.marking import Span
 from likely.explaining.odds import UNITS, Unit, in_unit, log_odds_of, steps_between, steps_of_rest
 from likely.explaining.pieces import Kind, Piece, pieces_of
+from likely.models.chosen import Chosen
 from likely.models.logistic import LogOdds
 from likely.models.model import Model
 from likely.models.posterior import Posterior
@@ -121,6 +123,18 @@ class Ledger:
 
     def __str__(self) -> str:
         return words.written(self)
+
+    def _repr_html_(self) -> str:
+        """The ledger, for a notebook."""
+        first, *_ = str(self).splitlines() or [""]
+        lines = []
+        for e in self.ordered:
+            found = self.evidence(e)
+            name = "before any value" if e.kind == "prior" else f"{e.name} = {e.cell}" if e.cell else e.name
+            lines.append((name, "–" if found is None else f"{found:+.3g}", words.sentence(self, e)))
+        against = "the rest" if self.against is None else self.against
+        header = (f"evidence for {self.of} against {against}", self.unit, "")
+        return showing.table(first, header, lines, right=(1,), remarks=self.remarks)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON; what is infinite or has no value is None."""
@@ -276,6 +290,8 @@ def _remarks(model: Model, row: Asked, undefined: bool, entries: Sequence[Entry]
             "Logistic measures numbers from their mean and levels from the most frequent one: the constant is the odds "
             "of a row of these, and no prior."
         )
+    if told is None and isinstance(model, Chosen):
+        out.append(model.ledger_of)
     if undefined:
         out.append(words.ruled_out(model.classes, entries))
     for entry in entries:

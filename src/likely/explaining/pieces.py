@@ -13,16 +13,18 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.explaining.asked import Asked, State
 from likely.explaining.marking import Span, places_of
+from likely.models.chosen import Chosen
 from likely.models.logistic import LogOdds
 from likely.models.model import Model
 from likely.models.product import Product
 from likely.models.textfactor import TextFactor
 from likely.models.tree import TreeModel
+from likely.models.weighed import Weighed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Kind = Literal["prior", "constant", "value", "block", "all", "part"]
+Kind = Literal["prior", "constant", "value", "block", "all", "part", "rest"]
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,16 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
         return _whole(model, joint), str(error)
     names, array = list(terms.names), terms.array[0]
     # What normalises the scores of logistic regression is the same for all classes: it is no evidence.
-    last = len(names) - isinstance(model, LogOdds)
-    pieces = [Piece("", "constant" if isinstance(model, LogOdds) else "prior", array[0])]
-    factors: dict[str, Any] = {f.name: f for f in model.factors} if isinstance(model, Product) else {}
+    last = len(names) - isinstance(model, (LogOdds, Chosen))
+    pieces = [Piece("", "constant" if isinstance(model, LogOdds) or _is_mixed(model) else "prior", array[0])]
+    alone, power = alone_in(model)
+    factors: dict[str, Any] = {f.name: f for f in alone.factors} if isinstance(alone, (Product, Weighed)) else {}
     found: dict[str, Piece] = {}
     for name, logs in zip(names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
         members = tuple(getattr(factor, "names", ()))
-        piece = _of_block(name, members, logs, row) if members else _of_one(model, name, factor, logs, row)
+        own = power * (alone.power_of(name) if isinstance(alone, Weighed) else 1.0)
+        piece = _of_block(name, members, logs, row) if members else _of_one(alone, name, factor, logs, row, own)
         found.update(dict.fromkeys(members or (name,), piece))
     nothing = np.zeros(len(model.classes))
     for column in model.schema.attributes:
@@ -68,29 +72,43 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
+    if _is_mixed(model):
+        pieces.append(Piece("", "rest", array[-1]))
     return pieces, None
 
 
-def _of_one(model: Model, name: str, factor: Any, logs: NDArray[np.float64], row: Asked) -> Piece:
+def alone_in(model: Model) -> tuple[Model, float]:
+    """The one model that speaks, and the power that its evidence is raised to: its temperature, where it has one."""
+    if isinstance(model, Chosen) and len(model.members) == 1:
+        return model.members[0], float(model.temperatures[0])
+    return model, 1.0
+
+
+def _is_mixed(model: Model) -> bool:
+    """Whether several members were averaged, so that their terms are not all there is."""
+    return isinstance(model, Chosen) and len(model.members) > 1
+
+
+def _of_one(model: Model, name: str, factor: Any, logs: NDArray[np.float64], row: Asked, power: float) -> Piece:
     if isinstance(factor, TextFactor):
-        return _of_text(name, factor, logs, row)
+        return _of_text(name, factor, logs, row, power)
     split: Any = getattr(factor, "parts", None)
     parts: tuple[Piece, ...] = ()
     if split is not None:
         told, each = split(row.batch.cells[name])
-        parts = tuple(Piece(str(t), "part", np.asarray(v)) for t, v in zip(told, each, strict=True))
+        parts = tuple(Piece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
     note = _tree_note(model, name, row, logs) if isinstance(model, TreeModel) else ""
     return Piece(name, "value", logs, row.cells.get(name), row.states[name], note, parts)
 
 
-def _of_text(name: str, factor: TextFactor, logs: NDArray[np.float64], row: Asked) -> Piece:
+def _of_text(name: str, factor: TextFactor, logs: NDArray[np.float64], row: Asked, power: float) -> Piece:
     """A text with its words, each with its places in the text."""
     cells = row.batch.cells[name]
     text = cells.text(0)
     places = places_of(text, factor.scores.tokens)
     told, each = factor.parts(cells)
     parts = tuple(
-        Piece(str(t), "part", np.asarray(v), spans=places.get(t, ())) for t, v in zip(told, each, strict=True)
+        Piece(str(t), "part", power * np.asarray(v), spans=places.get(t, ())) for t, v in zip(told, each, strict=True)
     )
     total = sum(map(len, places.values()))
     unknown = total - sum(len(p.spans) for p in parts)
@@ -120,6 +138,8 @@ def _whole(model: Model, joint: NDArray[np.float64]) -> list[Piece]:
 
 def _tree_note(model: TreeModel, name: str, row: Asked, logs: NDArray[np.float64]) -> str:
     names = [axis.name for axis in model.grid.axes]
+    if name not in names:  # left out of the tree
+        return ""
     parent = int(model.parents[names.index(name)])
     if row.states[name] != "known":
         return "is not known: what it says is what depends on it" if logs.any() else ""

@@ -100,7 +100,7 @@ def heading(entry: Entry) -> str:
         return clean(entry.name if entry.state == "missing" else entry.cell, 60)
     if entry.kind == "value":
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
-    names = {"prior": "before any value", "constant": "constant", "all": "all values together"}
+    names = {"prior": "before any value", "constant": "constant", "all": "all values together", "rest": "the rest"}
     return names.get(entry.kind) or clean(entry.name)
 
 

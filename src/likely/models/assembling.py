@@ -6,7 +6,7 @@ their part. Knows nothing of what is done with the weights.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -18,7 +18,7 @@ from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.hypotheses import Beliefs, Hypotheses
 from likely.models.mixing import mixed
-from likely.models.model import Model, Search
+from likely.models.model import Model, Search, unread_texts
 from likely.models.posterior import Matrix
 from likely.models.stacking import stacked
 from likely.sums.summary import Summary
@@ -66,17 +66,20 @@ class Assembly(Search):
 
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
         """Sums of each part; else what the members' own searches want; else scores of held-out rows."""
-        batch, group = self._translated(batch, group)
+        batch, group = translated(self.summary, batch, group)
         part = dealt(batch, self.learner.parts)
         if self._dealing:
-            return tuple(self._summed(batch.take(np.flatnonzero(part == p))) for p in range(self.learner.parts))
+            return tuple(
+                summed(self.summary, batch.take(np.flatnonzero(part == p)), self.summary.more)
+                for p in range(self.learner.parts)
+            )
         if self._searches:
             out = []
             for (_, hidden), search in self._searches.items():
                 rows = np.flatnonzero(part != hidden)
                 classes = (self.known or {}).get(hidden, self.summary.classes)
                 own = among(self.summary.classes, classes)[group[rows]]
-                out.append(_Several(search.look_at(batch.take(rows), own, weight[rows])))
+                out.append(Several(search.look_at(batch.take(rows), own, weight[rows])))
             return tuple(out)
         return (self._scored(batch, group, weight, part),)
 
@@ -97,25 +100,6 @@ class Assembly(Search):
             return _made(self.learner, self.summary, after.jobs, *known, searched=True)
         beliefs, notes = stacked(self.learner.titles, *sums[0].arrays())
         return _made(self.learner, self.summary, self.jobs, beliefs, notes, searched=True)
-
-    def _translated(self, batch: Batch, group: Ints) -> tuple[Batch, Ints]:
-        """The batch under the classes of the summary, whatever classes its reader knows."""
-        if batch.target is None:
-            return batch, group
-        own = among(batch.target.labels.names, self.summary.classes)[batch.target.codes]
-        own = np.where(group < 0, np.int32(-1), own)
-        if batch.weight is not None:
-            own = np.where(batch.weight > 0, own, np.int32(-1))
-        return replace(batch, target=Codes(own, Labels(self.summary.classes))), own
-
-    def _summed(self, batch: Batch) -> Summary:
-        out = Summary(self.summary.schema)
-        out.labels = Labels(self.summary.classes)
-        out.update(batch)
-        more = {name: self.summary.begun(name) for name in self.summary.more}
-        out.update_more(batch, more)
-        out.more = more
-        return out
 
     def _with_parts(self, parts: tuple[Summary, ...]) -> Search:
         """Members for each part, learned from the sums of all others."""
@@ -147,14 +131,14 @@ class Assembly(Search):
         return _Scores(scores, len(self.learner.members))
 
 
-class _Several:
+class Several:
     """What one of several searches wants added up."""
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values
 
-    def __add__(self, other: _Several) -> _Several:
-        return _Several(tuple(a + b for a, b in zip(self.values, other.values, strict=True)))
+    def __add__(self, other: Several) -> Several:
+        return Several(tuple(a + b for a, b in zip(self.values, other.values, strict=True)))
 
 
 class _Scores:
@@ -171,20 +155,42 @@ class _Scores:
         return scores, np.concatenate([np.empty(0), *(w for _, w in self._chunks)])
 
 
+def translated(summary: Summary, batch: Batch, group: Ints) -> tuple[Batch, Ints]:
+    """The batch under the classes of the summary, whatever classes its reader knows."""
+    if batch.target is None:
+        return batch, group
+    own = among(batch.target.labels.names, summary.classes)[batch.target.codes]
+    own = np.where(group < 0, np.int32(-1), own)
+    if batch.weight is not None:
+        own = np.where(batch.weight > 0, own, np.int32(-1))
+    return replace(batch, target=Codes(own, Labels(summary.classes))), own
+
+
+def summed(summary: Summary, batch: Batch, wishes: Iterable[str]) -> Summary:
+    """The sums of some rows, of the first order and those wished for, cut as the summary of all rows cuts."""
+    out = Summary(summary.schema)
+    out.labels = Labels(summary.classes)
+    out.update(batch)
+    out.more = {name: summary.begun(name) for name in wishes}
+    out.update_more(batch, out.more)
+    return out
+
+
 def among(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
     """Our code for each of their codes, -1 where we have none; the last two places serve the codes -2 and -1."""
     index = {name: k for k, name in enumerate(ours)}
     return np.array([*(index.get(name, -1) for name in theirs), -1, -1], np.int32)
 
 
-def dealt(batch: Batch, parts: int) -> Ints:
+def dealt(batch: Batch, parts: int, seed: int = 0) -> Ints:
     """The part of each row, by its place in the table alone."""
-    return (mixed(0, batch.start, batch.rows) % np.uint64(parts)).astype(np.int32)
+    return (mixed(seed, batch.start, batch.rows) % np.uint64(parts)).astype(np.int32)
 
 
-def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...]) -> Matrix:
-    """log P(class | row) over these classes; a row that cannot be classified is all -inf."""
-    joint = model.log_joint(batch)
+def log_posterior(model: Model, batch: Batch, classes: tuple[str, ...], joint: Matrix | None = None) -> Matrix:
+    """log P(class | row) over these classes; a row that cannot be classified is all -inf. `joint` is the model's score,
+    where it is known already."""
+    joint = model.log_joint(batch) if joint is None else joint
     evidence = np.empty(len(joint))
     kernels.normalise(np.array(joint, np.float64, order="C"), evidence)
     own = joint - np.where(np.isneginf(evidence), 0.0, evidence)[:, None]
@@ -237,10 +243,10 @@ def _made(
     searched: bool,
 ) -> Model:
     models = []
-    said = list(notes)
+    said, unread = list(notes), unread_texts(summary.schema)  # which the mixture says once, of all members
     for h, title in enumerate(learner.titles):
         model = jobs[h, WHOLE]
         assert isinstance(model, Model)
         models.append(model)
-        said += [f"{title}: {note}" for note in model.notes]
+        said += [f"{title}: {note}" for note in model.notes if note not in unread]
     return learner.made(summary, tuple(models), replace(beliefs, searched=searched), tuple(said))

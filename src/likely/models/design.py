@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import wrap
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class LevelWeights:
 Weighed: TypeAlias = NumberWeights | LevelWeights
 
 
-def outputs(constant: NDArray[np.float64], parts: Sequence[Weighed], batch: Batch) -> NDArray[np.float64]:
+def outputs(constant: NDArray[np.float64], parts: Sequence[Any], batch: Batch) -> NDArray[np.float64]:
     """constant + what each attribute adds, in order, (rows, outputs)."""
     out = np.empty((batch.rows, len(constant)))
     out[:] = constant
@@ -138,8 +138,16 @@ def outputs(constant: NDArray[np.float64], parts: Sequence[Weighed], batch: Batc
         rows = slice(start, start + BLOCK)
         block = batch.sliced(rows)
         for part in parts:
-            part.add(block.cells[part.name], out[rows])
+            add_part(part, block, out[rows])
     return out
+
+
+def add_part(part: Any, batch: Batch, out: NDArray[np.float64]) -> None:
+    """Add what one part says: products read the cells of several columns, any other part those of one."""
+    if hasattr(part, "add_from"):
+        part.add_from(batch, out)
+    else:
+        part.add(batch.cells[part.name], out)
 
 
 def level_weights(name: str, weights: dict[str, NDArray[np.float64]], size: int) -> LevelWeights:

@@ -7,8 +7,8 @@ from typing import Any
 from likely.models.learners import LEARNERS
 from likely.models.naive import NaiveBayes
 
-_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes")
-"""These need members, or no target, or come in several kinds."""
+_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Auto")
+"""These need members, or no target, come in several kinds, or would try all others anew in every fold (ask for it)."""
 MOST_FOR_NEIGHBORS = 100_000
 """Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
 

@@ -39,12 +39,14 @@ class Hypotheses(ABC):
     they say how useful a member is beside the others). Or a number for each member, or for each title."""
     prior: tuple[float, ...] | None = None
     """P(h) before the data, for 'evidence'; equal where none is given."""
+    temperatures: tuple[float, ...] | None = None
+    """What the log-odds of each member are multiplied with, where they are to be shrunk (below 1) or stretched."""
     parts: int = 5
     """For 'held-out': rows are dealt by their place in the table to this many parts; each is scored by members that
     learned from the others."""
 
     def __post_init__(self) -> None:
-        members = tuple(_spec(m) for m in _listed(self.members))
+        members = tuple(spec_of_member(m) for m in _listed(self.members))
         if not members:
             raise SettingError(f"{type(self).__name__} has no members. Name at least one learner.")
         object.__setattr__(self, "members", members)
@@ -59,6 +61,8 @@ class Hypotheses(ABC):
         else:
             given = self._by_title(self.weights) if isinstance(self.weights, Mapping) else self.weights
             object.__setattr__(self, "weights", _distribution(given, len(members), "weights"))
+        if self.temperatures is not None:
+            object.__setattr__(self, "temperatures", _temperatures(self.temperatures, len(members)))
         if self.prior is not None:
             if self.weights != "evidence":
                 raise SettingError("A prior of hypotheses goes with weights='evidence' only.")
@@ -67,18 +71,12 @@ class Hypotheses(ABC):
     @property
     def learners(self) -> tuple[Learner, ...]:
         """The members as learners."""
-        return tuple(_learner(m) for m in self.members)
+        return tuple(learner_of(m) for m in self.members)
 
     @property
     def titles(self) -> tuple[str, ...]:
         """A name for each member: its learner and the settings that are not the usual ones; no two are the same."""
-        out: list[str] = []
-        seen: Counter[str] = Counter()
-        for learner in self.learners:
-            title = _title(learner)
-            seen[title] += 1
-            out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
-        return tuple(out)
+        return titles_of(self.learners)
 
     def _by_title(self, weights: Mapping[str, float]) -> list[float]:
         titles = self.titles
@@ -147,6 +145,9 @@ class Believing(Model):
             title = "Hypotheses, weighted for the best held-out log score of their mixture (stacking)"
             header = ["hypothesis", "weight", "held-out log score of a row"]
         columns = [beliefs.titles, beliefs.weight.tolist(), beliefs.figure.tolist()][: len(header)]
+        if self.learner.temperatures is not None:
+            header.append("temperature")
+            columns.append(self.learner.temperatures)
         best = beliefs.titles[beliefs.best]
         name = "MAP hypothesis" if weights != "held-out" else "greatest weight"
         return (
@@ -171,19 +172,19 @@ def _listed(members: Any) -> list[Any]:
     return list(members) if isinstance(members, Sequence) and not isinstance(members, str) else [members]
 
 
-def _spec(member: Any) -> dict[str, Any]:
+def spec_of_member(member: Any) -> dict[str, Any]:
     """A member as plain values, all its settings spelled out."""
     from likely.models.learners import settings_of
 
-    learner = _learner(member) if isinstance(member, (Mapping, str)) else member
-    if isinstance(learner, Hypotheses):
+    learner = learner_of(member) if isinstance(member, (Mapping, str)) else member
+    if isinstance(learner, Hypotheses) or type(learner).__name__ == "Auto":
         raise SettingError(f"{type(learner).__name__} cannot be a member of a mixture. Name its members instead.")
     if isinstance(learner, type) or not isinstance(learner, Learner):
         raise SettingError(f"{shown(member)} is no learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
     return {"name": type(learner).__name__, **settings_of(learner)}
 
 
-def _learner(spec: Mapping[str, Any] | str) -> Learner:
+def learner_of(spec: Mapping[str, Any] | str) -> Learner:
     from likely.models.learners import learner_named
 
     settings = {"name": spec} if isinstance(spec, str) else dict(spec)
@@ -193,11 +194,32 @@ def _learner(spec: Mapping[str, Any] | str) -> Learner:
     return cast("Learner", learner_named(name, settings))
 
 
+def titles_of(learners: Sequence[Learner]) -> tuple[str, ...]:
+    """A name for each learner: what it is called and the settings that are not the usual ones; no two are the same."""
+    out: list[str] = []
+    seen: Counter[str] = Counter()
+    for learner in learners:
+        title = _title(learner)
+        seen[title] += 1
+        out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
+    return tuple(out)
+
+
 def _title(learner: Learner) -> str:
     from likely.models.learners import changed_settings
 
     changed = ", ".join(f"{name}={value!r}" for name, value in changed_settings(learner).items())
     return type(learner).__name__ + (f"({changed})" if changed else "")
+
+
+def _temperatures(values: Sequence[float], size: int) -> tuple[float, ...]:
+    given = list(values)
+    if len(given) != size:
+        raise SettingError(f"temperatures has {len(given)} numbers, but there are {size} members. Give one for each.")
+    for value in given:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+            raise SettingError(f"temperatures holds {shown(value)}. They must be finite numbers above zero.")
+    return tuple(float(v) for v in given)
 
 
 def _distribution(values: Sequence[float], size: int, name: str) -> tuple[float, ...]:

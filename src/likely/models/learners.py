@@ -10,6 +10,7 @@ from typing import Any
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.aode import OneDependence
+from likely.models.auto import Auto
 from likely.models.baseline import Prior
 from likely.models.density import Density
 from likely.models.full import FullBayes
@@ -19,14 +20,17 @@ from likely.models.logistic import Logistic
 from likely.models.mixture import Gibbs, Mixture
 from likely.models.naive import NaiveBayes
 from likely.models.neighbors import Neighbors
+from likely.models.onerule import OneRule
 from likely.models.pooled import Pooled
 from likely.models.text import checked_text, checked_texts
 from likely.models.tree import Tree
+from likely.models.tuned import Tuned
 from likely.sums import state
 
 LEARNERS: dict[str, type[Any]] = {
     learner.__name__: learner
     for learner in (
+        Auto,
         Linear,
         Logistic,
         Prior,
@@ -38,7 +42,9 @@ LEARNERS: dict[str, type[Any]] = {
         Mixture,
         Gibbs,
         OneDependence,
+        OneRule,
         Tree,
+        Tuned,
     )
 }
 

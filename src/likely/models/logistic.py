@@ -13,10 +13,11 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.columns import Design
-from likely.models.design import Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
+from likely.models.curves import CURVES, Curve, Curves
+from likely.models.design import add_part, exhibit, hyperplane, outputs, plane_exhibit, spreadless
 from likely.models.model import Exhibit, Model, Search, Terms, learnable
 from likely.models.posterior import Matrix
-from likely.models.ranges import checked
+from likely.models.ranges import check_choice, checked
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 MOST = 2_000
 """Weights (columns of the design times classes but one) for which curvature is still kept and solved."""
+QUICK = 100
+"""Those for which it is kept and solved, where the tolerance is as large as what steps by gradients leave."""
+MOST_BY_STEPS = 500_000
+"""Weights that can be found by gradients alone."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,19 @@ class Logistic:
     """As often as this the rows are read at most."""
     tolerance: float = 1e-12
     """The search ends when another step promises less than this, in units of log-likelihood."""
+    numbers: Curve = "linear"
+    """How numbers enter. 'linear': as they are, in standard units. 'squares': with their squares and the products of
+    every two (of up to 40 numbers), no farther than 4 standard deviations. 'binned': as 8 bins of about equal weight.
+    In the last two every level and bin has a weight, and ridge holds those of numbers in units of their spread."""
 
     def __post_init__(self) -> None:
         checked(self, "ridge", "tolerance")
+        check_choice("numbers", self.numbers, CURVES)
+        if self.numbers != "linear" and not self.ridge:
+            raise SettingError(
+                f"numbers={self.numbers!r} needs ridge above 0: the columns of a number depend on each other, so that "
+                "plain maximum likelihood has no single answer."
+            )
         if not isinstance(self.max_sweeps, int) or isinstance(self.max_sweeps, bool) or self.max_sweeps < 1:
             raise SettingError(f"max_sweeps is {shown(self.max_sweeps)}. It must be a whole number, one or more.")
 
@@ -63,23 +78,36 @@ class Logistic:
 
     def learn(self, summary: Summary) -> LogOdds | Search:
         """Begin the search; with a single class there is nothing to search for."""
+        from likely.models.climbing import LEAST_PROMISE, Climb
         from likely.models.newton import Newton
 
         summary = learnable(summary)
-        design = Design(summary)
+        design = self.design(summary)
         size, classes = design.size, len(summary.classes)
-        if size * (classes - 1) > MOST:
+        weights = size * (classes - 1)
+        if weights > (MOST_BY_STEPS if self.ridge else MOST):
+            most = MOST_BY_STEPS if self.ridge else MOST
             raise SettingError(
-                f"Logistic would need {size * (classes - 1):,} weights ({size:,} columns and levels for all but one of "
-                f"{classes:,} classes); it takes {MOST:,} at most. Leave columns with many levels out "
-                "(--type COLUMN=ignore), or use naive Bayes."
+                f"Logistic would need {weights:,} weights ({size:,} columns and levels for all but one of "
+                f"{classes:,} classes); it takes {most:,} at most{'' if self.ridge else ' without ridge'}. Leave "
+                "columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
             )
         if classes == 1:
             return LogOdds.of(self, design, np.zeros((size, 1)), {}, ())
-        return Newton.begun(self, design)
+        # Who asks for no more than steps promise is given steps, where Newton's curvature would be much to sum.
+        many = QUICK if self.tolerance >= LEAST_PROMISE else MOST
+        if isinstance(design, Design) and weights <= many:
+            return Newton.begun(self, design)
+        return Climb.begun(self, design)
+
+    def design(self, summary: Summary) -> Design | Curves:
+        """The columns that a row is turned into."""
+        return Design(summary) if self.numbers == "linear" else Curves(summary, self.numbers)
 
     def learn_together(self, total: Summary, training: Sequence[Summary]) -> Together | None:
         """Begin the search for all folds of a cross-validation at once, where that can be done."""
+        if self.numbers != "linear":
+            return None
         from likely.models.chords import Together
 
         plain = [summary.canonical().without_text() for summary in (total, *training)]
@@ -89,7 +117,7 @@ class Logistic:
         """The model as a file keeps it."""
         facts = {k: float(v) for k, v in found["facts"].items()}
         weights = np.ascontiguousarray(found["weights"], np.float64)
-        return LogOdds.of(self, Design(summary.canonical()), weights, facts, tuple(map(str, found["remarks"])))
+        return LogOdds.of(self, self.design(learnable(summary)), weights, facts, tuple(map(str, found["remarks"])))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,7 +129,9 @@ class LogOdds(Model):
     learner: Logistic
     weights: NDArray[np.float64]
     """(columns of the design, classes)."""
-    parts: tuple[Weighed, ...]
+    parts: tuple[Any, ...]
+    """What each attribute adds."""
+    design: Design | Curves
     facts: dict[str, float]
     """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
     remarks: tuple[str, ...]
@@ -110,7 +140,7 @@ class LogOdds(Model):
     def of(
         cls,
         learner: Logistic,
-        design: Design,
+        design: Design | Curves,
         weights: NDArray[np.float64],
         facts: dict[str, float],
         remarks: tuple[str, ...],
@@ -122,6 +152,7 @@ class LogOdds(Model):
             notes=(*spreadless(design.left_out), *remarks),
             weights=weights,
             parts=design.parts(weights),
+            design=design,
             facts=facts,
             remarks=remarks,
         )
@@ -138,7 +169,7 @@ class LogOdds(Model):
         out[0] = self.weights[0]
         total = out[0].copy()
         for term, part in zip(out[1:-1], self.parts, strict=True):
-            part.add(batch.cells[part.name], term)
+            add_part(part, batch, term)
             total += term
         out[-1] = _normaliser(total)
         return Terms(("(constant)", *(p.name for p in self.parts), "(normalised)"), out.transpose(1, 0, 2))
@@ -151,8 +182,11 @@ class LogOdds(Model):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
-        tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], self.parts)]
-        if len(self.classes) == 2:
+        if isinstance(self.design, Curves):
+            tables = [self.design.exhibit(self.weights)]
+        else:
+            tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], self.parts)]
+        if len(self.classes) == 2 and isinstance(self.design, Design):
             # Weights of two classes are opposite, so the first one's output is half of its log-odds.
             plane = hyperplane(float(self.weights[0, 0]), self.parts, 0)
             tables.append(plane_exhibit(plane, self.classes[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from likely.models.hypotheses import Beliefs, Believing, Hypotheses
 from likely.models.mixing import shares
 from likely.models.model import Model
 from likely.models.posterior import Matrix, Posterior
+from likely.models.tempering import tempered
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -89,11 +91,7 @@ class Mixed(Believing):
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row). A hypothesis that calls the row impossible says nothing; the others share its weight."""
-        out = np.full((batch.rows, len(self.classes)), -np.inf)
-        for model, weight in zip(self.members, self.beliefs.weight, strict=True):
-            if weight > 0:
-                np.logaddexp(out, np.log(weight) + log_posterior(model, batch, self.classes), out=out)
-        return out
+        return mixture_logs(self.members, self.beliefs.weight, self.learner.temperatures, batch, self.classes)
 
     def disagreements(self, data: object, examples: int = 10) -> Disagreements:
         """Where the hypothesis believed most (MAP) and the Bayes-optimal answer are not the same class."""
@@ -131,5 +129,31 @@ class Drawn(Believing):
         for h, model in enumerate(self.members):
             rows = np.flatnonzero(lot == h)
             if len(rows):
-                out[rows] = log_posterior(model, batch.take(rows), self.classes)
+                given = self.learner.temperatures
+                logs = log_posterior(model, batch.take(rows), self.classes)
+                out[rows] = logs if given is None else tempered(logs, given[h])
         return out
+
+
+def mixture_logs(
+    members: Sequence[Model],
+    weights: Sequence[float] | NDArray[np.float64],
+    temperatures: Sequence[float] | NDArray[np.float64] | None,
+    batch: Batch,
+    classes: tuple[str, ...],
+    words: dict[str, tuple[int, int]] | None = None,
+) -> Matrix:
+    """log of the sum over members of weight * P(class | row)**temperature, normalised for each of them.
+
+    What members say of the words of texts, known or not, is put into `words`.
+    """
+    out = np.full((batch.rows, len(classes)), -np.inf)
+    for h, (model, weight) in enumerate(zip(members, weights, strict=True)):
+        if weight > 0:
+            joint, told = model.scored(batch)
+            if words is not None:
+                words |= told
+            logs = log_posterior(model, batch, classes, joint)
+            logs = logs if temperatures is None else tempered(logs, float(temperatures[h]))
+            np.logaddexp(out, np.log(weight) + logs, out=out)
+    return out

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from likely import showing
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.loss import Loss
 from likely.models.categorical import domain
@@ -22,8 +23,10 @@ from likely.sums.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
+from likely.table.frames import Frames, as_column
 from likely.table.labels import Labels
 from likely.table.schema import Schema
+from likely.table.sink import densities, named_predictions
 from likely.table.source import Source, open_source
 from likely.threads import in_order
 
@@ -82,7 +85,13 @@ class Exhibit:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Model(ABC):
-    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores."""
+    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> model.classes, model.levels("sky"), model.predict({"sky": "rain"})
+    (('n', 'y'), ['rain', 'sun'], 'n')
+    """
 
     learner: Learner
     summary: Summary
@@ -95,6 +104,10 @@ class Model(ABC):
     generative: ClassVar[bool] = False
     """Whether `log_joint` is log P(class, row), so that its sum over the classes is the density of the row."""
 
+    def __post_init__(self) -> None:
+        unread = unread_texts(self.schema)
+        object.__setattr__(self, "notes", (*unread, *(note for note in self.notes if note not in unread)))
+
     @property
     def classes(self) -> tuple[str, ...]:
         return self.summary.classes
@@ -102,6 +115,16 @@ class Model(ABC):
     @property
     def schema(self) -> Schema:
         return self.summary.schema
+
+    @property
+    def frozen(self) -> Learner:
+        """Settings that learn this model again: the learner's own, or, where it chose among several, what it chose."""
+        return self.learner
+
+    @property
+    def describer(self) -> Model:
+        """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""
+        return self
 
     def levels(self, name: str) -> list[str]:
         """The levels of a nominal attribute, whether rows have them or not."""
@@ -123,6 +146,10 @@ class Model(ABC):
     def terms(self, batch: Batch) -> Terms:
         """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
         raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
+
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
+        return {}
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
@@ -198,7 +225,8 @@ class Model(ABC):
         0.844
         """
         data, one = self.as_table(data)
-        return joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
+        found = joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
+        return replace(found, frames=Frames.of(data))
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""
@@ -216,14 +244,26 @@ class Model(ABC):
         return [{c.name: row.get(c.name) if c.role == "attribute" else None for c in columns}]
 
     def predict(self, data: object) -> Any:
-        """The most probable class of each row; None where none can be made."""
-        return self.posterior(data).best
+        """The most probable class of each row; None where none can be made.
+
+        Rows of a frame (pandas, polars, pyarrow) are answered by a column of its kind, index kept; others by a list.
+        """
+        found = self.posterior(data)
+        if found.frames is None:
+            return found.best
+        return as_column(named_predictions(self.classes, found.codes), found.frames)
 
     def log_density(self, data: object) -> Any:
-        """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training."""
+        """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
+
+        Rows of a frame are answered by a column of its kind; others by an array.
+        """
         self.check_generative()
         table, one = self.as_table(data)
         found = joined(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
+        frames = Frames.of(data)
+        if frames is not None:
+            return as_column(densities(found.log_evidence), frames)
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
     def check_generative(self) -> None:
@@ -243,8 +283,8 @@ class Model(ABC):
 
     # -- the file -------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write schema, settings and summary to a file, atomically."""
+    def tree(self) -> dict[str, Any]:
+        """Schema, settings and summary as a file holds them."""
         tree: dict[str, Any] = {
             "learner": {"name": type(self.learner).__name__, "settings": state.plain(self.learner)},
             "summary": self.summary.state(),
@@ -252,7 +292,15 @@ class Model(ABC):
         }
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
-        state.write(path, state.dump(tree))
+        return tree
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write schema, settings and summary to a file, atomically."""
+        state.write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """What a file of this model holds."""
+        return state.dump(self.tree())
 
     def found(self) -> dict[str, Any]:
         """What cannot be derived from the summary again (a learner's own sweeps found it); kept in the file."""
@@ -261,6 +309,24 @@ class Model(ABC):
     def carried(self) -> dict[str, Any]:
         """What of `found` holds as well when other rows are learned or unlearned."""
         return {}
+
+    def _repr_html_(self) -> str:
+        """The classes and their weight, for a notebook."""
+        weights = self.summary.total.floats()
+        whole = float(weights.sum()) or 1.0
+        lines = [(c, showing.share(w / whole), f"{w:,.6g}", f"{100 * w / whole:.1f} %")
+                 for c, w in zip(self.classes, weights.tolist(), strict=True)]  # fmt: skip
+        target = "a density" if self.schema.target is None else self.schema.target.name
+        kinds = ", ".join(shown(c.name, 30) for c in self.schema.attributes[:12])
+        more = len(self.schema.attributes) - 12
+        return showing.table(
+            f"{target} by {type(self.learner).__name__}, from {self.summary.rows:,} rows",
+            ("class", "", "weight", "share"),
+            lines,
+            right=(2, 3),
+            bars=(1,),
+            remarks=(f"Attributes: {kinds}{f' and {more} more' if more > 0 else ''}.", *self.notes[:3]),
+        )
 
     def __repr__(self) -> str:
         return f"<Model by {self.learner!r} from {self.summary!r}>"
@@ -277,6 +343,14 @@ def learnable(summary: Summary, classes: Collection[str] = (), text: bool = Fals
     if not summary.classes:
         raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
     return summary
+
+
+def unread_texts(schema: Schema) -> tuple[str, ...]:
+    """A sentence for each text column that a learner leaves out because it has no use for words."""
+    left = [c.name for c in schema.columns if c.kind == "text" and c.role == "left out"]
+    return tuple(
+        f"{shown(name)} is free text, from which only NaiveBayes learns; it is left out here." for name in left
+    )
 
 
 def numbered(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:

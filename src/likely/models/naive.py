@@ -17,13 +17,13 @@ from likely.models.joint import CellSettings
 from likely.models.kernel import Bandwidth
 from likely.models.knowledge import Knowledge, checked_knowledge
 from likely.models.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
-from likely.models.model import Search, learnable
+from likely.models.model import Model, Search, learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, check_shrinkage
 from likely.models.numeric import Bins, Kinds, NumberSettings, number_factor
 from likely.models.prior import Prior, named, named_prior, prior_quotients
 from likely.models.product import Factor, Product
 from likely.models.quotient import log_of
-from likely.models.ranges import check_choice, checked
+from likely.models.ranges import check_choice, checked, checked_temperature, checked_weights
 from likely.models.text import Said, Text, checked_text, checked_texts, text_said
 from likely.models.textfactor import text_factor, told_of
 from likely.sums import state
@@ -78,13 +78,20 @@ class NaiveBayes:
     """Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few."""
 
     text: Said = "auto"
-    """How the words of text columns speak: Text(…); a model ('multinomial', 'bernoulli', 'complement') of which the
-    rest is chosen; or 'auto'. What is not said is chosen by the log score of rows held out."""
+    """How the words of text columns speak: Text(…); a model ('multinomial', 'bernoulli', 'complement', 'contrast') of
+    which the rest is chosen; or 'auto'. What is not said is chosen by the log score of rows held out."""
     text_by_column: Mapping[str, Said] = field(default_factory=dict)
     """The same for single columns, which `text` then does not speak of."""
 
     knowledge: tuple[Knowledge, ...] = ()
     """What is known before any row, and how many rows that is worth: [Knowledge("fever", given="flu", …), …]."""
+
+    attribute_weights: Mapping[str, float] | None = None
+    """What an attribute's evidence is multiplied by; 1 where none is given, 0 leaves it out. `Tuned` finds them."""
+
+    temperature: float | Literal["auto"] = 1.0
+    """What all evidence is multiplied by, the prior too: below 1 for attributes that repeat each other. 'auto' takes
+    what makes the log score of held-out rows best."""
 
     def __post_init__(self) -> None:
         checked(self, "pseudo_count", "prior_pseudo_count", "variance_floor")
@@ -105,6 +112,9 @@ class NaiveBayes:
             of = "the level weights of "
             self._set("level_weights", {a: named(w, of + shown(a)) for a, w in self.level_weights.items()})
 
+        if self.attribute_weights is not None:
+            self._set("attribute_weights", checked_weights(self.attribute_weights))
+        self._set("temperature", checked_temperature(self.temperature))
         self._set("numbers", numeric.checked_kinds(self.numbers))
         self._set("bandwidth", numeric.checked_bandwidth(self.bandwidth))
         self._set("bins", numeric.checked_bins(self.bins))
@@ -124,21 +134,39 @@ class NaiveBayes:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
         return wishes(self.blocks, schema)
 
-    def learn(self, summary: Summary) -> Product | Search:
-        """Derive the model. Changes nothing; other settings can be tried on the same summary.
+    def learn(self, summary: Summary) -> Model | Search:
+        """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
 
-        Where settings of text are to be chosen, that needs a look at the rows.
+        Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
+        of powers, `Weighed`.
         """
         from likely.models.textsearch import begun
 
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
-        return begun(self, summary) or self.product(summary)
+        if self.temperature == "auto":
+            from likely.models.heating import begun as heated
 
-    def restored(self, summary: Summary, found: dict[str, Any]) -> Product:
-        """The model with the settings of text that a file keeps."""
+            return heated(self, summary)
+        return begun(self, summary) or self.model(summary)
+
+    def restored(self, summary: Summary, found: dict[str, Any]) -> Model:
+        """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
-        return self.product(summary, {name: replace(state.built(Text, said)) for name, said in found["text"].items()})
+        chosen = {name: replace(state.built(Text, said)) for name, said in found.get("text", {}).items()}
+        return self.model(summary, chosen, found.get("temperature"))
+
+    def model(
+        self, summary: Summary, chosen: Mapping[str, Text] | None = None, temperature: float | None = None
+    ) -> Model:
+        """`product`, its factors raised to the attribute weights and the temperature where there are any."""
+        heat = self.temperature if temperature is None else temperature
+        if self.attribute_weights is None and heat in (1.0, "auto") and temperature is None:
+            return self.product(summary, chosen)
+        from likely.models.weighed import weighed
+
+        plain = replace(self, attribute_weights=None, temperature=1.0).product(summary, chosen)
+        return weighed(plain, self.attribute_weights or {}, self, 1.0 if heat == "auto" else float(heat))
 
     def text_settings(self, name: str) -> Text:
         """What was said of a text column."""
@@ -149,6 +177,9 @@ class NaiveBayes:
         for name in self.text_by_column:
             if schema[name].kind != "text":
                 raise SettingError(f"There are settings of text for {shown(name)}, which is not a text attribute.")
+        for name in self.attribute_weights or {}:
+            if schema[name].role != "attribute":
+                raise SettingError(f"There is an attribute weight for {shown(name)}, which is not an attribute.")
         for name in self.level_weights or {}:
             if schema[name].kind != "nominal":
                 raise SettingError(f"There are level weights for {shown(name)}, which is not a nominal attribute.")

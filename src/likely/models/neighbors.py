@@ -17,7 +17,7 @@ from likely.models.nearest import nearest
 from likely.models.posterior import Matrix
 from likely.models.prior import Prior, named_prior, prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.ranges import check_choice
+from likely.models.ranges import check_choice, checked
 from likely.models.ruler import Ruler, ruler_for
 from likely.sums.rows import Rows
 from likely.sums.summary import Summary
@@ -57,6 +57,8 @@ class Neighbors:
     """'density' takes P(row | class) = K_i / (n_i V), V being the volume of the ball that reaches the k-th neighbour,
     times the prior. For numbers only. Cells missing in a row are marginalised: distance and volume leave them out.
     Where the k-th neighbour is at distance zero the ball grows to the first row that is not, and all in it count."""
+    pseudo_count: float = 0.0
+    """So many votes more, dealt to the classes by their shares of all rows: k neighbours are few to go by."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or not 1 <= int(self.k) < 2**53:
@@ -79,6 +81,11 @@ class Neighbors:
                         "It must be a finite number, zero or more."
                     )
             object.__setattr__(self, "attribute_weights", {n: float(v) for n, v in self.attribute_weights.items()})
+        checked(self, "pseudo_count")
+        if self.pseudo_count and self.reading == "density":
+            raise SettingError(
+                "A density counts neighbours only, so a pseudo_count does not go with reading='density'."
+            )
         object.__setattr__(self, "prior", named_prior(self.prior))
 
     def needs(self, schema: Schema) -> frozenset[str]:
@@ -208,6 +215,8 @@ class Nearby(Model):
         if self.learner.reading == "density":
             return self.log_likelihood(batch) + self.log_prior
         votes, _ = self.neighbours(batch)
+        if self.learner.pseudo_count:
+            votes += self.learner.pseudo_count * np.exp(self.log_count - np.logaddexp.reduce(self.log_count))
         with np.errstate(divide="ignore"):
             out: Matrix = np.log(votes) - np.log(votes.sum(axis=1, keepdims=True))
         if self.learner.prior != "observed":

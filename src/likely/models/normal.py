@@ -70,12 +70,12 @@ class Normal:
                 continue
             part, room = np.ascontiguousarray(out[rows]), np.empty(len(places))
             cells = np.ascontiguousarray(x[np.ix_(rows, places)])
-            for k, (whitening, log_volume) in enumerate(self._whitened(places)):
+            for k, (whitening, log_volume) in enumerate(self.whitened(places)):
                 mean, rate, peak = self.mean[k, places], 1 / self.deviation[k, places], np.array([-log_volume])
                 kernels.add_quadratic(cells, mean, rate, whitening, peak, room, k, part)
             out[rows] = part
 
-    def _whitened(self, places: NDArray[np.intp]) -> list[tuple[NDArray[np.float64], float]]:
+    def whitened(self, places: NDArray[np.intp]) -> list[tuple[NDArray[np.float64], float]]:
         """For each class: what turns standardised cells into independent ones, and log of the peak's inverse."""
         key = places.tobytes()
         found = self._parts.get(key)

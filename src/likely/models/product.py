@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from likely.models import sampling
 from likely.models.beforehand import known_exhibits
 from likely.models.blocks import LevelBlock, NumberBlock
 from likely.models.categorical import Categorical
-from likely.models.model import Exhibit, Model, Terms
+from likely.models.model import Exhibit, Learner, Model, Terms
 from likely.models.numeric import NumberFactor
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.text import Text
-from likely.models.textfactor import TextFactor
+from likely.models.textfactor import TextFactor, chosen_note
 from likely.models.working import Working, working
 from likely.sums import state
 from likely.table.batch import Batch
@@ -47,6 +47,10 @@ class Product(Model):
         """The factors of text columns."""
         return tuple(f for f in self.factors if isinstance(f, TextFactor))
 
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """What was chosen of texts: with the scale, which hardly any two tables share, and without."""
+        return {chosen_note(n, how.written()): (n, how.written(scaled=False)) for n, how in self.chosen.items()}
+
     @property
     def generative(self) -> bool:  # type: ignore[override]
         """Unless a text is scored otherwise than by the probability of its words."""
@@ -63,18 +67,7 @@ class Product(Model):
 
     def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
         """`log_joint`, and for each text column how many words there were and how many are not known."""
-        counted = {text.name: (0, 0) for text in self.texts}
-        out = np.empty((batch.rows, len(self.classes)))
-        out[:] = self.log_prior
-        for start in range(0, batch.rows, BLOCK):
-            rows = slice(start, start + BLOCK)
-            block = batch.sliced(rows)
-            for factor in self.factors:
-                words = _add(factor, block, out[rows])
-                if words is not None:
-                    before = counted[factor.name]
-                    counted[factor.name] = (before[0] + words[0], before[1] + words[1])
-        return out, counted
+        return scored(self, batch, add_factor)
 
     def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
         """The multinomial coefficients of the texts, of which `log_joint` makes no use."""
@@ -88,6 +81,16 @@ class Product(Model):
             return {}
         return {"text": {name: state.plain(text) for name, text in self.chosen.items()}}
 
+    @property
+    def frozen(self) -> Learner:
+        """The learner, with the settings of text that were chosen on held-out rows as if they had been said."""
+        learner: Any = self.learner
+        if not self.chosen:
+            return self.learner
+        if len(self.chosen) == 1 and not learner.text_by_column and len(self.texts) == 1:
+            return replace(learner, text=next(iter(self.chosen.values())))  # type: ignore[no-any-return]
+        return replace(learner, text_by_column={**learner.text_by_column, **self.chosen})  # type: ignore[no-any-return]
+
     def carried(self) -> dict[str, Any]:
         """Chosen settings stay as they are when rows are learned or unlearned."""
         return self.found()
@@ -97,7 +100,7 @@ class Product(Model):
         out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
         out[0] = self.log_prior
         for part, factor in zip(out[1:], self.factors, strict=True):
-            _add(factor, batch, part)
+            add_factor(factor, batch, part)
         return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
 
     def block_of(self, name: str) -> LevelBlock | NumberBlock | None:
@@ -148,7 +151,7 @@ class Product(Model):
         return working(self.classes, self.prior, self.factors, terms, batch, row, self.posterior(row))
 
 
-def _add(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> tuple[int, int] | None:
+def add_factor(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> tuple[int, int] | None:
     """Add a factor's share of the score: a block reads the cells of several columns, any other factor those of one.
 
     A text says how many words it had, and how many are not known.
@@ -160,3 +163,21 @@ def _add(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> tuple[int, i
     else:
         factor.add(batch.cells[factor.name], out)
     return None
+
+
+def scored(
+    model: Product, batch: Batch, add: Callable[[Factor, Batch, Matrix], tuple[int, int] | None]
+) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+    """Prior and factors, added block by block of rows in this order; and the words of texts, known or not."""
+    counted = {text.name: (0, 0) for text in model.texts}
+    out = np.empty((batch.rows, len(model.classes)))
+    out[:] = model.log_prior
+    for start in range(0, batch.rows, BLOCK):
+        rows = slice(start, start + BLOCK)
+        block = batch.sliced(rows)
+        for factor in model.factors:
+            words = add(factor, block, out[rows])
+            if words is not None:
+                before = counted[factor.name]
+                counted[factor.name] = (before[0] + words[0], before[1] + words[1])
+    return out, counted

@@ -226,6 +226,39 @@ def _bend(some: Sheet, share: NDArray[np.float64], views: list[NDArray[np.float6
             at += 1
 
 
+def shared_bends(
+    sheet: Sheet, theta: NDArray[np.float64], out: NDArray[np.float64], whole: bool
+) -> NDArray[np.float64]:
+    """Adds curvature that all classes share, sum of weight * x x' * sum over classes of p (1 - p), to `out`: as `bent`
+    reads it with one class but the first, or only its diagonal. Gives the sum of weight * p (1 - p) of each class."""
+    weights = parted(theta, sheet.dense.shape[1], sheet.levels)
+    classes = np.zeros(theta.shape[1] + 1)
+    views = bends_of(out, sheet.dense.shape[1], sheet.levels, 1) if whole else []
+    for start in range(0, sheet.rows, MOST):
+        some = sheet.sliced(slice(start, start + MOST))
+        scores = np.zeros((some.rows, len(classes)))
+        scores[:, 1:] = _product(some.dense, weights[0])
+        for codes, table in zip(some.codes, weights[1:], strict=True):
+            scores[:, 1:] += table[codes]
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        scores *= 1.0 - scores
+        scores *= some.weight[:, None]
+        classes += scores.sum(axis=0)
+        share = scores.sum(axis=1)
+        if whole:  # a half and four times the weight: `_bends` multiplies weight * p (1 - p)
+            half = np.full((some.rows, 1), 0.5)
+            _bend(Sheet(some.dense, some.codes, some.levels, some.own, 4.0 * share), half, views, 1)
+            continue
+        at = some.dense.shape[1]
+        out[:at] += (some.dense * some.dense * share[:, None]).sum(axis=0)
+        for codes, count in zip(some.codes, some.levels, strict=True):
+            out[at : at + count] += np.bincount(codes, share, count + 1)[:count]
+            at += count
+    return classes
+
+
 def bent(flat: NDArray[np.float64], dense: int, levels: Sequence[int], others: int) -> NDArray[np.float64]:
     """Minus the second derivatives of the log-likelihood, (others, others, columns, columns), from its sums."""
     pairs = others * (others + 1) // 2

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Auto: TypeAlias = Literal["auto"]
-Kind = Literal["auto", "multinomial", "bernoulli", "complement"]
+Kind = Literal["auto", "multinomial", "bernoulli", "complement", "contrast"]
 Damping = Literal["auto", "none", "log", "root", "binary"]
-KINDS = ("auto", "multinomial", "bernoulli", "complement")
+KINDS = ("auto", "multinomial", "bernoulli", "complement", "contrast")
 
 DAMPED: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "none": lambda times: times,
@@ -26,6 +26,8 @@ DAMPED: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "binary": np.ones_like,
 }
 """What a word counts that occurs so many times in a document (one or more)."""
+CHOSEN = ("pseudo_count", "damping", "length", "telling", "least_documents")
+"""Settings that may be left to be chosen, beside the model and the scale."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Text:
 
     model: Kind = "multinomial"
     """'multinomial': a text is words drawn one after the other. 'bernoulli': each word of the vocabulary is in it or
-    not, and absent ones count. 'complement': a class is judged by how rare the words are in all others."""
+    not, and absent ones count. 'complement': a class is judged by how rare the words are in all others. 'contrast': by
+    how much more common they are in it than in all others together."""
     pseudo_count: float | Auto = 1.0
     """Added to the count of every word in every class; for 'bernoulli' to the texts with it and to those without."""
     damping: Damping = "none"
@@ -55,6 +58,9 @@ class Text:
     scale: float | Literal["auto", "none"] = "auto"
     """The score is multiplied by it. 'none': it is not, and unless it is a likelihood it gives no probabilities.
     'auto': it is not where it is a likelihood, else the scale is chosen."""
+    telling: bool | Auto = False
+    """Whether a word counts the root of what it tells of the class: of the information, in nats, of the classes of its
+    texts over those of all texts."""
 
     def __post_init__(self) -> None:
         check_choice("model", self.model, KINDS)
@@ -64,21 +70,23 @@ class Text:
             _check_number("scale", self.scale, 0.0)
         if self.scale == 0:
             raise SettingError("scale is 0, so the text would say nothing. Leave the column out: --type COLUMN=ignore.")
-        if self.length not in (True, False, "auto"):
-            raise SettingError(f"length is {shown(self.length)}. Say true, false or auto.")
+        for name in ("length", "telling"):
+            if getattr(self, name) not in (True, False, "auto"):
+                raise SettingError(f"{name} is {shown(getattr(self, name))}. Say true, false or auto.")
         for name, value in (("least_documents", self.least_documents), ("most_words", self.most_words)):
             if value not in ("auto", None) and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
                 raise SettingError(f"{name} is {shown(value)}. It must be a whole number, one or more.")
-        if self.model in ("bernoulli", "complement") and self.pseudo_count == 0:
+        if self.model in ("bernoulli", "complement", "contrast") and self.pseudo_count == 0:
             raise SettingError(
                 f"A pseudo_count of 0 leaves {self.model} without a value where a word is in all texts of a class, or "
                 "in those of one class alone. Say a small one, e.g. 0.01."
             )
         if self.model == "bernoulli" and (
-            self.damping not in ("auto", "none", "binary") or self.length is True or self.idf
+            self.damping not in ("auto", "none", "binary") or True in (self.length, self.idf, self.telling)
         ):
             raise SettingError(
-                "For bernoulli a word is in a text or not: damping, length and idf have no place. Leave them out."
+                "For bernoulli a word is in a text or not: damping, length, idf and telling have no place. Leave them "
+                "out."
             )
         for name in ("pseudo_count", "scale"):
             value = getattr(self, name)
@@ -88,14 +96,14 @@ class Text:
     @classmethod
     def auto(cls, model: Kind = "auto", **said: Any) -> Text:
         """Everything but what is said is chosen on rows held out."""
-        rest = {"pseudo_count": "auto", "damping": "auto", "length": "auto", "least_documents": "auto", "scale": "auto"}
-        return cls(model, **{**rest, **said})
+        return cls(model, **{**dict.fromkeys((*CHOSEN, "scale"), "auto"), **said})
 
     @property
     def is_likelihood(self) -> bool:
         """Whether the score is the log probability of the words, so that the model says how texts come about."""
         plain = self.model == "bernoulli" or (self.model == "multinomial" and self.damping == "none")
-        return plain and self.length is False and not self.idf and self.scale in ("none", "auto", 1.0)
+        as_is = self.length is False and self.telling is False and not self.idf
+        return plain and as_is and self.scale in ("none", "auto", 1.0)
 
     @property
     def is_open(self) -> bool:
@@ -104,16 +112,12 @@ class Text:
 
     @property
     def _wants(self) -> bool:
-        return "auto" in (self.model, self.pseudo_count, self.damping, self.length, self.least_documents)
+        return "auto" in (self.model, *(getattr(self, name) for name in CHOSEN))
 
-    def candidates(self, **choices: Any) -> Text | None:
-        """With these in place of what is open; None where they contradict what was said, or each other."""
-        for name, value in choices.items():
-            said = getattr(self, name)
-            if said not in ("auto", value):
-                return None
+    def candidate(self, **choices: Any) -> Text | None:
+        """With these in place of what is open; None where they do not go together with each other or with the rest."""
         try:
-            return replace(self, **choices)
+            return replace(self, **{n: value for n, value in choices.items() if getattr(self, n) == "auto"})
         except SettingError:
             return None
 
@@ -126,21 +130,23 @@ class Text:
             chosen["model"] = "multinomial"
         return Text(**chosen)
 
-    def written(self) -> str:
-        """The settings in words, for people."""
+    def written(self, scaled: bool = True) -> str:
+        """The settings in words, for people; if asked, without the scale."""
         parts = [str(self.model), f"pseudo-count {_figure(self.pseudo_count)}"]
         if self.damping != "none" and self.model != "bernoulli":
             parts.append({"binary": "each word counted once", "auto": "damping chosen"}.get(
                 self.damping, f"{self.damping} of counts"))  # fmt: skip
         if self.length:
             parts.append("length allowed for")
+        if self.telling:
+            parts.append("telling words count more")
         if self.idf:
             parts.append("idf")
         if self.least_documents != 1:
             parts.append(f"words of at least {self.least_documents} texts")
         if self.most_words is not None:
             parts.append(f"the {self.most_words:,} most telling words")
-        if self.scale not in ("none", "auto"):
+        if scaled and self.scale not in ("none", "auto"):
             parts.append(f"scale {_figure(self.scale)}")
         return ", ".join(parts)
 

@@ -165,12 +165,17 @@ def text_factor(name: str, words: Words, settings: Text, classes: int) -> TextFa
     return TextFactor(name, settings, scores, found.base, sums, kept)
 
 
+def chosen_note(name: str, written: str) -> str:
+    """The sentence that tells of settings that were chosen."""
+    return f"{shown(name)}: {written}; chosen by the log score of rows held out."
+
+
 def told_of(name: str, said: Text, how: Text, factor: TextFactor | None, chosen: bool) -> list[str]:
     """What a person should know of how a text column is learned from, as sentences."""
     if factor is None:
         return [f"{shown(name)} is left out: there is no word to learn from."]
     if chosen:
-        return [f"{shown(name)}: {how.written()}; chosen by the log score of rows held out."]
+        return [chosen_note(name, how.written())]
     out = []
     if said.is_open:
         out.append(f"{shown(name)}: {how.written()}; there are too few rows to choose anything by.")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from likely.models.known import known_classes
 from likely.models.mixing import mixed
 from likely.models.model import Model, Search, learnable
 from likely.models.texttrial import Column, Trial, chosen_text, copy_cells, joint_scales
+from likely.models.wordsums import WordSums
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words import Words
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5_000
 """Rows that are held out at most (about: they are dealt by their place in the table)."""
-FEW_ROWS = 1_000
-"""Where there are fewer, all are held out in turn, a fifth at a time."""
+FEW_ROWS, SOME_ROWS = 1_000, 20_000
+FEW_SCORES = 1 << 23
+"""Where there are few rows, or some and so few words times classes, all are held out in turn, a fifth at a time."""
 LEAST_ROWS = 50
 """Where there are fewer, nothing is chosen."""
 LONGEST = 1 << 20
@@ -56,9 +59,20 @@ class TextSearch(Search):
     names: tuple[str, ...]
     """The columns of which something is to be chosen."""
 
+    @cached_property
+    def in_turn(self) -> bool:
+        """Whether all rows are held out, a part at a time: a choice by few rows would be a matter of luck."""
+        if not FEW_ROWS <= self.summary.rows <= SOME_ROWS:
+            return self.summary.rows < FEW_ROWS
+        classes, words = len(self.summary.classes), 0.0
+        for name in self.names:
+            _, times, weight = WordSums(self.summary.columns[name], classes).lengths
+            words += float(times @ weight)
+        return words * classes <= FEW_SCORES
+
     def blind(self) -> Model:
         """The plain model, where there are sums alone."""
-        return self.learner.product(self.summary)
+        return self.learner.model(self.summary)
 
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
         """The rows that are held out, with the part of each."""
@@ -71,7 +85,7 @@ class TextSearch(Search):
         for name in self.names:
             cells: Texts = batch.cells[name]
             counts &= cells.ends - cells.starts <= LONGEST
-        if self.summary.rows >= FEW_ROWS:
+        if not self.in_turn:
             share = min(1 / PARTS, MOST_ROWS / self.summary.rows)
             counts &= hashed < np.uint64(int(share * 2**64))
             part = np.zeros(batch.rows, np.int32)
@@ -87,7 +101,7 @@ class TextSearch(Search):
             return self.blind()
         chosen = {name: chosen_text(self.learner.text_settings(name), name, trials) for name in self.names}
         chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
-        return self.learner.product(self.summary, chosen)
+        return self.learner.model(self.summary, chosen)
 
     def _trials(self, kept: list[tuple[Batch, Ints]]) -> list[Trial]:
         """For each part: what its rows say, and the sums of all other rows."""
@@ -140,7 +154,7 @@ class TextSearch(Search):
         own = np.array([index.get(name, -1) for name in whole.classes], np.intp)
         # Rows of a class that no other row has cannot be told by it: they are not scored.
         truth = own[group[mine]]
-        base = self.learner.product(rest)
+        base = self.learner.model(rest)
         offset = np.concatenate([base.log_joint(b) for b in some])
         number = np.cumsum(mine) - 1
         columns = {}

@@ -23,10 +23,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FIRST_COUNTS = (0.1, 1.0)
-"""Pseudo-counts that every model and damping is tried with; the best of them with all."""
-COUNTS = (0.01, 0.03, 0.1, 0.3, 1.0)
-LEAST = (1, 2, 3)
+FORMS: tuple[tuple[dict[str, Any], tuple[float, ...]], ...] = (
+    ({"damping": "none", "length": False, "telling": False}, (0.1, 1.0)),
+    ({"damping": "root", "length": True, "telling": False}, (0.03, 0.3)),
+    ({"damping": "root", "length": True, "telling": True}, (0.01, 0.1)),
+)
+"""Forms that every model is tried in, with pseudo-counts that may suit them."""
+REFINED: dict[str, tuple[Any, ...]] = {
+    "damping": ("root", "binary", "log", "none"),
+    "length": (True, False),
+    "telling": (True, False),
+    "pseudo_count": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "least_documents": (1, 2, 3),
+}
+"""What the best of them is then tried with, one setting after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,14 +172,14 @@ def chosen_text(said: Text, name: str, trials: Sequence[Trial]) -> Text:
         if best is None or value > best[0]:
             best = value, replace(how, scale=float(scale[0]) if free else how.scale)
 
-    for how in _first(said):
+    for how in _first(said, trials[0].offset.shape[1]):
         attempt(how)
     assert best is not None
-    for setting, values in (("pseudo_count", COUNTS), ("least_documents", LEAST)):
+    for setting, values in REFINED.items():
         if getattr(said, setting) == "auto":
-            lead = best[1]
+            lead = replace(best[1], scale=said.scale)
             for value in values:
-                attempt(replace(lead, scale=said.scale, **{setting: value}))  # type: ignore[arg-type]
+                attempt(replace(lead, **{setting: "auto"}).candidate(**{setting: value}))  # type: ignore[arg-type]
     return best[1]
 
 
@@ -177,27 +187,17 @@ def _scale(how: Text) -> float:
     return how.scale if isinstance(how.scale, float) else 1.0
 
 
-def _first(said: Text) -> list[Text]:
-    """Every model with every damping, in an order that makes the same sums once."""
-    out: list[Text] = []
-    counts = FIRST_COUNTS if said.pseudo_count == "auto" else (said.pseudo_count,)
-    least = 1 if said.least_documents == "auto" else said.least_documents
-    for length, damping in product((True, False), ("root", "binary", "log", "none")):
-        for model, count in product(("complement", "multinomial"), counts):
-            if model == "multinomial" and (length or damping not in ("none", "root")) and said.model != "multinomial":
-                continue
-            how = said.candidates(
-                model=model, damping=damping, length=length, pseudo_count=count, least_documents=least
-            )
-            out += [] if how is None else [how]
-    for count in counts:
-        how = said.candidates(
-            model="bernoulli", damping="none", length=False, pseudo_count=count, least_documents=least
-        )
-        if said.model == "bernoulli" and said.damping == "binary":
-            how = replace(said, length=False, pseudo_count=count, least_documents=least)
-        out += [] if how is None else [how]
-    return out
+def _first(said: Text, classes: int) -> list[Text]:
+    """Every model, in every form that may suit it; those that share sums follow each other."""
+    # Of two classes each is all that the other is not: complement and contrast are multinomial with another scale.
+    models = ("multinomial", "complement", "contrast") if classes > 2 else ("multinomial",)
+    out = []
+    for form, counts in FORMS:
+        for model, count in product(models, counts):
+            out.append(said.candidate(model=model, pseudo_count=count, least_documents=1, **form))
+    for count in FORMS[0][1]:
+        out.append(said.candidate(model="bernoulli", pseudo_count=count, least_documents=1, **FORMS[0][0]))
+    return [how for how in out if how is not None]
 
 
 def joint_scales(said: Mapping[str, Text], chosen: Mapping[str, Text], trials: Sequence[Trial]) -> dict[str, Text]:

@@ -127,18 +127,46 @@ def weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Flo
     extra = settings.pseudo_count
     assert extra != "auto"
     with np.errstate(divide="ignore", invalid="ignore"):
-        if settings.model == "multinomial":
+        if settings.model == "bernoulli":
+            return np.log(some + extra) - np.log(np.maximum(texts - some, 0.0) + extra)
+        if settings.model != "multinomial" and len(totals) == 1:
+            return np.zeros_like(some)  # there is nothing beside the one class
+        if settings.model == "complement":
+            out = np.zeros_like(some)
+        else:
             out = some + extra  # in place: the table is large
             np.log(out, out)
             out -= np.log(totals + extra * count)
             out[np.isnan(out)] = -np.inf  # 0 of 0: a class without any word
-            return out
-        if settings.model == "bernoulli":
-            return np.log(some + extra) - np.log(np.maximum(texts - some, 0.0) + extra)
-        if len(totals) == 1:
-            return np.zeros_like(some)  # there is nothing beside the one class
-        others = np.maximum(some.sum(1, keepdims=True) - some, 0.0)
-        return np.log(totals.sum() - totals + extra * count) - np.log(others + extra)  # type: ignore[no-any-return]
+        if settings.model != "multinomial":
+            others = np.maximum(some.sum(1, keepdims=True) - some, 0.0)
+            others += extra
+            np.log(others, others)
+            out -= others
+            out += np.log(totals.sum() - totals + extra * count)
+        if settings.telling:
+            told = np.sqrt(telling(some, totals, extra))[:, None]
+            np.multiply(out, told, out, where=np.isfinite(out))  # what is impossible stays so
+        return out
+
+
+def telling(some: Floats, totals: Floats, extra: float) -> Floats:
+    """What each word tells of the class, in nats: sum of P(class | word) log [P(class | word) / P(class)].
+
+    P(class | word) = (n(word, class) + aK P(class)) / (n(word) + aK): as the pseudo-count a adds to each of K classes.
+    """
+    whole = totals.sum()
+    if not whole:
+        return np.zeros(len(some))
+    share, more = totals / whole, extra * len(totals)
+    chance = some + more * share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance /= some.sum(1, keepdims=True) + more
+        ratio = chance / share
+        np.log(ratio, ratio)
+        chance *= ratio
+    chance[np.isnan(chance)] = 0.0  # no such class: 0 log 0
+    return np.maximum(chance.sum(1), 0.0)  # type: ignore[no-any-return]
 
 
 def absent(settings: Text, some: Floats, texts: Floats) -> Floats:
@@ -154,7 +182,10 @@ def absent(settings: Text, some: Floats, texts: Floats) -> Floats:
 def all_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     """Which words are kept, and their weights."""
     kept = sums.kept(settings)
-    table = sums.summed(settings)[kept]
+    table = sums.summed(settings)
+    some = np.flatnonzero(kept)
+    # A copy of the table only where words between others are left out: it is large.
+    table = table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
     found = weights(settings, table, table.sum(0), len(table), sums.texts)
     base = absent(settings, table, sums.texts)
     if settings.idf:

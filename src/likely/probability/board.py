@@ -16,7 +16,14 @@ from likely.probability.writing import aligned, named, spelled
 
 @dataclass(frozen=True)
 class Choice:
-    """What every action is expected to cost, and the action that costs least (of equal ones the first)."""
+    """What every action is expected to cost, and the action that costs least (of equal ones the first).
+
+    >>> from likely.loss import Loss
+    >>> from likely.probability import bayes
+    >>> b = bayes({"cancer": "0.008"}, {"cancer": "0.98", "no cancer": "0.03"}, "positive")
+    >>> b.decide(Loss.of({"cancer": {"say none": 10}, "no cancer": {"say cancer": 1}})).action
+    'say cancer'
+    """
 
     action: str
     expected: Mapping[str, Number]

@@ -155,7 +155,13 @@ def _check_apart(names: tuple[str, ...], others: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class Total:
-    """P(event) as a sum over cases: `terms` holds each case, P(event | case) and P(case)."""
+    """P(event) as a sum over cases: `terms` holds each case, P(event | case) and P(case).
+
+    >>> joint = Joint.listed({"state": ["ill", "well"], "test": "+-"}, ["0.08", "0.02", "0.09", "0.81"])
+    >>> found = joint.total_probability({"test": "+"}, over="state")
+    >>> found.value, [float(p) for _, p, _ in found.terms]
+    (Fraction(17, 100), [0.8, 0.1])
+    """
 
     event: Mapping[str, object]
     terms: tuple[tuple[Mapping[str, object], Number, Number], ...]

@@ -117,7 +117,14 @@ def bayes_error(joint: Joint, target: str) -> Number:
 
 
 def bayes_risk(joint: Joint, target: str, loss: Loss) -> Number:
-    """The expected loss of the best rule that knows the joint: in every case the action of least expected loss."""
+    """The expected loss of the best rule that knows the joint: in every case the action of least expected loss.
+
+    >>> from likely.loss import Loss
+    >>> from likely.probability import Joint
+    >>> joint = Joint.listed({"x": "ab", "y": "+-"}, ["0.4", "0.1", "0.2", "0.3"])
+    >>> bayes_risk(joint, "y", Loss.of({"+": {"say -": 5}, "-": {"say +": 1}}))
+    Fraction(2, 5)
+    """
     costs = loss.rows(spelled(v).strip() for v in joint.levels[target])
     read = [[number(c, "A cost") for c in row] for row in costs]
     zero = Fraction(0)

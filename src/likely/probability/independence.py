@@ -27,6 +27,11 @@ class Independence:
 
     For a sample, `statistic` is G = 2 Σ n · ln(n / expected), `p_value` the chance of so large a G if they were
     independent, and the answer is true unless that is below `level`. For a table that is the whole truth they are None.
+
+    >>> from likely.probability import Joint
+    >>> urns = Joint.listed({"first": "rb", "second": "rb"}, ["4/9", "2/9", "2/9", "1/9"])
+    >>> print(urns.independent("first", "second"))
+    first and second are independent.
     """
 
     a: tuple[str, ...]

@@ -32,7 +32,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Bayes:
-    """What is believed of some hypotheses after some evidence. `update` gives what is believed after one piece more."""
+    """What is believed of some hypotheses after some evidence. `update` gives what is believed after one piece more.
+
+    >>> b = bayes({"rain": "0.2"}, {"rain": "0.9", "no rain": "0.3"}, "clouds")
+    >>> b.p("rain"), b.update({"rain": "0.5", "no rain": "0.1"}, "wind").p("rain")
+    (Fraction(3, 7), Fraction(15, 19))
+    """
 
     prior: Mapping[Hashable, Number]
     steps: tuple[Step, ...] = ()

@@ -1,15 +1,14 @@
-"""Tables of words: what `show` and `compare` say, ready to be printed in any way. Knows records and models, no rows."""
+"""Tables of words: what `show` says, ready to be printed in any way. Knows models, no rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.evaluate.compare import Comparison
 from likely.models.binned import Binned
 from likely.models.bins import names_of
 from likely.models.categorical import Categorical, LevelSettings, categorical
@@ -20,7 +19,8 @@ from likely.models.learners import changed_settings
 from likely.models.model import Exhibit, Model
 from likely.models.product import Product
 from likely.models.quotient import Quotient
-from likely.report.words import clean, duration, moment, number, percent, plural
+from likely.report.tables import Page, Table, numbers_from
+from likely.report.words import clean, duration, moment, number, plural
 from likely.sums import state
 from likely.sums.counts import Counts
 from likely.sums.numbers import Numbers
@@ -28,80 +28,6 @@ from likely.sums.words import Words
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A small table of words; `right` names the columns of numbers."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: frozenset[int] = field(default_factory=frozenset)
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A text whose words are marked: stretches as they may be printed, with a mark and its strength from -1 to 1."""
-
-    title: str
-    stretches: tuple[tuple[str, str, float], ...]
-    """The text, what is marked there ('+1.2'; empty: nothing), and how strong that is."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """What one command says: a headline, tables, marked texts, then remarks."""
-
-    headline: str
-    tables: tuple[Table, ...] = ()
-    remarks: tuple[str, ...] = ()
-    passages: tuple[Passage, ...] = ()
-
-
-def numbers_from(start: int, width: int) -> frozenset[int]:
-    """The columns of numbers of a table: all from `start` on."""
-    return frozenset(range(start, width))
-
-
-# -- compare ------------------------------------------------------------------------------------------------
-
-
-MOST_NOTES = 3
-"""Notes of one learner that a comparison shows; JSON has all of them."""
-
-
-def of_comparison(record: Comparison) -> Page:
-    """What `likely compare` says."""
-    rows, refused = [], []
-    for one in record.learners:
-        if one.scores is None:
-            refused.append(f"{clean(one.name)} is not in the table: {one.refused}")
-            continue
-        loss = "infinite" if one.scores.log_loss is None else f"{one.scores.log_loss:.4f}"
-        unclassified = number(one.scores.unclassified) if one.scores.unclassified else ""
-        rows.append((clean(one.name), percent(one.scores.accuracy), loss, f"{one.scores.brier:.4f}", unclassified))
-    where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
-    headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds."
-    header = ("learner", "accuracy", "log loss, bits a row", "Brier score", "no answer")
-    tables = (Table("Learners", header, tuple(rows), numbers_from(1, 5)),) if rows else ()
-    odd = [clean(one.name) for one in record.learners if not one.proper]
-    told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
-    told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
-    return Page(headline, tables, (*told, *refused))
-
-
-def _winner(record: Comparison) -> str:
-    """Who gives the best probabilities; nobody, where the frequencies of the classes do as well."""
-    scored = [one for one in record.learners if one.scores is not None]
-    if not scored:
-        return "no learner could learn"
-    best = scored[0].scores
-    if any(one.learner == "Prior" and one.scores == best for one in scored):
-        return "nothing gives better probabilities than the frequencies of the classes"
-    if best is not None and best.log_loss is None:
-        return f"{clean(scored[0].name)} names the right class most often (every log loss is infinite)"
-    return f"{clean(scored[0].name)} gives the best probabilities"
 
 
 # -- show ---------------------------------------------------------------------------------------------------

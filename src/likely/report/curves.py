@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from likely.errors import shown
 from likely.evaluate.curve import Curve, Point
-from likely.evaluate.trend import Measure, Trend
+from likely.evaluate.intervals import Measure
+from likely.evaluate.trend import Trend
 from likely.report.charts import Dot, Line, Panel, chart
-from likely.report.contents import Page, Table
+from likely.report.tables import Page, Table
 from likely.report.words import clean, number, percent, plural
 
 BAR = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from likely.report.contents import Page, Table
+from likely.report.tables import Page, Table
 from likely.report.words import clean, number, plural
 from likely.scoring import Scored
 from likely.sums import state

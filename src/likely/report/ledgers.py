@@ -11,7 +11,7 @@ from likely.explaining.counterfactual import Counterfactual
 from likely.explaining.ledger import Ledger
 from likely.explaining.marking import marked
 from likely.explaining.sureness import Sureness
-from likely.report.contents import Page, Passage, Table
+from likely.report.tables import Page, Passage, Table
 from likely.sums import state
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from likely.evaluate.look import Look
 from likely.evaluate.wordbits import WordsTold
-from likely.report import costs
-from likely.report.contents import Page, Table, numbers_from
+from likely.report import costs, trust
+from likely.report.tables import Page, Table, numbers_from
 from likely.report.words import clean, number, percent, plural
 
 MOST_NOTES = 4
@@ -13,20 +13,15 @@ MOST_NOTES = 4
 
 def of_look(record: Look, everything: bool = False) -> Page:
     """What `likely look` says."""
-    total, shown_classes = sum(record.classes.values()), list(record.classes.items())
-    weighed = "weight" if any(c.role == "weight" for c in record.columns) else "rows"
-    classes = Table(
-        "Classes",
-        ("class", weighed, "share"),
-        tuple((clean(c), number(n), percent(n / total)) for c, n in shown_classes[: None if everything else 20]),
-        numbers_from(1, 3),
-    )
     size = f"{plural(record.rows, 'row')}, {plural(len(record.classes), 'class')}"
     headline = (
         f"{clean(record.target)} in {clean(record.source)}: {size}, {plural(len(record.attributes), 'attribute')}.\n"
         f"{_verdict(record)}"
     )
-    tables = [_score_table(record), classes, _attribute_table(record, everything)]
+    decided = None if record.decisions is None else costs.score_rows(record.decisions)
+    tables = [trust.score_table(record, called(record), decided), trust.class_table(record, everything)]
+    tables += trust.full_tables(record) if everything else []
+    tables.append(_attribute_table(record, everything))
     tables += [_word_table(text.words, everything) for text in record.texts]
     tables.append(_evidence_table(record))
     if len(record.classes) <= 10:
@@ -48,10 +43,12 @@ def of_look(record: Look, everything: bool = False) -> Page:
     )
     more = [plural(n - most, word) for n, most, word in counts if n > most and not everything]
     hidden = [f"Not shown: {', '.join(more)}; --all shows them."] if more else []
+    if not everything:
+        hidden.append("--all also shows calibration, lift and baselines; likely curve, what more rows buy.")
     notes = list(record.notes if everything else record.notes[:MOST_NOTES])
     if len(record.notes) > len(notes):
         notes.append(f"{len(record.notes) - len(notes)} more such notes; --all shows them.")
-    remarks = [*(f"Beware: {w}" for w in record.warnings), *notes, *hidden]
+    remarks = [*trust.sentences(record), *(f"Beware: {w}" for w in record.warnings), *notes, *hidden]
     return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
@@ -66,7 +63,7 @@ _CALLED = {
 }
 
 
-def _called(record: Look) -> str:
+def called(record: Look) -> str:
     """What people call the learner."""
     name = record.learner.partition("(")[0]
     return _CALLED.get(name, name)
@@ -78,9 +75,9 @@ def _verdict(record: Look) -> str:
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
-        return costs.verdict(record.decisions, _called(record))
+        return costs.verdict(record.decisions, called(record))
     found = (
-        f"{_called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
+        f"{called(record)} names the right class of {percent(scores.accuracy)} of rows it has not learned from;\n"
         f"always naming the most frequent class is right for {percent(baseline.accuracy)}."
     )
     named = scores.accuracy > baseline.accuracy
@@ -92,24 +89,6 @@ def _verdict(record: Look) -> str:
     elif not named:
         found += "\nNothing is gained: neither its classes nor its log loss are better."
     return found
-
-
-def _score_table(record: Look) -> Table:
-    def bits(value: float | None) -> str:
-        return "infinite" if value is None else f"{value:.4f}"
-
-    one, two = record.scores, record.baseline
-    right = (("accuracy", percent(one.accuracy), percent(two.accuracy), "higher is better"),)
-    rows: tuple[tuple[str, ...], ...] = (
-        *(right if record.decisions is None else costs.score_rows(record.decisions)),
-        ("log loss, bits a row", bits(one.log_loss), bits(two.log_loss), "lower is better"),
-        ("Brier score", f"{one.brier:.4f}", f"{two.brier:.4f}", "lower is better; 0 to 2"),
-    )
-    if one.unclassified:
-        rows += (("cannot be classified", number(one.unclassified), number(two.unclassified), "counted as wrong"),)
-    others = "the other one" if record.folds == 2 else f"the other {record.folds - 1}"
-    title = f"Cross-validated: each of {record.folds} folds is predicted by what {others} taught"
-    return Table(title, ("score", _called(record), "frequencies only", ""), rows, frozenset({1, 2}))
 
 
 def _attribute_table(record: Look, everything: bool) -> Table:

@@ -8,7 +8,7 @@ from typing import Any
 
 from likely.deciding.asking import Questions
 from likely.deciding.decider import Decider
-from likely.report.contents import Page, Table
+from likely.report.tables import Page, Table
 from likely.report.words import clean, number
 from likely.sums import state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from likely.regression import Regression
-from likely.report.contents import Page, Table
+from likely.report.tables import Page, Table
 from likely.report.words import clean, number, percent, plural
 from likely.sums import state
 

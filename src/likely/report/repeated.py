@@ -5,7 +5,7 @@ from __future__ import annotations
 from likely.drafting import type_option
 from likely.evaluate.redundancy import CHANCE, FAR, chance
 from likely.evaluate.repeats import Change, Counted, Repeats
-from likely.report.contents import Page, Table
+from likely.report.tables import Page, Table
 from likely.report.words import clean, number, percent, plural
 
 

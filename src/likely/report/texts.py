@@ -10,7 +10,7 @@ from likely.errors import SettingError, shown
 from likely.models.model import Model
 from likely.models.product import Product
 from likely.models.textfactor import TextFactor
-from likely.report.contents import Page, Table, numbers_from
+from likely.report.tables import Page, Table, numbers_from
 from likely.report.words import clean, number, plural
 from likely.sums.words import Words
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from likely.errors import SettingError
 from likely.loss import Loss
+from likely.models.auto import usual
 from likely.models.model import Learner, Model
-from likely.models.naive import NaiveBayes
 from likely.opening import Reading
 from likely.sums.summary import Summary
+from likely.table.schema import Schema
 
 __all__ = ["compare", "fit", "predict", "summarize"]
 
@@ -62,10 +63,14 @@ def fit(
     from likely.spark.searching import searched
     from likely.spark.spread import Spread, spread_of
 
-    chosen, costs = learner or NaiveBayes(), Loss.of(loss)
+    costs = Loss.of(loss)
+
+    def needs(schema: Schema) -> frozenset[str]:
+        return frozenset() if learner is None else learner.needs(schema)
 
     def work(spread: Spread, how: Reading) -> Model:
-        summary = summarized(spread, how, chosen.needs)
+        summary = summarized(spread, how, needs)
+        chosen = learner or usual(summary)
         return priced(searched(spread, chosen.learn(summary), summary), costs)
 
     return with_encoding(lambda how: spread_of(data, how, spark, master), Reading(target, **reading), work)
@@ -79,19 +84,22 @@ def compare(
     also: Mapping[str, Learner] | None = None,
     folds: int = 10,
     seed: int = 0,
+    repeats: int = 1,
     spark: Any = None,
     master: str | None = None,
     **reading: Any,
 ) -> Any:
     """Cross-validate learners side by side where the rows are: as `likely.compare`, on the same folds."""
+    from likely.evaluate.dealing import Folds
     from likely.spark.flow import with_encoding
     from likely.spark.folding import compared
     from likely.spark.spread import spread_of
 
+    asked = Folds(folds, seed, repeats)
     return with_encoding(
         lambda how: spread_of(data, how, spark, master),
         Reading(target, **reading),
-        lambda spread, how: compared(spread, how, learners, also or {}, folds, seed),
+        lambda spread, how: compared(spread, how, learners, also or {}, asked),
     )
 
 

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 
 from likely.drafting import Draft, check_strays
+from likely.errors import SettingError
 from likely.evaluate.compare import Comparison
 from likely.evaluate.compare import compared as compared_by
-from likely.evaluate.folds import Dealer, FoldSummarizer, FoldSums
-from likely.evaluate.validate import Folded, FoldExtender, Judge, Validation, check_classes, plus_tables, validated
+from likely.evaluate.dealing import Folds, Stratified
+from likely.evaluate.folded import Folded, FoldExtender, plus_tables
+from likely.evaluate.folds import FoldSummarizer, FoldSums
+from likely.evaluate.judge import Judge
+from likely.evaluate.validate import Validation, check_classes, repeated, validated
 from likely.extending import grouped
 from likely.holding import Piece
 from likely.models.chords import Together
@@ -99,8 +103,9 @@ class SumFolds:
     dealing: Dealing
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        dealer = Dealer(self.schema, self.dealing.folds, self.dealing.seed, self.places.before[part])
-        worker, start = FoldSummarizer(self.schema, dealer), self.places.start(part)
+        folds = self.dealing.folds
+        dealer = Stratified(self.schema, folds, self.dealing.seed, self.places.before[part])
+        worker, start = FoldSummarizer(self.schema, dealer, folds), self.places.start(part)
         for batch in source.batches([c.name for c in self.schema.used]):
             worker.take(dealer.place(batch, start), start)
             start += batch.num_rows
@@ -197,10 +202,13 @@ def compared(
     reading: Reading,
     learners: Mapping[str, Learner] | None,
     also: Mapping[str, Learner],
-    folds: int,
-    seed: int,
+    folds: Folds,
 ) -> Comparison:
     """Learners side by side on the same folds."""
+    if not folds.plain:
+        raise SettingError(
+            f"Spark deals rows to folds at random, not by {folds.how}. Leave that out, or compare on one machine."
+        )
     known: dict[str, Any] = {}
 
     def draft(source: Source, how: Reading) -> Draft:
@@ -210,8 +218,8 @@ def compared(
         first: Draft = known["first"]
         return first
 
-    def validate(source: Source, first: Draft, how: Reading, who: Any, folds: int, seed: int) -> Validation:
-        dealing, places = Dealing(folds, seed), known["places"]
+    def once(source: Source, first: Draft, how: Reading, who: Any, dealing: Dealing) -> Validation:
+        places = known["places"]
         task = SumFolds(first.schema, places, dealing)
         found = spread.summed(task, [c.name for c in first.schema.used], FoldPart)
         if found is None:
@@ -222,4 +230,9 @@ def compared(
         check_classes(sums.total, source)
         return validated(SpreadFolded(spread, sums.total, places, how, dealing), sums, who)
 
-    return compared_by(spread.title, reading, learners, also, folds, seed, validate, draft)
+    def validate(source: Source, first: Draft, how: Reading, who: Any, asked: Folds) -> Validation:
+        return repeated(
+            once(source, first, how, who, Dealing(asked.count, asked.seed + k)) for k in range(asked.repeats)
+        )
+
+    return compared_by(spread.title, reading, learners, also, folds, validate, draft)

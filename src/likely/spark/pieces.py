@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InputError
-from likely.evaluate.folds import Dealer
-from likely.evaluate.validate import closed_encoder, dealt_piece
+from likely.evaluate.dealing import Stratified
+from likely.evaluate.folded import closed_encoder, dealt_piece
 from likely.holding import Piece, piece_rows
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
@@ -74,7 +74,7 @@ class Rows:
         dealer = None
         if self.dealing is not None:
             own = self.places.before[part]
-            dealer = Dealer(self.total.schema, self.dealing.folds, self.dealing.seed, own)
+            dealer = Stratified(self.total.schema, self.dealing.folds, self.dealing.seed, own)
         encoder = closed_encoder(self.total)
         columns = [c.name for c in self.total.schema.used]
         for whole in aligned(source.batches(columns), size, start):
@@ -83,7 +83,7 @@ class Rows:
                 batch = whole.slice(at, size - start % size)
                 fold = np.empty(0, np.int32)
                 if dealer is not None:
-                    fold = dealt_piece(encoder, dealer, dealer.place(batch, start), start).fold
+                    fold = dealt_piece(encoder, dealer, dealer.folds_count, dealer.place(batch, start), start).fold
                 yield batch, start, fold
                 at, start = at + batch.num_rows, start + batch.num_rows
         if start != end:

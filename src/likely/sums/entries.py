@@ -43,7 +43,7 @@ class Entries:
             packed, spare = in_order(packed, int(words).bit_length() + group + times + TIMES_AT)
             keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
             count = join_packed(packed, group, times, starts, keys, counts)
-            return cls(starts, keys[:count].copy(), Exact(counts[None, :count].copy()))
+            return cls(starts, keys[:count].copy(), Exact.owned(counts[:count].copy()))
         order = np.lexsort((key, word))
         np.cumsum(np.bincount(word, minlength=words), out=starts[1:])
         keys, place, joined = key[order], np.empty(len(key), np.int64), np.zeros(words + 1, np.int64)
@@ -73,9 +73,14 @@ class Entries:
         counts = np.diff(self.starts)
         starts = np.zeros(len(order) + 1, np.int64)
         np.cumsum(counts[order], out=starts[1:])
-        from_ = np.empty(int(starts[-1]), np.int64)
-        segments(self.starts, order, starts, from_)
-        return Entries(starts, self.keys[from_], Exact(self.weight.planes[:, from_], self.weight.base))
+        keys, planes = (
+            np.empty(int(starts[-1]), np.int64),
+            np.empty((len(self.weight.planes), int(starts[-1])), np.int64),
+        )
+        move_entries(self.starts, order, starts, self.keys, keys)
+        for old, new in zip(self.weight.planes, planes, strict=True):
+            move_entries(self.starts, order, starts, np.ascontiguousarray(old), new)
+        return Entries(starts, keys, Exact(planes, self.weight.base))
 
 
 def in_order(numbers: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -163,11 +168,11 @@ def join_packed(packed: Any, group: int, times: int, starts: Any, keys: Any, cou
     return count
 
 
-@kernel("i8[], i4[], i8[], i8[]")
-def segments(starts: Any, order: Any, new_starts: Any, out: Any) -> None:
-    """The entries' numbers, word by word in this order."""
+@kernel("i8[], i4[], i8[], i8[], i8[]")
+def move_entries(starts: Any, order: Any, new_starts: Any, old: Any, new: Any) -> None:
+    """What is said of the entries, word by word in this order."""
     for k in range(order.size):
         at = starts[order[k]]
         for j in range(new_starts[k], new_starts[k + 1]):
-            out[j] = at
+            new[j] = old[at]
             at += 1

@@ -53,6 +53,14 @@ class Exact:
         """From whole numbers."""
         return cls(np.array(whole, np.int64)[None])
 
+    @classmethod
+    def owned(cls, counts: NDArray[np.int64]) -> Exact:
+        """From an array of whole numbers that nobody else holds or changes: canonical, mostly without a copy."""
+        # One digit that is not 0 shows that none can be dropped.
+        if counts.size and int(counts.flat[0]) & int(_LOW) and counts.min() >= -_WIDE and counts.max() < _WIDE:
+            return cls(counts[None], tidy=True)
+        return cls(counts[None]).canonical()
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.planes.shape[1:]
@@ -109,7 +117,8 @@ class Exact:
         if len(self.planes) == 1 and self.base == 0:  # the common case: counts
             only = self.planes[0]
             small = not only.size or (only.min() >= -_WIDE and only.max() < _WIDE)
-            if small and ((only & _LOW).any() or not only.any()):
+            first = only.size and int(only.flat[0]) & int(_LOW)  # mostly this shows it, without a look at the others
+            if small and (first or (only & _LOW).any() or not only.any()):
                 return Exact(np.ascontiguousarray(self.planes.copy()), tidy=True)
         own = Exact(self.planes.copy(), self.base)
         own._carry()

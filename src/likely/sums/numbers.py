@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CAP = 2048
+_AHEAD = 1 << 12
+"""Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
 
 Keys: TypeAlias = "NDArray[np.uint64]"
 
@@ -81,11 +83,15 @@ class Numbers:
             if self.level:
                 self._powers.add(x[part], group[part], weights.take(part))
             if stop < len(x):
-                self._make_space(limit, x[stop : stop + 1])
+                ahead = slice(stop, stop + _AHEAD)
+                self._make_space(limit, x[ahead][(group[ahead] >= 0) & np.isfinite(x[ahead])])
             done = stop
 
-    def _make_space(self, limit: int, newcomer: Floats) -> None:
-        """Make room for one more value: a larger index, or, at the cap, as few bits less as it takes."""
+    def _make_space(self, limit: int, newcomers: Floats) -> None:
+        """Make room for one more value: a larger index, or, at the cap, as few bits less as it takes.
+
+        Values that come next have to be held as well, so a look ahead saves going through this for a few at a time.
+        """
         assert self._index is not None
         if limit < self.cap:
             self._index = _index_of(self._keys, self._known, 4 * len(self._index))
@@ -93,7 +99,8 @@ class Numbers:
         if self.level == 0:
             self._powers = Powers.of(*self.sums())
         keys = self._keys[: self._known]
-        bits = _bits_to_drop(np.append(keys, (newcomer + 0.0).view(np.uint64) >> np.uint64(self.level)), self.cap)
+        coming = (newcomers + 0.0).view(np.uint64) >> np.uint64(self.level)
+        bits = _bits_to_drop(np.append(keys, coming), self.cap)
         self._set_tally(*_coarsened(keys, self.table[: self._known], bits))
         self._index = _index_of(self._keys, self._known)
         self.level += bits

@@ -51,6 +51,12 @@ class Summary:
     """Sums over rows. `a + b` merges, `a - b` unlearns, `==` compares; all to the last bit.
 
     `classes` are the values of the target, in schema order once canonical; `total` is what each weighs.
+
+    >>> import likely
+    >>> one = likely.summarize({"sky": ["sun", "rain"], "play": ["yes", "no"]}, "play", types={"sky": "nominal"})
+    >>> two = likely.summarize({"sky": ["sun", "fog"], "play": ["yes", "yes"]}, schema=one.schema)
+    >>> (one + two).rows, (one + two) - two == one
+    (4, True)
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -131,6 +137,8 @@ class Summary:
             return np.zeros(batch.rows, np.int32)
         known = self._places
         if known is None or known[0] is not cells.labels or len(known[1]) != len(cells.labels):
+            for name in self._order(n for n in cells.labels.names if n not in self.labels.index):
+                self.labels.code(name)  # in their final order where possible: then nothing need be moved at the end
             places = np.array([self.labels.code(name) for name in cells.labels.names], np.int32)
             self._places = known = (cells.labels, places)
         return np.where(cells.codes < 0, np.int32(-1), known[1][cells.codes]) if len(known[1]) else cells.codes

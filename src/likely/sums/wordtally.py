@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.jit import inner, kernel
 from likely.sums.exact import Exact
 from likely.sums.reading import GROUP_AT, SIZES, TIMES_AT
 from likely.sums.vocabulary import Vocabulary, told, written
@@ -64,12 +64,13 @@ class Tally:
 
     def collected(self, values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
         """The sum of values[entry] * weight over the entries of each word and group, (words, groups)."""
-        cells = self.word * np.int64(groups) + self.group
-        size = len(self.vocabulary) * groups
-        some: NDArray[np.float64] = np.bincount(cells, values * self.weight.floats(), size).astype(
-            np.float64, copy=False
-        )
-        return some.reshape(-1, groups)
+        out = np.zeros((len(self.vocabulary), groups))
+        weight = self.weight.canonical()
+        if len(weight.planes) == 1 and weight.base == 0:  # counts, which need not become floats first
+            collect_counts(self.starts, self.keys, weight.planes[0], values, out)
+        else:
+            collect(self.starts, self.keys, weight.floats(), values, out)
+        return out
 
     # -- new tallies ------------------------------------------------------------------------------------------
 
@@ -160,11 +161,16 @@ def united(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArray[np.
             starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, to,
             new_keys, counts,
         )  # fmt: skip
-        return to, new_keys[:count].copy(), Exact(counts[None, :count]).canonical()
+        return to, _trimmed(new_keys, count), Exact.owned(_trimmed(counts, count))
     into, other_into = np.empty(len(keys), np.int64), np.empty(len(other_keys), np.int64)
     count = merge_entries(starts, keys, mine, other_starts, other_keys, theirs, into, other_into, to, new_keys)
     moved, other_moved = weight.scattered(into, 0, count), other_weight.scattered(other_into, 0, count)
-    return to, new_keys[:count].copy(), moved + other_moved if sign > 0 else moved - other_moved
+    return to, _trimmed(new_keys, count), moved + other_moved if sign > 0 else moved - other_moved
+
+
+def _trimmed(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """The beginning of an array; a copy of it where much memory would be held for nothing."""
+    return array[:size] if size > len(array) - len(array) // 8 else array[:size].copy()
 
 
 def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArray[np.int64], weight: Exact) -> Tally:
@@ -176,6 +182,22 @@ def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArra
     moved = Exact(weight.planes[:, order], weight.base)
     total = moved.canonical() if count == len(keys) else moved.scattered(place, 0, count)
     return Tally(vocabulary, new_starts, keys[:count].copy(), total).without_zeros()
+
+
+@kernel("i8[], i8[], i8[], f8[], f8[][]")
+def collect_counts(starts: Any, keys: Any, counts: Any, values: Any, out: Any) -> None:
+    """Add values * counts of each entry to its word and group, entries one after the other."""
+    for w in range(np.uint64(out.shape[0])):
+        for k in range(np.uint64(starts[w]), np.uint64(starts[w + np.uint64(1)])):
+            out[w, np.uint64(keys[k] >> GROUP_AT)] += values[k] * np.float64(counts[k])
+
+
+@kernel("i8[], i8[], f8[], f8[], f8[][]")
+def collect(starts: Any, keys: Any, weight: Any, values: Any, out: Any) -> None:
+    """Add values * weight of each entry to its word and group, entries one after the other."""
+    for w in range(out.shape[0]):
+        for k in range(starts[w], starts[w + 1]):
+            out[w, keys[k] >> GROUP_AT] += values[k] * weight[k]
 
 
 @kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
@@ -247,20 +269,24 @@ def merge_entries(
     return count
 
 
+@inner
+def _risen(keys: Any, k: int, hi: int) -> int:
+    """Where the keys from k on first fall."""
+    while k + 1 < hi and keys[k] <= keys[k + 1]:
+        k += 1
+    return min(k + 1, hi)
+
+
 @kernel("i8[], i8[], i8[], i8[], i8[]")
 def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any) -> None:
-    """Sort the keys of each word by merging, and `order` with them."""
+    """Sort the keys of each word, and `order` with them, by merging stretches that rise: mostly there are few."""
     for w in range(starts.size - 1):
         lo, hi = starts[w], starts[w + 1]
-        sorted_already = True
-        for k in range(lo + 1, hi):
-            if keys[k] < keys[k - 1]:
-                sorted_already = False
-                break
-        width = hi - lo if sorted_already else 1
-        while width < hi - lo:
-            for left in range(lo, hi, 2 * width):
-                middle, right = min(left + width, hi), min(left + 2 * width, hi)
+        while _risen(keys, lo, hi) < hi:
+            left = lo
+            while left < hi:
+                middle = _risen(keys, left, hi)
+                right = _risen(keys, middle, hi)
                 a, b = left, middle
                 for k in range(left, right):
                     if b >= right or (a < middle and keys[a] <= keys[b]):
@@ -271,10 +297,10 @@ def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any)
                         room[k] = keys[b]
                         order_room[k] = order[b]
                         b += 1
+                left = right
             for k in range(lo, hi):
                 keys[k] = room[k]
                 order[k] = order_room[k]
-            width *= 2
 
 
 @kernel("i8[], i8[], i8[], i8[]", returns=1)

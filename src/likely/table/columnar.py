@@ -15,7 +15,7 @@ from likely.table.sniff import check_unique
 from likely.table.source import Declared, Source
 from likely.table.text import text_of
 
-_BYTES = 1 << 22
+_BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""

@@ -27,7 +27,7 @@ class TableSource(Source):
             raise ColumnError(f"{name} has no columns.")
         if len(table.schema.names) and table.column(0).num_chunks > 64 + table.num_rows // 1024:
             table = table.combine_chunks()  # many tiny chunks would cost more than their rows
-        self.name, self._table = name, table
+        self.name, self.table = name, table
         self.schema = plain_schema(table.schema)
         self.declared: dict[str, Declared] = {}
         self.rows: int | None = table.num_rows
@@ -35,7 +35,7 @@ class TableSource(Source):
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.asked(columns)
-        for batch in self._table.select(names or [self._table.schema.names[0]]).to_batches(max_chunksize=ROWS):
+        for batch in self.table.select(names or [self.table.schema.names[0]]).to_batches(max_chunksize=ROWS):
             if batch.num_rows:
                 yield plain(batch) if names else batch.select([])
 
@@ -87,7 +87,7 @@ def open_memory(data: Any) -> Source:
     """Open what is already in memory; says what would be taken where it does not know the thing."""
     if isinstance(data, Mapping):
         return TableSource(_of_columns(data))
-    if _is_pandas(data):
+    if is_pandas(data):
         return TableSource(_of_pandas(data))
     if hasattr(data, "__arrow_c_stream__"):
         return TableSource(_of_stream(data))
@@ -119,7 +119,8 @@ def _batches_and_schema(data: Any) -> tuple[list[pa.RecordBatch], pa.Schema]:
     return [*reader], reader.schema
 
 
-def _is_pandas(data: Any) -> bool:
+def is_pandas(data: Any) -> bool:
+    """Whether something is a frame of pandas, which need not be imported to tell."""
     return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
 
 

@@ -36,7 +36,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a table in order, and the cells that mean "missing"."""
+    """The columns of a table in order, and the cells that mean "missing".
+
+    >>> import likely
+    >>> schema = likely.summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play").schema
+    >>> schema.names, schema["sky"].kind, schema.target.name
+    (('sky', 'play'), 'nominal', 'play')
+    """
 
     columns: tuple[Column, ...]
     missing: tuple[str, ...] = MISSING
@@ -80,7 +86,7 @@ class Schema:
             if a is None or b is None:
                 raise SchemaMismatch(f"Only one of the two has a column {shown(name)}. {remedy}")
             if a != b:
-                how = _difference(a, b)
+                how = difference(a, b)
                 raise SchemaMismatch(f"The two read column {shown(name)} differently: {how}. {remedy}")
         if self.names != other.names:
             raise SchemaMismatch(f"The two have the same columns in another order. {remedy}")
@@ -88,7 +94,8 @@ class Schema:
             raise SchemaMismatch(f"The two do not take the same cells for missing. {remedy}")
 
 
-def _difference(a: Column, b: Column) -> str:
+def difference(a: Column, b: Column) -> str:
+    """In a few words, the first way in which two columns of one name differ."""
     for one, two in ((a.role, b.role), (a.kind, b.kind)):
         if one != two:
             return f"{one} here, {two} there"

@@ -158,6 +158,16 @@ def predictions(
     return _beside(kept, names, arrays)
 
 
+def named_predictions(classes: tuple[str, ...], codes: NDArray[Any]) -> pa.RecordBatch:
+    """The column of predicted classes alone; null where a row cannot be classified."""
+    return pa.RecordBatch.from_arrays([_named(codes, codes >= 0, classes)], names=prediction_names(classes)[:1])
+
+
+def named_numbers(name: str, values: NDArray[np.float64]) -> pa.RecordBatch:
+    """One column of numbers."""
+    return pa.RecordBatch.from_arrays([as_arrow(values)], names=[name])
+
+
 def decision_names(actions: tuple[str, ...]) -> list[str]:
     """The columns of a table of decisions."""
     return ["action", *(f"loss({name})" for name in actions), "margin", "reason"]

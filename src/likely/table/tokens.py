@@ -33,6 +33,12 @@ class Tokens:
     r"""What counts as a word of a text column. The sums depend on it, so it belongs to the schema.
 
     A word is what Python's `re.findall(r"\w+", text.lower())` finds.
+
+    >>> import likely
+    >>> rows = {"note": ["the sun is out today"] * 5 + ["rain and the wind again"] * 5, "play": ["y"] * 5 + ["n"] * 5}
+    >>> how = {"types": {"note": "text"}, "tokens": Tokens(shortest=4, stop=("again",))}
+    >>> likely.fit(rows, "play", **how).predict({"note": "Today the SUN!"})
+    'y'
     """
 
     shortest: int = 1

@@ -1,0 +1,54 @@
+"""Takes the pictures of the page that README and docs show: docs/images/page-*.png. Needs chromium and playwright.
+
+python scripts/screenshots.py
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+import likely
+from likely.page.writing import page
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+# Name, width and height of the window, dark or light, and the part of the page that is brought to its top.
+PICTURES = (
+    ("answer", 1080, 760, False, "main"),
+    ("whatif", 1080, 820, False, "#whatif"),
+    ("attributes", 1080, 820, True, "#attributes"),
+    ("plane", 1080, 980, False, "#plane"),
+    ("phone", 390, 780, False, "main"),
+)
+
+
+def main() -> None:
+    program = shutil.which("chromium")
+    if program is None:
+        raise SystemExit("There is no chromium. On Debian: apt-get install chromium")
+    record = likely.look(ROOT / "examples" / "iris.csv", "species", picture=True)
+    text = page(record, command="likely look iris.csv species", version=likely.__version__, data="iris.csv")
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        path = Path(folder) / "species.html"
+        path.write_text(text, encoding="utf-8")
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        for name, width, height, dark, part in PICTURES:
+            tab = browser.new_page(
+                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            )
+            tab.goto(path.as_uri())
+            tab.locator(part).first.evaluate("(e) => scrollTo({ top: e.offsetTop - 12, behavior: 'instant' })")
+            tab.wait_for_timeout(400)
+            tab.screenshot(path=IMAGES / f"page-{name}.png")
+            tab.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Out-of-fold predictions of rows, one by one: for curves and ranks, which no sum gives. Of many rows, a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.evaluate import kernels
+from likely.table.batch import Batch, Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_NUMBERS = 4_000_000
+"""Rows times classes that are kept; of more rows a sample is, by row number and seed."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Rows in the order of the table, with what was said of each class before the row was learned from."""
+
+    classes: tuple[str, ...]
+    row: NDArray[np.int64]
+    """Number in the table, from 0."""
+    truth: Ints
+    weight: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+    """(rows, classes): log P(class) - log P(any other); finer than a probability near 0 and 1."""
+    sampled: bool = False
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """P(class | row)."""
+        return chances(self.log_odds)
+
+    @property
+    def surprise(self) -> NDArray[np.float64]:
+        """-log P(true class)."""
+        return np.logaddexp(0.0, -self.log_odds[np.arange(len(self.truth)), self.truth])
+
+
+def chances(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Odds as probabilities.
+
+    >>> chances(np.array([0.0, -np.inf, np.log(3)])).round(3).tolist()
+    [0.5, 0.0, 0.75]
+    """
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
+
+
+class Gatherer:
+    """Takes rows, in any order; `read` puts them into that of the table."""
+
+    def __init__(self, rows: int, classes: tuple[str, ...], seed: int = 0) -> None:
+        self._classes, self._seed = classes, seed
+        most = max(MOST_NUMBERS // max(len(classes), 1), 1)
+        self._ceiling = -1 if rows <= most else int(most / rows * 2.0**63)
+        self._chunks: list[tuple[NDArray[np.int64], Ints, NDArray[np.float64], NDArray[np.float64]]] = []
+
+    def take(self, row: NDArray[np.int64], batch: Batch, joint: NDArray[np.float64]) -> None:
+        """Some rows: their numbers, what they are, and the log scores of their classes."""
+        assert batch.target is not None
+        truth, weight = batch.target.codes, np.ones(batch.rows) if batch.weight is None else batch.weight
+        if self._ceiling >= 0:
+            kept = np.zeros(len(row), np.bool_)
+            kernels.chosen_rows(np.ascontiguousarray(row), self._ceiling, self._seed, kept)
+            row, truth, weight, joint = row[kept], truth[kept], weight[kept], joint[kept]
+        self._chunks.append((row, truth, weight, odds(joint)))
+
+    def __add__(self, other: Gatherer) -> Gatherer:
+        out = Gatherer(0, self._classes, self._seed)
+        out._ceiling, out._chunks = self._ceiling, self._chunks + other._chunks
+        return out
+
+    def read(self) -> Gathered:
+        """All rows that were kept."""
+        row = np.concatenate([np.empty(0, np.int64), *(c[0] for c in self._chunks)])
+        order = np.argsort(row, kind="stable")
+        truth = np.concatenate([np.empty(0, np.int32), *(c[1] for c in self._chunks)])[order]
+        weight = np.concatenate([np.empty(0), *(c[2] for c in self._chunks)])[order]
+        held = np.concatenate([np.empty((0, len(self._classes))), *(c[3] for c in self._chunks)])[order]
+        return Gathered(self._classes, row[order], truth, weight, held, self._ceiling >= 0)
+
+
+def gathered(parts: Iterable[Gatherer]) -> Gathered:
+    """What all threads took."""
+    first, *others = parts
+    for other in others:
+        first = first + other
+    return first.read()
+
+
+def odds(joint: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log odds of each class against all others; of a row that is impossible throughout, minus infinity."""
+    out = np.empty_like(joint)
+    kernels.log_odds(np.ascontiguousarray(joint), out)
+    return out

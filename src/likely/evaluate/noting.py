@@ -1,0 +1,38 @@
+"""What the models of several folds say, as one: each note once, and of choices the most frequent. Knows no rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from likely.errors import shown
+from likely.models.model import Model
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the model of one fold says: plain notes, and for columns what was chosen by the rows, in words."""
+
+    notes: tuple[str, ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def by(cls, model: Model) -> Said:
+        chosen = model.choices()
+        return cls(tuple(n for n in model.notes if n not in chosen), tuple(chosen.values()))
+
+
+def noted(said: Sequence[Said]) -> tuple[str, ...]:
+    """The notes of all folds, those of most folds first, and one on each column of which something was chosen."""
+    count, folds = Counter(note for each in said for note in dict.fromkeys(each.notes)), len(said)
+    out = [n if c == folds else f"{n} (In {c} of {folds} folds.)" for n, c in count.most_common()]
+    made: dict[str, Counter[str]] = {}
+    for each in said:
+        for name, words in each.choices:
+            made.setdefault(name, Counter())[words] += 1
+    for name, counts in made.items():
+        ((words, most),) = counts.most_common(1)
+        where = "in every fold" if most == folds else f"so in {most} of {folds} folds, otherwise in the others"
+        out.append(f"{shown(name)}: {words}; chosen by the log score of rows held out, {where}.")
+    return tuple(out)

@@ -1,0 +1,152 @@
+// The controls: one for each attribute, the strongest first. Knows elements and how values are spelled; no scores.
+
+import { byId, cut, draw, make, marked } from "./elements.js";
+import { densitiesOf } from "./evidence.js";
+import { cellOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
+
+const FEW = 12;
+const NOT_MANY = 16;
+const STEPS = 1000;
+const PLOTTED = 121;
+export const ANOTHER = "(another level)";
+
+export class Controls {
+  constructor(portable, about, state, changed) {
+    Object.assign(this, { portable, about, state, changed });
+    this.order = portable.attributes.map((_, k) => k).sort((a, b) => about[b].bits - about[a].bits || a - b);
+    this.made = new Map();
+    this.touched = new Set();
+    this.many = portable.attributes.length > NOT_MANY;
+    this.all = !this.many;
+    byId("w-filter").addEventListener("input", () => this.show());
+    byId("w-more").addEventListener("click", () => {
+      this.all = !this.all;
+      this.show();
+    });
+  }
+
+  // Those that the filter lets through; without one the strongest, and all that were touched.
+  show() {
+    const wanted = byId("w-filter").value.toLowerCase();
+    const { attributes } = this.portable;
+    const passed = this.order.filter((k) => attributes[k].name.toLowerCase().includes(wanted));
+    const some = this.all || wanted ? passed : passed.filter((k, j) => j < FEW || this.touched.has(k));
+    byId("w-fields").replaceChildren(...some.map((k) => this.control(k).box));
+    byId("w-more").hidden = Boolean(wanted) || !this.many;
+    byId("w-more").textContent = this.all ? `Show the ${FEW} strongest` : `Show all ${attributes.length}`;
+    byId("w-search").hidden = !this.many;
+    byId("w-none").hidden = some.length > 0;
+    for (const k of some) this.made.get(k).refresh();
+  }
+
+  refresh() {
+    for (const control of this.made.values()) if (control.box.isConnected) control.refresh();
+  }
+
+  control(k) {
+    if (!this.made.has(k)) {
+      const attribute = this.portable.attributes[k];
+      const kinds = { level: levelControl, number: numberControl, date: numberControl, text: textControl };
+      const set = (value) => {
+        this.touched.add(k);
+        this.changed(attribute.name, value);
+      };
+      const get = () => this.state.values.get(attribute.name);
+      this.made.set(k, kinds[attribute.kind](`w-a${k}`, attribute, this.about[k], get, set, this.portable));
+    }
+    return this.made.get(k);
+  }
+}
+
+const heading = (id, attribute) => make("label", { for: id, class: "w-name", title: attribute.name }, cut(attribute.name, 60) || "(no name)");
+
+function levelControl(id, attribute, about, get, set, portable) {
+  const select = make("select", { id, onchange: () => set(select.value === "" ? null : told(select.value)) });
+  const told = (value) => (value === "another" ? anotherLevel(attribute) : attribute.levels[Number(value)]);
+  select.append(make("option", { value: "" }, "unknown"));
+  attribute.levels.forEach((level, j) => select.append(make("option", { value: j }, cut(level, 80))));
+  select.append(make("option", { value: "another" }, ANOTHER));
+  const refresh = () => {
+    const cell = cellOf(attribute, get(), portable.missing);
+    select.value = cell >= 0 ? String(cell) : cell === UNSEEN ? "another" : "";
+  };
+  return { box: make("div", { class: "w-field" }, heading(id, attribute), select), refresh };
+}
+
+// A text that is surely no level of training.
+function anotherLevel(attribute) {
+  if (attribute.numeric) return numberLabel(1 + Math.max(0, ...attribute.levels.map(Number)));
+  let text = ANOTHER;
+  while (attribute.levels.includes(text)) text = `(${text})`;
+  return text;
+}
+
+function numberControl(id, attribute, about, get, set, portable) {
+  const isDate = attribute.kind === "date";
+  const { low, high } = about;
+  const spelled = (x) => {
+    if (isDate) return dateLabel(high - low > 20 * 86400 ? Math.round(x / 86400) * 86400 : x);
+    if (about.whole) return numberLabel(Math.round(x));
+    const digits = Math.max(0, Math.min(100, 3 - Math.floor(Math.log10(high - low || 1))));
+    return numberLabel(Number(digits > 15 ? x.toPrecision(4) : x.toFixed(digits)));
+  };
+  const box = make("input", {
+    id, type: "text", inputmode: isDate ? "text" : "decimal", autocomplete: "off", placeholder: "unknown",
+    "aria-describedby": `${id}-wrong`, oninput: () => set(box.value.trim() === "" ? null : box.value),
+  });
+  const slider = make("input", {
+    type: "range", min: 0, max: STEPS, step: 1, "aria-label": `${attribute.name}, from ${spelled(low)} to ${spelled(high)}`,
+    oninput: () => {
+      const share = Number(slider.value) / STEPS;
+      set(spelled(low * (1 - share) + high * share));
+    },
+  });
+  const unknown = make("input", { type: "checkbox", onchange: () => set(unknown.checked ? null : spelled(low / 2 + high / 2)) });
+  const wrong = make("span", { id: `${id}-wrong`, class: "w-wrong" });
+  const refresh = () => {
+    const value = get();
+    const x = cellOf(attribute, value, portable.missing);
+    if (document.activeElement !== box) box.value = value ?? "";
+    unknown.checked = value === null;
+    const known = Number.isFinite(x);
+    const share = known ? (x - low) / (high - low || 1) : 0.5;
+    slider.value = String(Math.round(Math.min(1, Math.max(0, share)) * STEPS));
+    slider.classList.toggle("w-off", !known);
+    slider.setAttribute("aria-valuetext", known ? value : "unknown");
+    const bad = value !== null && !known;
+    marked(box, bad);
+    wrong.textContent = bad ? (isDate ? "no date: counts as unknown" : "no number: counts as unknown") : "";
+  };
+  const curves = densities(attribute.name, about, portable);
+  const ends = make("div", { class: "w-ends", "aria-hidden": true }, make("span", {}, spelled(low)), make("span", {}, spelled(high)));
+  const row = make("div", { class: "w-number" }, box, make("label", { class: "w-unknown" }, unknown, " unknown"));
+  const field = make("div", { class: "w-field" }, heading(id, attribute), row);
+  if (high > low && Number.isFinite(high - low)) field.append(make("div", { class: "w-slide" }, ...curves, slider), ends);
+  field.append(wrong);
+  return { box: field, refresh };
+}
+
+// The density of each class behind the slider, each of the same height at most.
+function densities(name, about, portable) {
+  const { low, high } = about;
+  if (!(high > low) || portable.classes.length > 8) return [];
+  const points = Array.from({ length: PLOTTED }, (_, k) => low + ((high - low) * k) / (PLOTTED - 1));
+  const found = densitiesOf(portable, name, points);
+  if (!found) return [];
+  const top = Math.max(...found.flat().filter(Number.isFinite));
+  if (!(top > 0) || !Number.isFinite(top)) return [];
+  const svg = draw("svg", { viewBox: "0 0 240 34", preserveAspectRatio: "none", class: "w-curves", "aria-hidden": true });
+  found.forEach((values, k) => {
+    const line = values.map((v, j) => `${(2 * j).toFixed(0)},${(33 - 31 * Math.min(1, v / top)).toFixed(1)}`);
+    svg.append(draw("polyline", { points: line.join(" "), class: `k${k % 8} w-curve` }));
+  });
+  return [svg];
+}
+
+function textControl(id, attribute, about, get, set) {
+  const box = make("textarea", { id, rows: 3, placeholder: "unknown", oninput: () => set(box.value === "" ? null : box.value) });
+  const refresh = () => {
+    if (document.activeElement !== box) box.value = get() ?? "";
+  };
+  return { box: make("div", { class: "w-field w-wide" }, heading(id, attribute), box), refresh };
+}

@@ -1,0 +1,49 @@
+// Making elements of the page. Everything from data goes in as text or attribute value, never as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+export const make = (tag, attributes = {}, ...children) =>
+  filled(document.createElement(tag), attributes, children);
+
+export const draw = (tag, attributes = {}, ...children) =>
+  filled(document.createElementNS(SVG, tag), attributes, children);
+
+// Says of a box, also to a screen reader, whether what is in it can be read.
+export function marked(box, wrong) {
+  if (wrong) box.setAttribute("aria-invalid", "true");
+  else box.removeAttribute("aria-invalid");
+}
+
+export const byId = (id) => document.getElementById(id);
+
+// Numbers as people read them.
+export function percent(p) {
+  if (p > 0 && p < 0.001) return "< 0.1 %";
+  if (p < 1 && p > 0.999) return "> 99.9 %";
+  return `${(100 * p).toFixed(p === 0 || p === 1 ? 0 : 1)} %`;
+}
+
+export function bits(nats) {
+  if (Number.isNaN(nats)) return "–";
+  if (nats === Infinity) return "+∞";
+  if (nats === -Infinity) return "−∞";
+  const value = (nats / Math.LN2).toFixed(2);
+  return value.startsWith("-") && Number(value) !== 0 ? `−${value.slice(1)}` : `+${value.replace("-", "")}`;
+}
+
+export function figure(value) {
+  if (value !== 0 && Math.abs(value) < 1e-4) return value < 0 ? "> −0.0001" : "< 0.0001";
+  return String(Number(value.toPrecision(4))).replace("-", "−");
+}
+
+export const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

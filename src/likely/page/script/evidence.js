@@ -1,0 +1,354 @@
+// What follows from scores: the ledger of an answer, a decision, what to ask next, and what alone would change it.
+// Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
+
+import { logSum } from "./logs.js";
+import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
+import { binOf } from "./jointly.js";
+import {
+  chancesOf, damped, factorOf, knownWords, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
+} from "./scoring.js";
+
+// -- decisions -------------------------------------------------------------------------------------------------
+
+// A loss is {actions, costs[class][action]}. The action of least expected cost, the first of equals; null where the
+// row has no probabilities. What every action costs alike decides nothing, so it is taken off first.
+export function decided(chances, loss) {
+  const expected = loss.actions.map((_, j) => chances.reduce((sum, p, k) => sum + p * loss.costs[k][j], 0));
+  if (!chances.some((p) => p > 0)) return { action: null, expected };
+  return { action: regretted(chances, loss).best, expected };
+}
+
+function regretted(weights, loss) {
+  const apart = loss.actions.map((_, j) => 0);
+  weights.forEach((w, k) => {
+    const top = Math.max(...loss.costs[k]);
+    apart.forEach((_, j) => {
+      apart[j] += w * (loss.costs[k][j] - top);
+    });
+  });
+  const least = Math.min(...apart);
+  return { best: apart.indexOf(least), regrets: apart.map((v) => v - least) };
+}
+
+// -- the ledger ------------------------------------------------------------------------------------------------
+
+const without = (logs, a) => logs.filter((_, k) => k !== a);
+const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
+
+// What each piece adds to log P(a) / P(b); b is null: against the rest, one piece after the other.
+function steps(pieces, a, b) {
+  if (b !== null) return pieces.map((logs) => ratio(logs[a], logs[b]));
+  let soFar = pieces[0].map(() => 0);
+  let rest = 0;
+  return pieces.map((logs) => {
+    soFar = soFar.map((v, k) => v + logs[k]);
+    const now = logSum(without(soFar, a));
+    let out;
+    if (rest === -Infinity) out = logs[a] === -Infinity ? -Infinity : 0;
+    else out = ratio(logs[a], now > -Infinity ? now - rest : now);
+    rest = now;
+    return out;
+  });
+}
+
+export function logOdds(logs, a, b) {
+  return ratio(logs[a], b === null ? logSum(without(logs, a)) : logs[b]);
+}
+
+// Entries {name, ratio, words}: name is null for what comes before any value. One entry for all together where the
+// scores are no sum over attributes.
+export function ledgerOf(portable, cells, a, b) {
+  const form = sumOf(portable);
+  if (!form) {
+    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b), words: [] }] };
+  }
+  const terms = termsOf(form, cells, portable);
+  const names = [null, ...terms.keys()];
+  const found = steps([form.constant, ...terms.values()], a, b);
+  const entries = names.map((name, k) => ({ name, ratio: found[k], words: [] }));
+  for (const term of form.terms) {
+    if (term.form === "TextTerm" && cells.get(term.name) !== null && b !== null) {
+      entries[names.indexOf(term.name)].words = wordsSaid(term, cells.get(term.name), portable, a, b);
+    }
+  }
+  return { additive: true, entries };
+}
+
+function wordsSaid(term, text, portable, a, b) {
+  const { words } = knownWords(term, text, portable);
+  const factor = factorOf(term, words);
+  const said = words.map(({ word, times, place }) => ({
+    name: times > 1 ? `${word} ×${times}` : word,
+    ratio: factor * damped(term.damping, times) * ratio(term.weights[place][a], term.weights[place][b]),
+  }));
+  return said.sort((one, other) => Math.abs(other.ratio) - Math.abs(one.ratio));
+}
+
+// -- what to ask next ------------------------------------------------------------------------------------------
+
+const HALF = [
+  0.9914553711208126, 0.9491079123427585, 0.8648644233597691, 0.7415311855993945, 0.5860872354676911,
+  0.4058451513773972, 0.20778495500789848,
+];
+const KRONROD = [
+  0.022935322010529224, 0.06309209262997856, 0.10479001032225019, 0.14065325971552592, 0.1690047266392679,
+  0.19035057806478542, 0.20443294007529889,
+];
+const GAUSS = [0.1294849661688697, 0.27970539148927664, 0.3818300505051189];
+const POINTS = [...HALF.map((v) => -v), 0, ...HALF.toReversed()];
+const WEIGHTS = [...KRONROD, 0.20948214108472782, ...KRONROD.toReversed()];
+const COARSE = POINTS.map((_, k) => (k % 2 ? [...GAUSS, 0.4179591836734694, ...GAUSS.toReversed()][(k - 1) / 2] : 0));
+const AROUND = [0, 0.4, 1, 2, 3, 4.5, 7, 12, 40];
+const ACCURACY = 1e-8;
+const LOOKED = 30_000;
+
+// The attributes of a row that could be asked for.
+export function missingIn(portable, cells) {
+  return portable.attributes.filter(({ name, kind }) => {
+    const cell = cells.get(name);
+    return kind === "level" ? cell === MISSING : kind !== "text" && !Number.isFinite(cell);
+  });
+}
+
+// How much learning a missing attribute lowers the expected loss.
+export function dropBy(attribute, portable, cells, loss, reserve) {
+  const evidence = logSum(scoresOf(portable, cells));
+  if (evidence === -Infinity) return 0;
+  const by = scoresBy(portable, cells, attribute.name);
+  const joint = (value) => by(value).map((v) => Math.exp(v - evidence));
+  if (attribute.kind === "level") return overLevels(joint, attribute.levels.length, reserve, loss);
+  return overNumbers(portable, attribute.name, joint, loss);
+}
+
+function overLevels(joint, count, reserve, loss) {
+  const values = Array.from({ length: count }, (_, k) => joint(k));
+  if (reserve) values.push(joint(UNSEEN));
+  return values.length < 2 ? 0 : dropOf(values, loss);
+}
+
+// Regrets over all values: the best that one action alone can do.
+function dropOf(values, loss) {
+  const regret = loss.actions.map(() => 0);
+  let mass = 0;
+  for (const weights of values) {
+    mass += weights.reduce((a, b) => a + b, 0);
+    regretted(weights, loss).regrets.forEach((v, j) => {
+      regret[j] += v;
+    });
+  }
+  return mass > 0 ? Math.min(...regret) / mass : 0;
+}
+
+function termsReading(form, name) {
+  const inner = (term) => (term.form === "PowerTerm" ? inner(term.inner) : term);
+  return form.terms.filter((term) => readBy(term).includes(name)).map(inner);
+}
+
+// Bins that a number is cut into, or null where it has a density.
+function startsOf(portable, name) {
+  const form = sumOf(portable);
+  const axes = form ? form.terms.flatMap((term) => term.axes ?? []) : portable.score.axes ?? [];
+  const axis = axes.find((a) => a.attribute === name);
+  if (axis) return axis.starts;
+  const bins = form && termsReading(form, name).find((term) => term.form === "BinTerm");
+  return bins ? bins.starts : null;
+}
+
+// Edges between which the density of a number is smooth; none where the model does not use it.
+function panelsOf(portable, name) {
+  const form = sumOf(portable);
+  const edges = [];
+  for (const term of form ? termsReading(form, name) : []) {
+    let sizes = [];
+    if (term.form === "NormalTerm") sizes = term.mean.map((m, k) => [m, term.deviation[k]]);
+    if (term.form === "CovarianceTerm") {
+      const at = term.attributes.indexOf(name);
+      sizes = term.mean.map((m, k) => [m[at], term.deviation[k][at]]);
+    }
+    if (term.form === "KernelTerm") {
+      const step = Math.max(1, Math.floor(term.centres.length / 64));
+      edges.push(...term.centres.filter((_, k) => k % step === 0), term.centres.at(-1));
+      const ends = [term.centres[0], term.centres.at(-1)];
+      sizes = term.width.flatMap((width) => ends.map((centre) => [centre, width]));
+    }
+    const widest = Math.max(...sizes.map(([, d]) => d));
+    for (const [mean, deviation] of sizes) {
+      for (const size of new Set([deviation, widest])) {
+        for (const far of AROUND) edges.push(mean - size * far, mean + size * far);
+      }
+    }
+  }
+  return [...new Set(edges)].filter(Number.isFinite).sort((a, b) => a - b);
+}
+
+function overNumbers(portable, name, joint, loss) {
+  const starts = startsOf(portable, name);
+  if (starts) return starts.length ? dropOf([below(starts[0]), ...starts].map(joint), loss) : 0;
+  const edges = panelsOf(portable, name);
+  if (edges.length < 2) return 0;
+  const best = (x) => regretted(joint(x), loss).best;
+  const all = [...edges, ...turnsOf(best, edges)].sort((a, b) => a - b);
+  const size = loss.actions.length;
+  const integrand = (x) => {
+    const weights = joint(x);
+    return [...regretted(weights, loss).regrets, weights.reduce((a, b) => a + b, 0)];
+  };
+  const total = integralOf(integrand, all, size + 1, Math.max(spanOf(loss), Number.MIN_VALUE) * ACCURACY);
+  return total[size] > 0 ? Math.min(...total.slice(0, size)) / total[size] : 0;
+}
+
+const below = (x) => x - Math.max(Math.abs(x) * 2 ** -52, Number.MIN_VALUE);
+const spanOf = (loss) => Math.max(...loss.costs.map((row) => Math.max(...row) - Math.min(...row)));
+
+// Where a choice changes: the first number found on the other side.
+function turnsOf(choice, edges) {
+  const points = [];
+  for (let k = 0; k + 1 < edges.length; k++) {
+    const [middle, half] = [(edges[k] + edges[k + 1]) / 2, (edges[k + 1] - edges[k]) / 2];
+    points.push(edges[k], ...POINTS.map((p) => middle + half * p));
+  }
+  points.push(edges.at(-1));
+  const found = [];
+  let before = choice(points[0]);
+  for (let k = 1; k < points.length; k++) {
+    const after = choice(points[k]);
+    if (after !== before) {
+      let [low, high] = [points[k - 1], points[k]];
+      for (let n = 0; n < 80; n++) {
+        const at = low / 2 + high / 2;
+        if (at <= low || at >= high) break;
+        if (choice(at) === before) low = at;
+        else high = at;
+      }
+      found.push(high);
+    }
+    before = after;
+  }
+  return found;
+}
+
+function integralOf(values, edges, size, accuracy) {
+  const panel = (low, high) => {
+    const [middle, half] = [(low + high) / 2, (high - low) / 2];
+    const fine = new Array(size).fill(0);
+    const coarse = new Array(size).fill(0);
+    POINTS.forEach((p, k) => {
+      values(middle + half * p).forEach((v, j) => {
+        fine[j] += WEIGHTS[k] * v * half;
+        coarse[j] += COARSE[k] * v * half;
+      });
+    });
+    return { low, high, fine, error: Math.max(...fine.map((v, j) => Math.abs(v - coarse[j]))) };
+  };
+  let panels = edges.slice(1).map((high, k) => panel(edges[k], high));
+  for (let looked = 15 * panels.length; looked < LOOKED; ) {
+    const error = panels.reduce((sum, p) => sum + p.error, 0);
+    if (!(error > accuracy)) break;
+    const coarse = panels.filter((p) => p.error > (0.1 * error) / panels.length && p.high > p.low);
+    if (!coarse.length) break;
+    looked += 30 * coarse.length;
+    panels = panels.flatMap((p) => {
+      const middle = (p.low + p.high) / 2;
+      return coarse.includes(p) && middle > p.low && middle < p.high ? [panel(p.low, middle), panel(middle, p.high)] : [p];
+    });
+  }
+  return panels.reduce((sum, p) => sum.map((v, j) => v + p.fine[j]), new Array(size).fill(0));
+}
+
+// -- what alone would change the decision ------------------------------------------------------------------------
+
+// For each known cell the nearest other value with which the decision is another one: {name, after, action, size}.
+export function changesOf(portable, cells, loss, about) {
+  const now = decided(chancesOf(scoresOf(portable, cells)), loss).action;
+  const out = [];
+  portable.attributes.forEach((attribute, k) => {
+    const cell = cells.get(attribute.name);
+    const by = scoresBy(portable, cells, attribute.name);
+    const action = (value) => decided(chancesOf(by(value)), loss).action;
+    const turns = (value) => action(value) !== now && action(value) !== null;
+    if (attribute.kind === "level" && cell !== MISSING) {
+      const places = attribute.levels.map((_, j) => j).filter((j) => j !== cell && turns(j));
+      if (places.length) {
+        const names = places.map((j) => attribute.levels[j]);
+        out.push({ name: attribute.name, after: names, value: names[0], action: action(places[0]), size: 1 });
+      }
+    } else if ((attribute.kind === "number" || attribute.kind === "date") && Number.isFinite(cell)) {
+      const found = nearestTurn(cell, about[k], turns, attribute.kind === "date", startsOf(portable, attribute.name));
+      if (found !== null) {
+        const told = attribute.kind === "date" ? dateLabel(found) : numberLabel(found);
+        const size = Math.abs(found - cell) / (about[k].high - about[k].low || 1);
+        out.push({ name: attribute.name, after: [told], value: told, action: action(found), size });
+      }
+    }
+  });
+  return out.sort((a, b) => a.size - b.size);
+}
+
+function nearestTurn(cell, about, turns, isDate, starts) {
+  const { low, high } = about;
+  const whole = about.whole || isDate;
+  const even = Array.from({ length: 129 }, (_, k) => low + ((high - low) * k) / 128);
+  const edges = (starts ?? []).flatMap((s) => [s, below(s)]);
+  const points = [...even, ...edges].filter((x) => Number.isFinite(x) && x >= low && x <= high && x !== cell);
+  const tried = [...new Set(whole ? points.flatMap((x) => [Math.floor(x), Math.ceil(x)]) : points)];
+  tried.sort((a, b) => Math.abs(a - cell) - Math.abs(b - cell));
+  let best = null;
+  for (const side of [-1, 1]) {
+    let last = cell;
+    for (const x of tried.filter((v) => Math.sign(v - cell) === side)) {
+      if (turns(x)) {
+        const found = rounded(boundary(last, x, turns, whole), turns, whole, Math.abs(x - cell) / 100);
+        if (best === null || Math.abs(found - cell) < Math.abs(best - cell)) best = found;
+        break;
+      }
+      last = x;
+    }
+  }
+  return best;
+}
+
+function boundary(miss, hit, turns, whole) {
+  for (let n = 0; n < 60; n++) {
+    let at = miss / 2 + hit / 2;
+    if (whole) at = hit > miss ? Math.floor(at) : Math.ceil(at);
+    if (at === miss || at === hit) break;
+    if (turns(at)) hit = at;
+    else miss = at;
+  }
+  return hit;
+}
+
+function rounded(value, turns, whole, room) {
+  if (whole) return value;
+  for (let digits = 1; digits < 17; digits++) {
+    const near = Number(value.toPrecision(digits));
+    const unit = value ? 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1) : 0;
+    for (const v of [near, near - unit, near + unit].map((w) => Number(w.toPrecision(digits)))) {
+      if (Math.abs(v - value) <= room && turns(v)) return v;
+    }
+  }
+  return value;
+}
+
+// -- densities, for the picture behind a slider --------------------------------------------------------------------
+
+// For each class the density of a number at these points, or null where the model has none of it alone.
+export function densitiesOf(portable, name, points) {
+  const form = sumOf(portable);
+  const own = form ? termsReading(form, name) : [];
+  const kinds = ["NormalTerm", "KernelTerm", "BinTerm"];
+  if (!portable.generative && !own.some((term) => term.form !== "BinTerm")) return null;
+  if (own.length !== 1 || !kinds.includes(own[0].form)) return null;
+  const term = own[0];
+  const width = (x) => {
+    if (term.form !== "BinTerm") return 1;
+    const k = binOf(term.starts, x);
+    const ends = [points[0], ...term.starts, points.at(-1)];
+    return Math.max(ends[k + 1] - ends[k], (points.at(-1) - points[0]) / 1000) || 1;
+  };
+  const rows = points.map((x) => {
+    const [[, logs]] = partsOf(term, new Map([[name, x]]), portable, form.constant.length);
+    return logs.map((v) => Math.exp(v) / width(x));
+  });
+  return form.constant.map((_, k) => rows.map((row) => row[k]));
+}

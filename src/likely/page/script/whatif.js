@@ -1,0 +1,365 @@
+// The what-if of the page: values in, and at once the probabilities, the evidence, the decision and what would change it.
+
+import { Controls } from "./controls.js";
+import { bits, byId, cut, figure, make, marked, percent } from "./elements.js";
+import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
+import { linesOf, nomogram } from "./nomogram.js";
+import { cellsOf } from "./reading.js";
+import { chancesOf, revived, scoresOf } from "./scoring.js";
+import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
+
+const DONT_KNOW = "don't know";
+const MOST_BARS = 12;
+const MOST_PIECES = 15;
+const MOST_CLASSES = 8;
+const LATER = 120;
+const SLICE = 30; // milliseconds that the page may be kept from answering
+
+class WhatIf {
+  constructor(told, page) {
+    this.portable = revived(told.portable);
+    this.about = told.attributes;
+    this.told = told;
+    this.page = page;
+    this.state = {
+      classes: this.portable.classes,
+      values: new Map(this.portable.attributes.map((a) => [a.name, null])),
+      of: null,
+      against: null,
+      actions: told.actions,
+      costs: told.costs.map((row) => row.slice(0, told.actions.length)),
+      abstain: told.abstain,
+      changed: false,
+    };
+    this.controls = new Controls(this.portable, this.about, this.state, (name, value) => {
+      this.state.values.set(name, value);
+      byId("w-start").value = "own";
+      this.update();
+    });
+    this.startFrom();
+    this.sides();
+    this.lossTable();
+    for (const [id, told_] of [["w-copy-link", "link"], ["w-copy-cli", "cli"], ["w-copy-python", "python"]]) {
+      byId(id).addEventListener("click", () => this.copy(told_, byId(id)));
+    }
+    byId("w-nomogram").addEventListener("toggle", () => this.later());
+    byId("w-share").addEventListener("toggle", () => this.share());
+    addEventListener("hashchange", () => {
+      if (!stateIn(location.hash, this.state)) return;
+      byId("w-start").value = "own";
+      this.reset();
+    });
+    const linked = stateIn(location.hash, this.state);
+    if (!linked) for (const [name, value] of this.typical(0)) this.state.values.set(name, value);
+    byId("w-note").textContent = told.note;
+    byId("w-note").hidden = !told.note;
+    byId("w").hidden = false;
+    this.reset(false);
+    if (linked) {
+      byId("w-start").value = "own";
+      byId("w").scrollIntoView();
+    }
+  }
+
+  get loss() {
+    const { actions, costs, abstain } = this.state;
+    if (abstain === null) return { actions, costs };
+    return { actions: [...actions, DONT_KNOW], costs: costs.map((row) => [...row, abstain]) };
+  }
+
+  typical(k) {
+    return this.portable.attributes.map((a, j) => [a.name, this.about[j].typical[k]]);
+  }
+
+  startFrom() {
+    const { classes } = this.portable;
+    const pick = make("select", { id: "w-start" }, make("option", { value: "own", hidden: true }, "these values"));
+    pick.append(make("option", { value: "" }, "everything unknown"));
+    const known = classes.map((_, k) => k).filter((k) => this.typical(k).some(([, value]) => value !== null));
+    for (const k of known) pick.append(make("option", { value: k }, `a typical row of ${cut(classes[k], 40)}`));
+    let origin = known.includes(0) ? "0" : "";
+    const go = () => {
+      if (pick.value !== "own") origin = pick.value;
+      const values = origin === "" ? [] : this.typical(Number(origin));
+      for (const name of this.state.values.keys()) this.state.values.set(name, null);
+      for (const [name, value] of values) this.state.values.set(name, value);
+      this.reset();
+      pick.value = origin;
+    };
+    pick.addEventListener("change", go);
+    const again = make("button", { type: "button", id: "w-again", onclick: go }, "start again");
+    pick.value = origin;
+    byId("w-from").replaceChildren(make("label", { for: "w-start" }, "Start from "), pick, " ", again);
+  }
+
+  sides() {
+    const { classes } = this.portable;
+    const of = make("select", { id: "w-of", onchange: () => this.side("of", of.value) });
+    of.append(make("option", { value: "" }, "the most probable class"));
+    const against = make("select", { id: "w-against", onchange: () => this.side("against", against.value) });
+    against.append(make("option", { value: "" }, "the next one"));
+    if (classes.length > 2) against.append(make("option", { value: "rest" }, "all others"));
+    classes.forEach((name, k) => {
+      of.append(make("option", { value: `.${name}`, class: `k${k % 8}` }, cut(name)));
+      against.append(make("option", { value: `.${name}` }, cut(name)));
+    });
+    byId("w-sides").replaceChildren(
+      make("label", { for: "w-of" }, "Evidence for "), of, make("label", { for: "w-against" }, " against "), against,
+    );
+  }
+
+  side(which, value) {
+    this.state[which] = value === "" ? null : value.replace(/^\./, "");
+    this.update();
+  }
+
+  // The two classes that are weighed; the second is null for all others.
+  weighed(chances) {
+    const { classes } = this.portable;
+    const { of, against } = this.state;
+    const largest = (some) => some.reduce((best, k) => (chances[k] > chances[best] ? k : best), some[0]);
+    const every = classes.map((_, k) => k);
+    const a = of === null ? largest(every) : classes.indexOf(of);
+    if (against === "rest" && classes.length > 2) return [a, null];
+    const b = classes.indexOf(against);
+    return [a, b >= 0 && b !== a ? b : largest(every.filter((k) => k !== a))];
+  }
+
+  reset(remember = true) {
+    byId("w-of").value = this.state.of === null ? "" : `.${this.state.of}`;
+    byId("w-against").value = this.state.against === null ? "" : this.state.against === "rest" ? "rest" : `.${this.state.against}`;
+    this.controls.show();
+    this.lossValues();
+    this.update(remember);
+  }
+
+  update(remember = true) {
+    const { portable } = this;
+    this.cells = cellsOf(portable, this.state.values);
+    this.logs = scoresOf(portable, this.cells);
+    this.chances = chancesOf(this.logs);
+    this.controls.refresh();
+    this.bars();
+    this.decision();
+    if (portable.classes.length > 1) this.ledger();
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.later(), LATER);
+    if (remember) history.replaceState(null, "", `#${hashOf(this.state)}`);
+    this.share();
+  }
+
+  bars() {
+    const order = this.chances.map((_, k) => k).sort((a, b) => this.chances[b] - this.chances[a] || a - b);
+    const shown = order.slice(0, MOST_BARS).sort((a, b) => (order.length > MOST_BARS ? 0 : a - b));
+    const rows = shown.map((k) => {
+      const bar = make("span", { class: `w-bar k${k % 8}` });
+      bar.style.width = `${100 * this.chances[k]}%`;
+      return make("tr", { "data-class": this.portable.classes[k], "data-p": this.chances[k] },
+        make("th", { scope: "row" }, cut(this.portable.classes[k], 30)),
+        make("td", { class: "w-track" }, bar),
+        make("td", { class: "num" }, percent(this.chances[k])));
+    });
+    if (order.length > shown.length) {
+      const rest = order.slice(MOST_BARS).reduce((sum, k) => sum + this.chances[k], 0);
+      rows.push(make("tr", {}, make("th", { scope: "row" }, `${order.length - MOST_BARS} more`), make("td", {}), make("td", { class: "num" }, percent(rest))));
+    }
+    byId("w-bars").replaceChildren(...rows);
+    const undefinedRow = !this.chances.some((p) => p > 0);
+    byId("w-impossible").hidden = !undefinedRow;
+    const best = order[0];
+    byId("w-said").textContent = undefinedRow
+      ? "This row is impossible under every class."
+      : `${this.portable.classes[best]}: ${percent(this.chances[best])}`;
+  }
+
+  decision() {
+    const { loss } = this;
+    const { action, expected } = decided(this.chances, loss);
+    const told = action === null ? "nothing can be decided" : loss.actions[action];
+    byId("w-action").textContent = told;
+    byId("w-action").dataset.expected = action === null ? "" : expected[action];
+    byId("w-expected").textContent = action === null ? "" : ` (expected cost ${figure(expected[action])})`;
+  }
+
+  ledger() {
+    const [a, b] = this.weighed(this.chances);
+    const { entries, additive } = ledgerOf(this.portable, this.cells, a, b);
+    const loud = entries.filter((e) => e.name === null || e.ratio !== 0);
+    const size = (e) => (Number.isNaN(e.ratio) ? Infinity : Math.abs(e.ratio));
+    const first = loud.filter((e) => e.name === null);
+    const rest = loud.filter((e) => e.name !== null).sort((one, other) => size(other) - size(one));
+    const widest = Math.max(1, ...loud.map(size).filter(Number.isFinite));
+    const { classes } = this.portable;
+    const before = this.portable.score.form === "Normalised" ? "constant" : "before any value";
+    const row = (e, depth = 0) => {
+      const bar = make("span", { class: `w-piece ${e.ratio > 0 ? `w-for k${a % 8}` : `w-against${b === null ? "" : ` k${b % 8}`}`}` });
+      bar.style.width = `${50 * Math.min(1, size(e) / widest)}%`;
+      const name = e.name === null ? before : depth || e.whole ? e.name : this.valued(e.name);
+      return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
+        make("th", { scope: "row", title: name }, cut(name, 48)), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
+    };
+    const rows = [...first, ...rest.slice(0, MOST_PIECES)].flatMap((e) => [row(e), ...e.words.slice(0, 8).map((w) => row(w, 1))]);
+    if (rest.length > MOST_PIECES) {
+      const left = rest.slice(MOST_PIECES).reduce((sum, e) => sum + e.ratio, 0);
+      rows.push(row({ name: `${rest.length - MOST_PIECES} more`, ratio: left, words: [] }, 1));
+    }
+    const together = logOdds(this.logs, a, b);
+    rows.push(make("tr", { class: "w-total", "data-nats": together }, make("th", { scope: "row" }, "together"), make("td", {}), make("td", { class: "num" }, bits(together))));
+    byId("w-ledger").replaceChildren(...rows);
+    const other = b === null ? "all others" : classes[b];
+    byId("w-ledger-of").textContent = `Bits for ${classes[a]} (right) against ${other} (left); a bit doubles the odds.`;
+    byId("w-whole").hidden = additive;
+  }
+
+  valued(name) {
+    const own = this.state.values.get(name);
+    return own === undefined ? name : `${name || "(no name)"} = ${own ?? "unknown"}`;
+  }
+
+  // What takes longer waits until one stops typing.
+  later() {
+    clearTimeout(this.waiting);
+    const { portable, cells, loss } = this;
+    this.questions(portable, cells, loss);
+    const found = changesOf(portable, cells, loss, this.about);
+    const items = found.slice(0, 6).map((change) => {
+      const to = change.after.slice(0, 4).map((v) => cut(v, 30)).join(" or ");
+      const use = () => {
+        this.state.values.set(change.name, change.value);
+        byId("w-start").value = "own";
+        this.reset();
+      };
+      return make("li", { "data-name": change.name, "data-after": change.value },
+        `${cut(change.name, 40)} = ${to} would make it ${cut(loss.actions[change.action], 40)} `,
+        make("button", { type: "button", class: "w-try", onclick: use, "aria-label": `try ${change.name} = ${change.value}` }, "try"));
+    });
+    byId("w-changes").replaceChildren(...items);
+    byId("w-changes-none").hidden = items.length > 0;
+    if (byId("w-nomogram").open && portable.classes.length > 1) this.nomogram();
+    byId("w").dataset.done = String(Number(byId("w").dataset.done ?? 0) + 1);
+  }
+
+  // One attribute after the other, in slices of time; what was begun for other values is dropped.
+  questions(portable, cells, loss) {
+    byId("w-next").hidden = !portable.generative || portable.classes.length < 2;
+    const open = byId("w-next").hidden ? [] : missingIn(portable, cells);
+    const found = [];
+    byId("w").dataset.busy = "";
+    const slice = () => {
+      if (cells !== this.cells) return;
+      for (const until = performance.now() + SLICE; open.length && performance.now() < until; ) {
+        const attribute = open.shift();
+        found.push({ name: attribute.name, drop: dropBy(attribute, portable, cells, loss, this.told.reserve) });
+      }
+      if (open.length) {
+        setTimeout(slice);
+        return;
+      }
+      this.asked(found.sort((a, b) => b.drop - a.drop));
+      delete byId("w").dataset.busy;
+    };
+    slice();
+  }
+
+  asked(found) {
+    const worth = found.filter((q) => q.drop > 1e-12).slice(0, 5);
+    byId("w-questions").replaceChildren(...worth.map((q) =>
+      make("li", { "data-name": q.name, "data-drop": q.drop }, `${cut(q.name, 50)}: lowers the expected cost by ${figure(q.drop)}`)));
+    const none = found.length ? "No single answer would change the decision." : "Every value is known.";
+    byId("w-questions-none").textContent = worth.length ? "" : none;
+  }
+
+  nomogram() {
+    let [a, b] = this.weighed(this.chances);
+    const { classes } = this.portable;
+    if (b === null) b = classes.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
+    const found = linesOf(this.portable, this.cells, this.about, a, b);
+    if (!found || !found.lines.length) {
+      const why = found ? "There is no level and no number that has points of its own." : "The scores of this model are no sum over attributes, so there are no points to add.";
+      byId("w-points").replaceChildren(make("p", {}, why));
+      return;
+    }
+    const described = `Nomogram: points of each value for ${classes[a]} against ${classes[b]}`;
+    byId("w-points").replaceChildren(nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described));
+    if (found.more) byId("w-points").append(make("p", {}, `${found.more} more attributes say less.`));
+  }
+
+  lossTable() {
+    const { actions, costs } = this.state;
+    const { classes } = this.portable;
+    const few = classes.length <= MOST_CLASSES && actions.length <= MOST_CLASSES;
+    byId("w-costs").hidden = !few;
+    byId("w-costs-many").hidden = few;
+    const number = (label, set) => {
+      const box = make("input", { type: "text", inputmode: "decimal", size: 5, "aria-label": label });
+      box.addEventListener("input", () => {
+        const value = Number(box.value);
+        const bad = box.value.trim() === "" || !Number.isFinite(value);
+        marked(box, bad);
+        if (!bad) set(value);
+      });
+      return box;
+    };
+    this.boxes = few ? classes.map((name, k) => actions.map((action, j) => number(`cost of ${action} where it is ${name}`, (value) => {
+      this.state.costs[k][j] = value;
+      this.state.changed = true;
+      this.update();
+    }))) : [];
+    const head = make("tr", {}, make("th", { scope: "col" }, "where it is"), ...actions.map((action) => make("th", { scope: "col" }, cut(action, 24))));
+    const rows = this.boxes.map((row, k) => make("tr", {}, make("th", { scope: "row" }, cut(classes[k], 24)), ...row.map((box) => make("td", {}, box))));
+    if (few) byId("w-costs").replaceChildren(make("caption", {}, "What each decision costs"), make("thead", {}, head), make("tbody", {}, ...rows));
+    this.abstain = byId("w-abstain");
+    this.allowed = byId("w-allow");
+    const changed = () => {
+      const value = Number(this.abstain.value);
+      const bad = this.abstain.value.trim() === "" || !Number.isFinite(value);
+      marked(this.abstain, this.allowed.checked && bad);
+      this.abstain.disabled = !this.allowed.checked;
+      this.state.abstain = this.allowed.checked && !bad ? value : null;
+      this.update();
+    };
+    this.abstain.addEventListener("input", changed);
+    this.allowed.addEventListener("change", changed);
+  }
+
+  lossValues() {
+    this.boxes.forEach((row, k) => row.forEach((box, j) => {
+      box.value = String(this.state.costs[k][j]);
+    }));
+    this.allowed.checked = this.state.abstain !== null;
+    this.abstain.disabled = !this.allowed.checked;
+    if (this.state.abstain !== null) this.abstain.value = String(this.state.abstain);
+  }
+
+  share() {
+    if (!byId("w-share").open) return;
+    byId("w-link").value = `${location.href.split("#")[0]}#${hashOf(this.state)}`;
+    byId("w-cli").value = commandOf(this.state, this.page);
+    byId("w-python").value = pythonOf(this.state);
+  }
+
+  async copy(which, button) {
+    const box = byId(`w-${which}`);
+    box.select();
+    let done = false;
+    try {
+      await navigator.clipboard.writeText(box.value);
+      done = true;
+    } catch {
+      done = document.execCommand("copy"); // where the page may not use the clipboard otherwise
+    }
+    button.textContent = done ? "copied" : "press Ctrl+C";
+    setTimeout(() => {
+      button.textContent = "copy";
+    }, 1500);
+  }
+}
+
+function started() {
+  const told = byId("likely-model");
+  if (!told || !byId("w")) return;
+  const page = byId("likely-page");
+  globalThis.likelyWhatIf = new WhatIf(JSON.parse(told.textContent), page ? JSON.parse(page.textContent) : {});
+}
+
+if (typeof document !== "undefined") started();

@@ -1,0 +1,143 @@
+"""What attributes say together, in plain Python: joint tables, normal densities, trees, one-dependence estimators."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from likely.portable import forms
+from likely.portable.forms import MISSING
+from likely.portable.logs import added, log, log_sum, logs_added
+from likely.portable.reading import Cell
+
+Cells = Mapping[str, Cell]
+
+
+def code_on(axis: forms.Axis, cells: Cells) -> int:
+    """The code of a row on an axis; -1 where it has none."""
+    cell = cells[axis.attribute]
+    if axis.codes is None:
+        assert isinstance(cell, (int, float))
+        return bisect_right(axis.starts, float(cell)) if math.isfinite(cell) else axis.missing
+    assert isinstance(cell, int)
+    if cell >= 0:
+        return axis.codes[cell]
+    return axis.missing if cell == MISSING else axis.unseen
+
+
+def table(term: forms.TableTerm, cells: Cells) -> tuple[float, ...]:
+    """log P(the codes that are there | class), the others summed over; nothing where none is."""
+    codes = [code_on(axis, cells) for axis in term.axes]
+    there = [k for k, code in enumerate(codes) if code >= 0]
+    if not there:
+        return (0.0,) * len(term.log_total)
+    top = [0.0] * len(term.log_total)
+    for cell, counts in zip(term.cells, term.counts, strict=True):
+        if all(cell[k] == codes[k] for k in there):
+            top = [a + b for a, b in zip(top, counts, strict=True)]
+    sizes = [float(axis.size) for axis, code in zip(term.axes, codes, strict=True) if code < 0]
+    extra = term.extra
+    for size in sizes:
+        extra *= size
+    if extra == math.inf:  # beyond a double, where no count is felt
+        beyond = term.log_extra + sum(math.log(size) for size in sizes)
+        return tuple(beyond - total for total in term.log_total)
+    return tuple(log(n + extra) - total for n, total in zip(top, term.log_total, strict=True))
+
+
+def covariance(term: forms.CovarianceTerm, cells: Cells) -> tuple[float, ...]:
+    """The log density of the numbers that are there; the others are integrated out."""
+    x = [float(cells[name]) for name in term.attributes]  # type: ignore[arg-type]
+    places = [k for k, value in enumerate(x) if math.isfinite(value)]
+    if not places:
+        return (0.0,) * len(term.mean)
+    out = []
+    for c in range(len(term.mean)):
+        far = [(x[k] - term.mean[c][k]) * (1 / term.deviation[c][k]) for k in places]
+        if len(places) == len(x):
+            apart, peak = _whitened(far, term.whitening[c]), term.peak[c]
+        else:
+            part = [[term.correlation[c][i][j] for j in places] for i in places]
+            apart, log_root = solved(part, far, term.least[c])
+            volume = 0.5 * len(places) * math.log(2 * math.pi) + log_root
+            peak = -(volume + sum(math.log(term.deviation[c][k]) for k in places))
+        total = sum(v * v for v in apart)
+        out.append(peak - 0.5 * total if math.isfinite(total) else -math.inf)
+    return tuple(out)
+
+
+def _whitened(far: Sequence[float], whitening: Sequence[Sequence[float]]) -> list[float]:
+    out = [0.0] * len(far)
+    for d, row in zip(far, whitening, strict=True):
+        out = [v + d * w for v, w in zip(out, row, strict=True)]
+    return out
+
+
+def solved(matrix: Sequence[Sequence[float]], right: Sequence[float], least: float) -> tuple[list[float], float]:
+    """L**-1 @ right for matrix = L @ L.T, and the log of the determinant of L; no pivot is taken below `least`."""
+    size = len(matrix)
+    low = [[0.0] * size for _ in range(size)]
+    out, log_root = [0.0] * size, 0.0
+    for i in range(size):
+        for j in range(i):
+            low[i][j] = (matrix[i][j] - sum(low[i][k] * low[j][k] for k in range(j))) / low[j][j]
+        pivot = max(matrix[i][i] - sum(v * v for v in low[i][:i]), least)
+        low[i][i] = math.sqrt(pivot)
+        out[i] = (right[i] - sum(low[i][k] * out[k] for k in range(i))) / low[i][i]
+        log_root += math.log(low[i][i])
+    return out, log_root
+
+
+def tree(term: forms.TreeTerm, cells: Cells, size: int) -> list[tuple[str, tuple[float, ...]]]:
+    """What each axis adds. One without a code speaks for what hangs below it, summed over its own codes."""
+    codes = [code_on(axis, cells) for axis in term.axes]
+    nothing = (0.0,) * size
+    out = [nothing] * len(codes)
+    below: list[list[tuple[float, ...]] | None] = [None] * len(codes)
+    """For an axis without a code: what the codes below it say for each of its own; None where they say nothing."""
+    for v in reversed(term.order):
+        parent, own, held = term.parents[v], codes[v], below[v]
+        if own < 0 and held is None:
+            continue  # its codes sum to one
+        hidden = parent >= 0 and codes[parent] < 0
+        width = term.axes[parent].size if parent >= 0 else 1
+        for b in range(width) if hidden else [codes[parent] if parent >= 0 else 0]:
+            if own >= 0:
+                value = term.tables[v][own][b]
+            else:
+                assert held is not None
+                each = [added(term.tables[v][a][b], up) for a, up in enumerate(held)]
+                value = tuple(log_sum(column) for column in zip(*each, strict=True))
+            if hidden:
+                above = below[parent]
+                if above is None:
+                    above = below[parent] = [nothing] * width
+                above[b] = added(above[b], value)
+            else:
+                out[v] = value
+    return [(axis.attribute, own) for axis, own in zip(term.axes, out, strict=True)]
+
+
+def one_dependence(form: forms.OneDependence, cells: Cells) -> tuple[float, ...]:
+    """The log of the mean over the cells that may be parents; naive Bayes where none may."""
+    first, there = 0, []
+    for axis in form.axes:
+        code = code_on(axis, cells)
+        if code >= 0:
+            there.append(first + code)
+        first += axis.size
+    parents = [a for a in there if form.serves[a]]
+    if not parents:
+        out = form.prior
+        for b in there:
+            out = added(out, form.alone[b])
+        return out
+    total: tuple[float, ...] = (-math.inf,) * len(form.prior)
+    for a in parents:
+        own = form.joint[a]
+        for b in there:
+            if b != a:
+                own = added(own, form.given[a][b])
+        total = tuple(logs_added(t, v) for t, v in zip(total, own, strict=True))
+    return tuple(v - math.log(len(parents)) for v in total)

@@ -1,0 +1,219 @@
+"""How a row is scored, in plain Python: the definition for everything made of the portable form. Needs no library.
+
+Must give what `Model.log_joint` gives, as close as arithmetic allows (tests/portable).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from likely.portable import forms
+from likely.portable.forms import MISSING, UNSEEN, Portable
+from likely.portable.jointly import covariance, one_dependence, table, tree
+from likely.portable.logs import added, log, log_sum, logs_added
+from likely.portable.reading import Cell, cells_of, words_of
+
+Cells = Mapping[str, Cell]
+
+
+def posterior(portable: Portable, row: Mapping[str, object]) -> tuple[float, ...]:
+    """P(class | row) of a row (a dict of values); all 0 where every class is impossible."""
+    return chances(scores(portable, cells_of(portable, row)))
+
+
+def chances(logs: Sequence[float]) -> tuple[float, ...]:
+    """exp of scores over their sum; all 0 where every score is minus infinity.
+
+    >>> chances((0.0, 0.0)), chances((-math.inf, -math.inf))
+    ((0.5, 0.5), (0.0, 0.0))
+    """
+    top = max(logs, default=-math.inf)
+    if top == -math.inf:
+        return (0.0,) * len(logs)
+    each = [math.exp(v - top) for v in logs]
+    total = sum(each)
+    return tuple(v / total for v in each)
+
+
+def scores(portable: Portable, cells: Cells) -> tuple[float, ...]:
+    """The log score of each class for a row that was read (`reading.cells_of`)."""
+    return score(portable.score, cells, portable)
+
+
+def score(form: forms.Score, cells: Cells, portable: Portable) -> tuple[float, ...]:
+    """What one form of score comes to."""
+    match form:
+        case forms.Sum():
+            return _sum(form, cells, portable)
+        case forms.Normalised(inner):
+            inside = score(inner, cells, portable)
+            return tuple(v - log_sum(inside) for v in inside)
+        case forms.Shifted(inner, by):
+            return added(score(inner, cells, portable), by)
+        case forms.Mixture():
+            return _mixture(form, cells, portable)
+        case forms.Clipped(outputs):
+            return _clipped(_sum(outputs, cells, portable))
+        case forms.Duels():
+            return _voted(form, _sum(form.outputs, cells, portable))
+        case forms.OneDependence():
+            return one_dependence(form, cells)
+
+
+def terms(form: forms.Sum, cells: Cells, portable: Portable) -> list[tuple[str, tuple[float, ...]]]:
+    """What each attribute or block adds, by name, in order; the constant is not among them."""
+    size = len(form.constant)
+    out: dict[str, tuple[float, ...]] = {}
+    for part in form.terms:
+        for name, own in parts(part, cells, portable, size):
+            out[name] = added(out[name], own) if name in out else own
+    return list(out.items())
+
+
+def _sum(form: forms.Sum, cells: Cells, portable: Portable) -> tuple[float, ...]:
+    out = form.constant
+    for part in form.terms:
+        for _, own in parts(part, cells, portable, len(out)):
+            out = added(out, own)
+    return out
+
+
+def parts(term: forms.Term, cells: Cells, portable: Portable, size: int) -> list[tuple[str, tuple[float, ...]]]:
+    """What a term adds, by the name of an attribute or block: one entry, or for a tree one for each axis."""
+    match term:
+        case forms.TreeTerm():
+            return tree(term, cells, size)
+        case forms.PowerTerm(weight, inner):
+            return [(name, tuple(weight * v for v in own)) for name, own in parts(inner, cells, portable, size)]
+        case forms.TableTerm():
+            return [(term.name, table(term, cells))]
+        case forms.CovarianceTerm():
+            return [(term.name, covariance(term, cells))]
+        case forms.PresenceTerm():
+            return [(term.name, term.known if math.isfinite(_number(cells, term.attribute)) else term.missing)]
+        case forms.LevelTerm():
+            code = cells[term.name]
+            assert isinstance(code, int)
+            return [(term.name, {MISSING: term.missing, UNSEEN: term.unseen}.get(code) or term.scores[code])]
+        case forms.TextTerm():
+            return [(term.name, _text(term, cells, portable))]
+    x = _number(cells, term.name)
+    return [(term.name, _of_number(term, x, cells) if math.isfinite(x) else term.missing)]
+
+
+def _number(cells: Cells, name: str) -> float:
+    x = cells[name]
+    assert isinstance(x, (int, float))
+    return float(x)
+
+
+def _of_number(
+    term: forms.BinTerm | forms.NormalTerm | forms.KernelTerm | forms.SlopeTerm | forms.CurveTerm,
+    x: float,
+    cells: Cells,
+) -> tuple[float, ...]:
+    match term:
+        case forms.BinTerm():
+            return term.scores[bisect_right(term.starts, x)]
+        case forms.NormalTerm():
+            far = [(x - mean) * rate for mean, rate in zip(term.mean, term.rate, strict=True)]
+            return tuple(peak - d * d for peak, d in zip(term.peak, far, strict=True))
+        case forms.KernelTerm():
+            return tuple(
+                peak + _kernels(term.centres, weights, x, rate)
+                for peak, weights, rate in zip(term.peak, term.weights, term.rate, strict=True)
+            )
+        case forms.SlopeTerm():
+            z = standard(term.unit, x)
+            return tuple(z * w for w in term.weights)
+        case forms.CurveTerm():
+            each = [standard(unit, _number(cells, unit.attribute)) for unit in term.units]
+            slopes = list(term.weights[-1])
+            for near, weights in zip(each, term.weights, strict=False):
+                slopes = [s + near * w for s, w in zip(slopes, weights, strict=True)]
+            return tuple(each[term.at] * s for s in slopes)
+
+
+def standard(unit: forms.Unit, x: float) -> float:
+    """A number in standard units; 0 where it is not finite."""
+    if not math.isfinite(x):
+        return 0.0
+    try:
+        scaled = math.ldexp(x, -unit.shift)
+    except OverflowError:
+        scaled = math.copysign(math.inf, x)
+    return max(-unit.farthest, min(unit.farthest, ((scaled - unit.center) - unit.rest) / unit.spread))
+
+
+def _kernels(centres: Sequence[float], weights: Sequence[float], x: float, rate: float) -> float:
+    """log of the sum of weight * exp(-((x - centre) * rate)**2)."""
+    far = [(abs(x - c) * rate, w) for c, w in zip(centres, weights, strict=True) if w > 0]
+    b = min(a for a, _ in far)
+    if b * b == math.inf:
+        return -math.inf
+    return log(sum(w * math.exp(-((a - b) * (a + b))) for a, w in far)) - b * b
+
+
+def _text(term: forms.TextTerm, cells: Cells, portable: Portable) -> tuple[float, ...]:
+    text, how = cells[term.name], portable.attribute(term.name).words
+    if text is None:
+        return (0.0,) * len(term.base)
+    assert isinstance(text, str) and how is not None
+    times: dict[str, int] = {}
+    for word in words_of(text, how):
+        times[word] = times.get(word, 0) + 1
+    places = {word: k for k, word in enumerate(term.words) if word in times}
+    known = sum(t for word, t in times.items() if word in places)
+    out = [0.0] * len(term.base)
+    for word, t in times.items():
+        if word in places:
+            f = damped(term.damping, t)
+            out = [v + f * w for v, w in zip(out, term.weights[places[word]], strict=True)]
+    factor = term.scale / math.sqrt(max(known, 1)) if term.length else term.scale
+    return tuple((v + b) * factor for v, b in zip(out, term.base, strict=True))
+
+
+def damped(damping: str, times: int) -> float:
+    """What a word counts that occurs so many times."""
+    if damping == "log":
+        return 1 + math.log(times)
+    return {"none": float(times), "root": math.sqrt(times), "binary": 1.0}[damping]
+
+
+def _mixture(form: forms.Mixture, cells: Cells, portable: Portable) -> tuple[float, ...]:
+    out = (-math.inf,) * form.size
+    for member in form.members:
+        inside = score(member.inner, cells, portable)
+        evidence = log_sum(inside)
+        own = [-math.inf] * form.size
+        for k, v in zip(member.classes, inside, strict=True):
+            if k >= 0 and evidence > -math.inf:
+                own[k] = v - evidence
+        if member.temperature != 1.0:
+            warm = [v * member.temperature for v in own]
+            whole = log_sum(warm)
+            own = [v - whole if whole > -math.inf else v for v in warm]
+        out = tuple(logs_added(a, math.log(member.weight) + b) for a, b in zip(out, own, strict=True))
+    return out
+
+
+def _clipped(outputs: Sequence[float]) -> tuple[float, ...]:
+    positive = [max(v, 0.0) for v in outputs]
+    largest = max(positive)
+    if largest <= 0:
+        best = list(outputs).index(max(outputs))
+        return tuple(0.0 if k == best else -math.inf for k in range(len(outputs)))
+    shares = [v / largest for v in positive]
+    total = sum(shares)
+    return tuple(log(v / total) for v in shares)
+
+
+def _voted(form: forms.Duels, outputs: Sequence[float]) -> tuple[float, ...]:
+    votes = [0] * form.size
+    for (a, b), v in zip(form.pairs, outputs, strict=True):
+        votes[a if v >= 0 else b] += 1
+    if form.votes and form.size > 1:
+        return tuple(log(v / len(form.pairs)) for v in votes)
+    return tuple(0.0 if v == form.size - 1 else -math.inf for v in votes)

@@ -1,0 +1,48 @@
+"""Estimators in the manner of scikit-learn over likely's learners, and its five naive Bayes classes on exact sums.
+
+The only room that imports scikit-learn (and scipy, which comes with it): the extra `sklearn`.
+
+>>> from likely.sklearn import NaiveBayesClassifier
+>>> X, y = [["sun", 3.5], ["rain", 1.0], ["sun", 2.5], ["rain", 0.5]], ["yes", "no", "yes", "no"]
+>>> NaiveBayesClassifier().fit(X, y).predict([["sun", 3.0]])
+array(['yes'], dtype='<U3')
+"""
+
+from __future__ import annotations
+
+try:
+    import sklearn  # noqa: F401
+except ImportError as error:  # pragma: no cover - the tests have it
+    raise ImportError("likely.sklearn needs scikit-learn. Install it: pip install 'likely[sklearn]'.") from error
+
+from likely.sklearn.auto import AutoClassifier
+from likely.sklearn.categorical import CategoricalNB
+from likely.sklearn.classifiers import (
+    FullBayesClassifier,
+    LinearClassifier,
+    LogisticClassifier,
+    NaiveBayesClassifier,
+    NeighborsClassifier,
+    OneDependenceClassifier,
+    TreeClassifier,
+)
+from likely.sklearn.density import DensityEstimator
+from likely.sklearn.discrete import BernoulliNB, ComplementNB, MultinomialNB
+from likely.sklearn.gaussian import GaussianNB
+
+__all__ = [
+    "AutoClassifier",
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "DensityEstimator",
+    "FullBayesClassifier",
+    "GaussianNB",
+    "LinearClassifier",
+    "LogisticClassifier",
+    "MultinomialNB",
+    "NaiveBayesClassifier",
+    "NeighborsClassifier",
+    "OneDependenceClassifier",
+    "TreeClassifier",
+]

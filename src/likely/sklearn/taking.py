@@ -1,0 +1,121 @@
+"""What scikit-learn hands over (X, y, sample_weight) as the tables and names that the core reads.
+
+Knows the checks that scikit-learn asks of an estimator; knows no learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
+
+from likely.errors import LikelyError
+from likely.table.counted import WORDS, CountedSource
+from likely.table.frames import is_frame, table_of, with_labels, with_numbers
+from likely.table.labels import label
+from likely.table.memory import TableSource
+from likely.table.schema import MISSING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """What the core refuses, as the ValueError that scikit-learn's tools expect; the sentence is the same."""
+    try:
+        yield
+    except LikelyError as error:
+        raise ValueError(str(error)) from error
+
+
+def table(estimator: Any, X: Any, reset: bool, words: bool = False) -> TableSource | CountedSource:
+    """X as a table: a frame as it is, an array by its columns, counts of words (where they are taken) as texts."""
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if not X.shape[0] or not X.shape[1]:
+            what = "sample" if not X.shape[0] else "feature"
+            raise ValueError(f"Found a frame with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
+        with sentences():
+            return table_of(X, names_of(estimator))
+    accepted = "csr" if words else False
+    X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse=accepted)
+    with sentences():
+        if issparse(X):
+            X.sum_duplicates()
+            return CountedSource(X.data, X.indices, X.indptr, X.shape[1])
+        return table_of(X, names_of(estimator))
+
+
+def names_of(estimator: Any) -> list[str]:
+    """The names of the columns: those of the frame, or x0, x1 …"""
+    known = getattr(estimator, "feature_names_in_", None)
+    return [f"x{k}" for k in range(estimator.n_features_in_)] if known is None else [str(name) for name in known]
+
+
+def labels(y: Any, X: Any) -> NDArray[Any]:
+    """y as an array of class labels, one for each row of X."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    column = column_or_1d(y, warn=True)
+    found: NDArray[Any] = check_array(column, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
+    check_consistent_length(X, found)
+    check_classification_targets(found)
+    return found
+
+
+def row_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+    """The weights of rows, or None where every row weighs one."""
+    if sample_weight is None:
+        return None
+    rows = np.empty((_num_samples(X), 1))
+    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+    if np.any(weights < 0):
+        raise ValueError("Negative values in data passed to `sample_weight`.")
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def class_name(value: Any, missing: Sequence[str]) -> str:
+    """What the core calls a class. One that it would take for missing, or trim, is put in quotes; so no two fall
+    together, whatever classes may still come.
+
+    >>> class_name(3.0, MISSING), class_name("NA", MISSING), class_name("'NA'", MISSING), class_name(True, ())
+    ('3', "'NA'", "''NA''", 'true')
+    """
+    text = value if isinstance(value, str) else label(value) or ""
+    quoted = len(text) > 1 and text[0] == text[-1] == "'"
+    return f"'{text}'" if quoted or not text or text != text.strip() or text in missing else text
+
+
+def missing_of(said: Sequence[str] | None) -> tuple[str, ...]:
+    """The cells that mean "missing"."""
+    return MISSING if said is None else ("", *(s.strip() for s in said))
+
+
+def beside(
+    source: TableSource | CountedSource,
+    target: tuple[str, NDArray[Any], Sequence[str]] | None,
+    weight: tuple[str, NDArray[np.float64]] | None,
+) -> TableSource | CountedSource:
+    """The table with a column of classes (name, codes, names of classes) and one of weights (name, weights)."""
+    if isinstance(source, CountedSource):
+        source = source if target is None else source.with_labels(*target)
+        return source if weight is None else source.with_numbers(*weight)
+    source = source if target is None else with_labels(source, *target)
+    return source if weight is None else with_numbers(source, dict([weight]))
+
+
+def free_name(wanted: object, names: Sequence[str]) -> str:
+    """A name for one more column: the wanted one, or as near as is free."""
+    name = wanted if isinstance(wanted, str) and wanted else "class"
+    while name in names or name == WORDS:
+        name += "_"
+    return name

@@ -1,0 +1,206 @@
+"""The application: which address answers what, and what its OpenAPI description says. Computes nothing itself."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from likely.errors import LikelyError
+from likely.models.model import Model
+from likely.table.payload import Format
+from likely.web import answering
+from likely.web.guarding import Guard
+
+LARGEST = 16 << 20
+"""Bytes that a request may have, unless told otherwise."""
+MOST_ROWS = 10_000
+"""Rows in one request of JSON; tables have no such bound but their size."""
+REMARKS = "X-Likely-Remarks"
+
+Cell = str | FiniteFloat | bool | None
+Row = dict[str, Cell]
+
+TYPES: dict[str, Format] = {
+    "text/csv": "csv",
+    "application/x-ndjson": "json",
+    "application/vnd.apache.arrow.stream": "arrow",
+}
+MEDIA: dict[Format, str] = {format: media for media, format in TYPES.items()}
+
+
+class Asked(BaseModel):
+    """What all requests have in common: nothing that is not named may be in them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Rows(Asked):
+    """Rows to predict: each a cell for some of the attributes; what is not given is missing."""
+
+    rows: list[Row] = Field(min_length=1, max_length=MOST_ROWS)
+
+
+class OneRow(Asked):
+    """One row to explain."""
+
+    row: Row
+    of: str | None = Field(None, description="The class to weigh; the most probable one otherwise.")
+    against: str | None = Field(None, description="The class to weigh it against, or 'rest'.")
+    unit: Literal["bits", "decibans", "nats", "odds"] = "bits"
+
+
+class RowsToDecide(Rows):
+    """Rows to decide, and what each action costs in each class."""
+
+    loss: dict[str, dict[str, FiniteFloat]] | None = Field(
+        None, description="For each class the cost of each action; the model's own otherwise, or 1 for a wrong class."
+    )
+    abstain: FiniteFloat | None = Field(None, description="What it costs to say: don't know.")
+
+
+class Prediction(BaseModel):
+    prediction: str | None
+    probabilities: dict[str, float]
+
+
+class Predictions(BaseModel):
+    proper: bool
+    rows: list[Prediction]
+    remarks: list[str]
+
+
+class Decided(BaseModel):
+    action: str | None
+    expected: dict[str, float | None]
+    margin: float | None
+    reason: str | None
+
+
+class Decisions(BaseModel):
+    actions: list[str]
+    rows: list[Decided]
+
+
+class Attribute(BaseModel):
+    name: str
+    kind: str
+    levels: list[str] | None
+
+
+class About(BaseModel):
+    target: str | None
+    classes: list[str]
+    learner: str
+    proper: bool
+    attributes: list[Attribute]
+
+
+class Problem(BaseModel):
+    """Why there is no answer, in a sentence."""
+
+    error: str
+
+
+BAD: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The rows cannot be read, or what was asked cannot be said."},
+    413: {"model": Problem, "description": "The request is too large."},
+    421: {"model": Problem, "description": "The request is for another host."},
+}
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {media: {"schema": {"type": "string", "format": "binary"}} for media in TYPES},
+    }
+}
+TABLE: dict[int | str, dict[str, Any]] = {
+    **BAD,
+    200: {
+        "description": f"A row for each row. The header {REMARKS} says what was unlike training.",
+        "content": {media: {"schema": {"type": "string"}} for media in TYPES},
+    },
+    415: {"model": Problem, "description": "The table is in a format that is not read here."},
+}
+
+
+def application(model: Model, page: str, version: str = "", largest: int = LARGEST) -> Guard:
+    """The application for one model and its page."""
+    app = FastAPI(
+        title="likely",
+        version=version or "0",
+        description="Probabilities, evidence and decisions of one model. Nothing is kept of any request.",
+        docs_url=None,  # those pages would fetch scripts from elsewhere
+        redoc_url=None,
+    )
+
+    @app.exception_handler(LikelyError)
+    async def told(_: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"error": str(error)}, 400)
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    def whole_page() -> HTMLResponse:
+        return HTMLResponse(page)
+
+    @app.get("/model", responses=BAD)
+    def about_the_model() -> About:
+        """What the model predicts, and from what."""
+        return About(**answering.about(model))
+
+    @app.post("/predict", responses=BAD)
+    def predict(asked: Rows) -> Predictions:
+        """The class of each row, and the probability of every class."""
+        return Predictions(**answering.predicted(model, asked.rows))
+
+    @app.post("/explain", responses=BAD)
+    def explain(asked: OneRow) -> dict[str, Any]:
+        """The evidence of one answer, attribute by attribute."""
+        return answering.explained(model, asked.row, asked.of, asked.against, asked.unit)
+
+    @app.post("/decide", responses=BAD)
+    def decide(asked: RowsToDecide) -> Decisions:
+        """The action of least expected loss for each row."""
+        return Decisions(**answering.decided(model, asked.rows, asked.loss, asked.abstain))
+
+    async def read(request: Request, answer: Any, wanted: Format) -> Response:
+        from starlette.concurrency import run_in_threadpool
+
+        said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        given = TYPES.get(said)
+        if given is None:
+            return JSONResponse({"error": f"Send the table as one of {', '.join(TYPES)}."}, 415)
+        body, remarks = await run_in_threadpool(answer, model, await request.body(), given, wanted)
+        # A header holds Latin letters only, and one line.
+        plain = " ".join(remarks).encode("ascii", "replace").decode()[:2000]
+        return Response(body, media_type=MEDIA[wanted], headers={REMARKS: plain} if plain else None)
+
+    Wanted = Annotated[Format, Query(alias="format", description="How the answer is written.")]
+
+    @app.post("/predict/table", response_class=Response, responses=TABLE, openapi_extra=BODY)
+    async def predict_table(request: Request, wanted: Wanted = "csv") -> Response:
+        """Predictions of a whole table, sent as CSV, JSON lines or Arrow."""
+        return await read(request, answering.predicted_table, wanted)
+
+    @app.post("/decide/table", response_class=Response, responses=TABLE, openapi_extra=BODY)
+    async def decide_table(request: Request, wanted: Wanted = "csv") -> Response:
+        """Decisions about a whole table by the model's own loss; a wrong class costs 1 where it has none."""
+        return await read(request, answering.decided_table, wanted)
+
+    _name_the_columns(app, model)
+    return Guard(app, largest)
+
+
+def _name_the_columns(app: FastAPI, model: Model) -> None:
+    """Let the description say which cells a row may have: those of the model's columns, and no others."""
+    cell = {"anyOf": [{"type": kind} for kind in ("string", "number", "boolean", "null")]}
+    row = {
+        "type": "object",
+        "description": "A cell for some of the columns; what is not given is missing.",
+        "properties": {c.name: cell for c in model.schema.columns},
+        "additionalProperties": False,
+    }
+    forms = app.openapi()["components"]["schemas"]  # made once; what is changed in it stays
+    forms["Row"] = row
+    named = {"$ref": "#/components/schemas/Row"}
+    forms["OneRow"]["properties"]["row"] = named
+    for form in ("Rows", "RowsToDecide"):
+        forms[form]["properties"]["rows"]["items"] = named

@@ -1,0 +1,449 @@
+"""Every export scores awkward rows as the model does, by really running it; what a language cannot say, it refuses.
+
+Awkward: missing, unseen, extreme and badly spelled cells, and names that would break any text that is not quoted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from conformance.databases import Duck, Lite, Postgres, postgres
+
+import likely
+from likely.errors import SettingError
+from likely.models.model import Model
+
+SKY, COUNT, WIND = "sky = [red] \"'; --", "n°", "wind, m/s"
+TARGET = "to <b>play</b>?"
+LEVELS = ["sun", "'); drop table x; --", 'a "b" c', "back\\slash", "ünï ☃", "<script>&amp;", "{x}%s", "true"]
+CLASSES = ["no", "'yes'", "perhaps & <so>"]
+TYPES = {SKY: "nominal", COUNT: "nominal of numbers", WIND: "number", "z": "number", TARGET: "nominal"}
+
+Row = dict[str, Any]
+
+
+def training(rows: int = 240) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(11)
+    target = rng.integers(0, 3, rows)
+    sky = [LEVELS[(k + rng.integers(0, 5)) % len(LEVELS)] for k in target]
+    gone = rng.random((rows, 4)) < 0.08
+    wind = 10 + 3 * target + rng.normal(size=rows) * (1 + target)
+    z = np.round(np.exp(rng.normal(size=rows) * 2) * (1.5**target), 3)
+    columns = [sky, rng.choice([0.0, 1.0, 2.5], rows).tolist(), wind.tolist(), z.tolist()]
+    out = {
+        name: [None if g else v for v, g in zip(column, gone[:, k], strict=True)]
+        for k, (name, column) in enumerate(zip((SKY, COUNT, WIND, "z"), columns, strict=True))
+    }
+    return {**out, TARGET: [CLASSES[k] for k in target]}
+
+
+ASKED: dict[str, list[Any]] = {
+    SKY: [*LEVELS, "never seen", "'", "?", "NA", "", None, "SUN"],
+    COUNT: [0.0, 1.0, 2.5, 7.0, -0.0, math.nan, None, 1e300],
+    WIND: [10.0, 13.2, 16.0, None, math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324, 1e-200, 1e9, -40.0],
+    "z": [0.0, 1.0, None, 1e-300, 1e154, -5.0, 1.7e308, 2.25, math.nan],
+}
+
+
+def asked() -> list[Row]:
+    """All cells one by one beside ordinary ones, then some at random."""
+    plain = {SKY: "sun", COUNT: 1.0, WIND: 12.0, "z": 1.0}
+    rows = [plain, dict.fromkeys(plain)]
+    rows += [{**plain, name: cell} for name, cells in ASKED.items() for cell in cells]
+    rng = np.random.default_rng(3)
+    rows += [{name: cells[rng.integers(0, len(cells))] for name, cells in ASKED.items()} for _ in range(40)]
+    return rows
+
+
+LEARNERS: dict[str, likely.NaiveBayes | Any] = {
+    "naive": likely.NaiveBayes(),
+    "without smoothing": likely.NaiveBayes(pseudo_count=0),
+    "gaps as evidence": likely.NaiveBayes(missing="level", unseen="reserve"),
+    "bins": likely.NaiveBayes(numbers="binned", bins_closed="right"),
+    "kernels": likely.NaiveBayes(numbers="kernel"),
+    "a block of levels": likely.NaiveBayes(blocks=((SKY, COUNT),), pseudo_count=0.5),
+    "a block of numbers": likely.NaiveBayes(blocks=((WIND, "z"),), missing="level"),
+    "prior": likely.Prior(),
+    "logistic": likely.Logistic(ridge=0.1),
+    "linear": likely.Linear(),
+    "duels": likely.Linear(mode="pairwise"),
+    "tree": likely.Tree(),
+}
+EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
+SAID = {
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "logistic", "linear"},
+    "onnx": EVERYWHERE
+    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "logistic", "linear"},
+    "pmml": EVERYWHERE - {"prior"},
+    "json": EVERYWHERE | {"gaps as evidence", "kernels"},
+    "form": set(LEARNERS),
+    "python": set(LEARNERS),
+}
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, Model]:
+    data = training()
+    return {name: likely.fit(data, TARGET, learner, types=TYPES) for name, learner in LEARNERS.items()}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    with postgres() as found:
+        if found is None:
+            pytest.skip("needs the programs of PostgreSQL (initdb, postgres, psql), and they cannot be had")
+        yield found
+
+
+WANTED: dict[tuple[int, str], likely.Posterior] = {}
+
+
+def agree(model: Model, row: Row, chances: list[float], prediction: str | None, close: float = 1e-9) -> None:
+    key = id(model), repr(row)
+    if key not in WANTED:
+        WANTED[key] = model.posterior(row)
+    wanted = WANTED[key]
+    assert chances == pytest.approx(wanted.matrix[0].tolist(), abs=close), row
+    best = sorted(wanted.matrix[0])[::-1]
+    if best[0] - best[1] > close or wanted.undefined[0]:  # a tie may be broken by a last digit
+        assert prediction == wanted.best, row
+
+
+@pytest.mark.parametrize("to", SAID)
+def test_what_a_language_cannot_say_is_refused_with_a_sentence(models: dict[str, Model], to: Any) -> None:
+    for name, model in models.items():
+        if name in SAID[to]:
+            assert likely.export(model, to)
+            assert likely.export(model, to) == likely.export(model, to)
+        elif (to, name) != ("pmml", "prior"):
+            with pytest.raises(SettingError, match=r"^[A-Z].* cannot .*\. |PMML (leaves|says)") as found:
+                likely.export(model, to)
+            assert str(found.value).endswith(".")
+
+
+# -- SQL ------------------------------------------------------------------------------------------------------------
+
+COLUMNS = ["id", SKY, COUNT, WIND, "z"]
+KINDS = ["integer", "text", "double precision", "double precision", "double precision"]
+TABLE = "the rows; drop"
+
+
+def in_sql(base: Any, model: Model, dialect: str | None) -> None:
+    query = likely.export(model, "sql", dialect=dialect, table=f'"{TABLE}"', keep=["id"])
+    rows = asked()
+    found = base.run(query, TABLE, COLUMNS, KINDS, [[k, *(row[c] for c in COLUMNS[1:])] for k, row in enumerate(rows)])
+    assert len(found) == len(rows)
+    for key, prediction, *chances in found:
+        agree(model, rows[int(key)], [float(p) for p in chances], prediction)
+
+
+@pytest.mark.parametrize("base", [Duck, Lite])
+@pytest.mark.parametrize("name", sorted(SAID["sql"]))
+def test_sql_in_this_process(models: dict[str, Model], name: str, base: Any) -> None:
+    for dialect in (None, base.dialect):
+        in_sql(base(), models[name], dialect)
+
+
+@pytest.mark.parametrize("name", sorted(SAID["sql"]))
+def test_sql_in_postgresql(models: dict[str, Model], name: str, server: Postgres) -> None:
+    for dialect in (None, "postgres"):
+        in_sql(server, models[name], dialect)
+
+
+def test_sql_of_numbers_at_both_ends_of_the_range(server: Postgres) -> None:
+    # PostgreSQL raises an error where a product is too large or too small for a double.
+    ends = [1e300, 5e-324, -1.7e308, 1e-200, 0.0, 3.5]
+    data = {"x": ends * 6, "t": ["a", "b", "c", "b"] * 9}
+    rows = [{"x": v} for v in (*ends, 1.7e308, 1e154, 1e-290, -5e-324, None)]
+    for learner in (likely.NaiveBayes(), likely.Logistic(), likely.Linear()):
+        model = likely.fit(data, "t", learner, types={"x": "number"})
+        found = server.run(likely.export(model, "sql"), "rows", ["x"], ["double precision"], [[r["x"]] for r in rows])
+        for row, (_, prediction, *chances) in zip(rows, found, strict=True):
+            agree(model, row, [float(p) for p in chances], prediction)
+
+
+@pytest.mark.parametrize("learner", [likely.FullBayes(), likely.Pooled()])
+def test_normal_densities_of_several_numbers(learner: Any, server: Postgres) -> None:
+    rng = np.random.default_rng(2)
+    names, mixed = ["a", "b", "c", "d"], rng.normal(size=(4, 4))
+    x = rng.normal(size=(200, 4)) @ mixed + 1e6
+    target = [("u", "v", "w")[k] for k in (x[:, 0] + x[:, 1] > 2e6) + (x[:, 2] > 1e6).astype(int)]
+    gone = rng.random((200, 4)) < 0.1
+    columns = {
+        n: [None if g else float(v) for v, g in zip(x[:, k], gone[:, k], strict=True)] for k, n in enumerate(names)
+    }
+    model = likely.fit({**columns, "t": target}, "t", learner, types=dict.fromkeys(names, "number"))
+    every = [{n: float(x[k, j]) if k >> j & 1 else None for j, n in enumerate(names)} for k in range(16)]
+    rows: list[Row] = [*every, *({**every[15], "a": v} for v in (1e300, -1.7e308, 5e-324, math.inf, math.nan, 1e6))]
+    cells = [[row[n] for n in names] for row in rows]
+    for base in (Duck(), Lite(), server):
+        query = likely.export(model, "sql")
+        found = base.run(query, "rows", names, ["double precision"] * 4, cells)
+        for row, (*_, prediction, a, b, c) in zip(rows, found, strict=True):
+            agree(model, row, [float(a), float(b), float(c)], prediction)
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(likely.export(model, "onnx"))
+    feed = {n: np.array([[math.nan if r[n] is None else r[n]] for r in rows]) for n in names}
+    for row, prediction, own in zip(rows, *session.run(None, feed), strict=True):
+        agree(model, row, own.tolist(), prediction or None)
+    wide = {f"n{k}": rng.normal(size=60).tolist() for k in range(7)}
+    many = likely.fit({**wide, "t": ["a", "b"] * 30}, "t", learner, types=dict.fromkeys(wide, "number"))
+    for to in ("sql", "onnx"):
+        with pytest.raises(SettingError, match="7 numbers together"):
+            likely.export(many, to)  # type: ignore[arg-type]
+
+
+def test_sql_of_dates(server: Postgres) -> None:
+    days = ["2020-01-31", "2020-02-01", "2021-07-01", "2021-08-02", "2019-12-31"] * 4
+    model = likely.fit({"day": days, "t": [d[:4] > "2020" for d in days]}, "t", types={"day": "date"})
+    rows = [{"day": d} for d in ("2020-01-31", "2021-12-31", "1969-12-31", None)]
+    with pytest.raises(SettingError, match="--dialect"):
+        likely.export(model, "sql")
+    for base in (Duck(), Lite(), server):
+        kind = "date" if base.dialect != "sqlite" else "text"
+        query = likely.export(model, "sql", dialect=base.dialect, table="t")
+        for day, prediction, *chances in base.run(query, "t", ["day"], [kind], [[r["day"]] for r in rows]):
+            agree(model, {"day": None if day is None else str(day)}, [float(p) for p in chances], prediction)
+
+
+def test_sql_reads_cells_as_the_model_does(models: dict[str, Model]) -> None:
+    query = likely.export(models["naive"], "sql")
+    rows = [[f"\u00a0{LEVELS[1]}\t", 2.5, 12.0, 1.0], [" ? ", 1.0, 12.0, 1.0]]
+    found = Lite().run(query, "rows", COLUMNS[1:], KINDS[1:], rows)
+    for row, (*_, prediction, a, b, c) in zip(rows, found, strict=True):
+        agree(models["naive"], dict(zip(COLUMNS[1:], row, strict=True)), [a, b, c], prediction)
+    assert found[0][:4] == tuple(rows[0])  # without `keep`, the attributes are given back
+
+
+def test_sql_of_many_classes_and_attributes() -> None:
+    rng = np.random.default_rng(0)
+    data = {f"a{k}": rng.integers(0, 2, 300).astype(str).tolist() for k in range(40)}
+    data["t"] = [f"c{k}" for k in rng.integers(0, 9, 300)]
+    model = likely.fit(data, "t", likely.NaiveBayes(), types={f"a{k}": "nominal" for k in range(40)})
+    row = {name: cells[0] for name, cells in data.items() if name != "t"}
+    query = likely.export(model, "sql", keep=["a0"])
+    ((_, prediction, *chances),) = Duck().run(query, "rows", list(row), ["text"] * 40, [list(row.values())])
+    agree(model, row, chances, prediction)
+
+
+@pytest.mark.parametrize("table", ["", "a.b.c.d", 'x"', "a..b", "nul\0"])
+def test_sql_refuses_what_is_no_table_or_column(models: dict[str, Model], table: str) -> None:
+    with pytest.raises(SettingError, match="is no table"):
+        likely.export(models["naive"], "sql", table=table)
+    with pytest.raises(SettingError, match="Did you mean 'postgres'"):
+        likely.export(models["naive"], "sql", dialect="postgre")
+    with pytest.raises(SettingError, match="is of SQL"):
+        likely.export(models["naive"], "json", table="x")
+
+
+# -- ONNX -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(SAID["onnx"]))
+def test_onnx(models: dict[str, Model], name: str) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    runtime.set_default_logger_severity(3)
+    model, rows = models[name], asked()
+    session = runtime.InferenceSession(likely.export(model, "onnx"))
+    feed: dict[str, Any] = {}
+    for one in session.get_inputs():
+        if one.type == "tensor(string)":
+            feed[one.name] = np.array([[r[one.name] or ""] for r in rows], object)
+        else:
+            feed[one.name] = np.array([[math.nan if r[one.name] is None else r[one.name]] for r in rows], np.float64)
+    predictions, chances = session.run(["prediction", "probabilities"], feed)
+    for row, prediction, own in zip(rows, predictions, chances.tolist(), strict=True):
+        agree(model, row, own, prediction or None)
+    described = session.get_modelmeta().custom_metadata_map
+    assert json.loads(described["classes"]) == list(model.classes) and described["target"] == TARGET
+
+
+# -- PMML -----------------------------------------------------------------------------------------------------------
+
+PMML = "{http://www.dmg.org/PMML-4_4}"
+CHILDREN = {
+    "PMML": ["Header", "DataDictionary", "NaiveBayesModel"],
+    "NaiveBayesModel": ["MiningSchema", "Output", "BayesInputs", "BayesOutput"],
+    "BayesInput": ["DerivedField", "TargetValueStats", "PairCounts"],
+    "DiscretizeBin": ["Interval"],
+    "PairCounts": ["TargetValueCounts"],
+    "TargetValueStat": ["GaussianDistribution"],
+}
+REQUIRED = {
+    "PMML": {"version"},
+    "DataField": {"name", "optype", "dataType"},
+    "Value": {"value"},
+    "NaiveBayesModel": {"functionName", "threshold"},
+    "MiningField": {"name"},
+    "OutputField": {"name", "dataType", "feature"},
+    "BayesInput": {"fieldName"},
+    "BayesOutput": {"fieldName"},
+    "DerivedField": {"optype", "dataType"},
+    "Discretize": {"field"},
+    "DiscretizeBin": {"binValue"},
+    "Interval": {"closure"},
+    "PairCounts": {"value"},
+    "TargetValueCount": {"value", "count"},
+    "TargetValueStat": {"value"},
+    "GaussianDistribution": {"mean", "variance"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(SAID["pmml"]))
+def test_pmml_keeps_to_its_schema(models: dict[str, Model], name: str) -> None:
+    root = ElementTree.fromstring(likely.export(models[name], "pmml"))
+    assert root.tag == PMML + "PMML" and root.get("version") == "4.4"
+    for element in root.iter():
+        kind = element.tag.removeprefix(PMML)
+        assert REQUIRED.get(kind, set()) <= element.attrib.keys(), kind
+        if kind in CHILDREN:
+            order = [CHILDREN[kind].index(child.tag.removeprefix(PMML)) for child in element]
+            assert order == sorted(order), kind
+    fields = root.findall(f".//{PMML}DataField")
+    assert root.find(f".//{PMML}DataDictionary").get("numberOfFields") == str(len(fields))
+    named = {field.get("name") for field in fields}
+    assert {e.get("name") for e in root.iter(PMML + "MiningField")} == named == {SKY, COUNT, WIND, "z", TARGET}
+
+
+def test_pmml_by_another_program(models: dict[str, Model]) -> None:
+    if shutil.which("java") is None:
+        pytest.skip("needs Java, and there is none")
+    pypmml = pytest.importorskip("pypmml")
+    for name in sorted(SAID["pmml"]):
+        model, held = models[name], pypmml.Model.fromString(likely.export(models[name], "pmml"))
+        for row in asked():
+            (batch,) = model.batches(model.table_of_one(row))
+            if model.log_joint(batch).max() < -600:
+                continue  # that program multiplies densities, which vanish so far out
+            cells = {k: v for k, v in row.items() if v is not None and v == v and v not in (math.inf, -math.inf)}
+            if COUNT in cells:
+                cells[COUNT] = str(int(cells[COUNT])) if float(cells[COUNT]).is_integer() else str(cells[COUNT])
+            found = held.predict(cells)
+            agree(model, row, [found[f"p({c})"] for c in model.classes], found["prediction"])
+
+
+# -- JSON and Python --------------------------------------------------------------------------------------------------
+
+
+def by_hand(page: dict[str, Any], row: Row) -> list[float]:
+    """P(class | row) from a list of probabilities, as anyone would write it who has only read the documents."""
+    logs = []
+    for name in page["classes"]:
+        total = _log(page["prior"][name])
+        for a in page["attributes"]:
+            total += _factor(a, name, row.get(a["name"]), page["missing"])
+        logs.append(total)
+    top = max(logs)
+    if top == -math.inf:
+        return [0.0] * len(logs)
+    odds = [math.exp(v - top) for v in logs]
+    return [o / sum(odds) for o in odds]
+
+
+def _log(p: float) -> float:
+    return math.log(p) if p > 0 else -math.inf
+
+
+def _factor(a: dict[str, Any], name: str, cell: Any, missing: list[str]) -> float:
+    absent = _log(a["missing"][name]) if "missing" in a else 0.0
+    if a["kind"] == "level" and not a["numeric"]:
+        if cell is None or cell in missing:
+            return absent
+        found = a["probability"].get(cell, a.get("unseen"))
+        return 0.0 if found is None else _log(found[name])
+    if cell is None or not math.isfinite(cell):
+        return absent
+    if a["kind"] == "level":
+        found = {float(k): v for k, v in a["probability"].items()}.get(cell, a.get("unseen"))
+        return 0.0 if found is None else _log(found[name])
+    if "bins" in a:
+        place = sum(s <= cell for s in a["bins"]["starts"])
+        return _log(a["bins"]["probability"][place][name])
+    how = (a.get("normal") or a.get("kernels"))[name]
+    known = math.log(how.get("known", 1.0)) - 0.5 * math.log(2 * math.pi)
+    if "mean" in how:
+        return (
+            known - math.log(how["deviation"]) - ((cell - how["mean"]) * (1 / how["deviation"])) ** 2 / 2
+            if abs((cell - how["mean"]) / how["deviation"]) < 1e154
+            else -math.inf
+        )
+    far = [abs((cell - c) / how["width"]) for c in how["centres"]]
+    if min(far) > 1e154:
+        return -math.inf
+    near = min(far)
+    inside = sum(w * math.exp(-(f - near) * (f + near) / 2) for w, f in zip(how["weights"], far, strict=True))
+    return known - math.log(how["width"]) + math.log(inside) - near * near / 2
+
+
+@pytest.mark.parametrize("name", sorted(SAID["json"]))
+def test_json_of_probabilities(models: dict[str, Model], name: str) -> None:
+    page = json.loads(likely.export(models[name], "json"))
+    for row in asked():
+        chances = by_hand(page, row)
+        best = page["classes"][chances.index(max(chances))] if max(chances) > 0 else None
+        agree(models[name], row, chances, best)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_python_by_itself(models: dict[str, Model], name: str, tmp_path: Path) -> None:
+    likely.export(models[name], "python", tmp_path / "model.py")
+    program = (
+        "import json, runpy, sys; m = runpy.run_path(sys.argv[1]); "
+        "print(json.dumps([[m['predict'](r), [*m['posterior'](r).values()]] for r in json.load(sys.stdin)]))"
+    )
+    # -S and -I: nothing that is installed can be imported, so the file stands alone.
+    words = [sys.executable, "-S", "-I", "-c", program, tmp_path / "model.py"]
+    done = subprocess.run(words, input=json.dumps(asked()), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for row, (prediction, chances) in zip(asked(), json.loads(done.stdout), strict=True):
+        agree(models[name], row, chances, prediction)
+
+
+def test_what_is_not_installed_is_named(models: dict[str, Model], monkeypatch: pytest.MonkeyPatch) -> None:
+    for to, library in (("sql", "sqlglot"), ("onnx", "onnx")):
+        with monkeypatch.context() as patch:
+            for name in [n for n in sys.modules if n.startswith("likely.exports.") and not n.endswith(".exporting")]:
+                patch.delitem(sys.modules, name)
+            patch.setitem(sys.modules, library, None)
+            with pytest.raises(SettingError, match=rf"pip install 'likely\[{to}\]'"):
+                likely.export(models["naive"], to)  # type: ignore[arg-type]
+        assert likely.export(models["naive"], to)  # type: ignore[arg-type]
+
+
+def test_a_density_has_no_class_to_name() -> None:
+    model = likely.fit({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9}, learner=likely.Density())
+    for to in ("sql", "onnx", "pmml", "json"):
+        with pytest.raises(SettingError, match="no classes"):
+            likely.export(model, to)  # type: ignore[arg-type]
+    assert likely.export(model, "python")
+
+
+def test_extreme_models_are_told_or_refused() -> None:
+    huge = {"x": [1e300, -1e300, 1e299, 2e299] * 5, "t": ["a", "b", "a", "b"] * 5}
+    model = likely.fit(huge, "t", types={"x": "number"})
+    with pytest.raises(SettingError, match="beyond a double"):
+        likely.export(model, "pmml")
+    query = likely.export(model, "sql")
+    rows: list[Row] = [{"x": v} for v in (1e300, -1.7e308, 0.0, 1.7e308, 5e-324)]
+    for row, (_, prediction, *chances) in zip(
+        rows, Duck().run(query, "rows", ["x"], ["double"], [[r["x"]] for r in rows]), strict=True
+    ):
+        agree(model, row, chances, prediction)
+    odd = likely.fit({"a": ["x\0", "y", "z"] * 9, "t": ["a", "b", "c"] * 9}, "t", types={"a": "nominal"})
+    for to in ("sql", "pmml"):
+        with pytest.raises(SettingError, match=r"cannot hold|zero character"):
+            likely.export(odd, to)  # type: ignore[arg-type]
+    refusing = likely.fit(training(), TARGET, likely.NaiveBayes(unseen="error"), types=TYPES)
+    for to in ("sql", "onnx", "pmml", "json"):
+        with pytest.raises(SettingError, match="cannot refuse a row"):
+            likely.export(refusing, to)  # type: ignore[arg-type]

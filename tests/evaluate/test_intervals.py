@@ -1,0 +1,100 @@
+"""Bounds of scores and the paired test: scipy's where the definitions agree, and what they hold on average."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import likely
+from likely.evaluate.intervals import Parts, paired, resampled, wilson
+from likely.evaluate.repeating import holm
+
+
+@given(st.integers(1, 5000), st.data())
+def test_wilson(rows: int, data: st.DataObject) -> None:
+    right = data.draw(st.integers(0, rows))
+    low, high = wilson(right / rows, rows)
+    theirs = stats.binomtest(right, rows).proportion_ci(method="wilson")
+    assert low == pytest.approx(theirs.low, abs=1e-12) and high == pytest.approx(theirs.high, abs=1e-12)
+
+
+def parts(values: np.ndarray, ratio: float) -> Parts:
+    return Parts(np.ones(len(values)), values, values, values, ratio)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30), st.sampled_from([0.0, 0.25, 1 / 9])
+)
+def test_the_paired_test_is_students_with_a_wider_error(values: list[tuple[float, float]], ratio: float) -> None:
+    a, b = (np.array(v) for v in zip(*values, strict=True))
+    found = paired(parts(a, ratio), parts(b, ratio), "b", "log_loss")
+    assert found is not None and found.folds == len(a)
+    d = a - b
+    if d.std(ddof=1) < 1e-9:
+        return
+    error = math.sqrt((1 / len(d) + ratio) * d.var(ddof=1))
+    t = d.mean() / error
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), len(d) - 1), abs=1e-9)
+    half = stats.t.ppf(0.975, len(d) - 1) * error
+    assert found.difference.low == pytest.approx(d.mean() - half, abs=1e-9)
+    if ratio == 0:
+        assert found.p == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=1e-9)
+
+
+def test_what_the_paired_test_says_at_its_ends() -> None:
+    same = paired(parts(np.array([0.5, 0.4]), 0.1), parts(np.array([0.5, 0.4]), 0.1), "b", "accuracy")
+    assert same is not None and same.p == 1.0 and same.difference.value == 0.0
+    always = paired(parts(np.array([0.5, 0.5]), 0.1), parts(np.array([0.25, 0.25]), 0.1), "b", "accuracy")
+    assert always is not None and always.p == 0.0
+    assert paired(parts(np.array([0.5]), 0.1), parts(np.array([0.5]), 0.1), "b", "accuracy") is None
+    assert paired(parts(np.array([np.inf, 1]), 0.1), parts(np.array([0.5, 1]), 0.1), "b", "log_loss") is None
+    mean, error, freedom = resampled(np.array([1.0]), np.array([3.0]), 0.1)
+    assert mean == 1.0 and math.isnan(error) and freedom == 0
+
+
+def test_bounds_hold_the_score_and_grow_narrower() -> None:
+    rng = np.random.default_rng(0)
+    widths = []
+    for rows in (60, 600, 6000):
+        y = rng.choice(["p", "q"], rows)
+        table = {"x": (rng.normal(size=rows) + (y == "p")).tolist(), "y": y.tolist()}
+        record = likely.look(table, "y")
+        for name in ("accuracy", "log_loss", "brier"):
+            one = getattr(record.intervals, name)
+            assert one.low <= one.value == pytest.approx(getattr(record.scores, name)) and one.value <= one.high
+        low, high = wilson(record.scores.accuracy, rows)
+        right = record.intervals.accuracy
+        assert right.low <= low and right.high >= high
+        widths.append(right.high - right.low)
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_the_bounds_hold_the_truth_nineteen_times_of_twenty() -> None:
+    rng = np.random.default_rng(1)
+    truth, held = stats.norm.cdf(0.5), 0
+    for seed in range(60):
+        y = rng.choice(["p", "q"], 150)
+        table = {"x": (rng.normal(size=150) + (y == "p")).tolist(), "y": y.tolist()}
+        right = likely.compare(table, "y", {"it": likely.Pooled()}, folds=5, seed=seed).learners[0].intervals.accuracy
+        held += right.low <= truth <= right.high
+    assert held >= 54
+
+
+def test_compare_sets_every_learner_against_the_first() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.choice(["p", "q"], 300)
+    table = {"x": (rng.normal(size=300) + 2 * (y == "p")).tolist(), "y": y.tolist()}
+    learners = {"it": likely.NaiveBayes(), "again": likely.NaiveBayes(), "prior": likely.Prior()}
+    record = likely.compare(table, "y", learners, folds=5)
+    by = {one.name: one for one in record.learners}
+    assert not record.learners[0].against and record.learners[0].name == "it"
+    again, prior = by["again"].against[0], by["prior"].against[0]
+    assert again.p == 1.0 and again.score == prior.score == "log_loss" and prior.other == "it"
+    assert prior.p_of_all < 0.01 < again.p_of_all and prior.difference.low > 0
+    assert [prior.p_of_all, again.p_of_all] == holm([prior.p, again.p])
+    assert prior.difference.value == pytest.approx(by["prior"].scores.log_loss - by["it"].scores.log_loss, abs=1e-9)

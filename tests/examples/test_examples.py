@@ -1,0 +1,57 @@
+"""The examples run as they are, say what they should, and their types hold for users with either checker."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SAYS = {
+    "weather": ["P(yes) = 0.2046, so the answer is no.", "P(yes) = 0.41."],
+    "iris_errors": ["NaiveBayes 6 errors", "FullBayes  3 errors"],
+    "adult": ["2,000 rows;", "education: ", "<Posterior: '<=50K'"],
+    "spam": ["'claim your cash prize now': spam", "'are you free for dinner on friday': ham", "'zzz': ham"],
+    "medical_decision": ["P(ill | positive) = 0.2085", "Most probable: well; least costly: operate.", "know the scan"],
+    "stream": ["piece 3: window 8%, all rows 7% right", "piece 5: window 96%, all rows 54% right", "1,800 came"],
+    "drift": ["Changed: the shares of the classes", "mean 23.41 → 30.07"],
+    "deciding": ["each action is expected to cost", "Where only one day in a hundred is bad"],
+    "double_counting": ["celsius", "fahrenheit"],
+    "explain": ["L(class) = P(class)"],
+    "sureness": ["26 rows:", "2600 rows:"],
+}
+
+
+def test_every_example_is_tried() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == SAYS.keys()
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_it_runs_and_says_what_it_should(name: str, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.setattr(sys, "argv", [f"{name}.py"])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    for words in SAYS[name]:
+        assert words in said, said
+
+
+def test_the_census_itself_may_be_named(shared: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["adult.py", str(shared / "data" / "adult.csv")])
+    runpy.run_path(str(EXAMPLES / "adult.py"), run_name="__main__")
+    assert "48,842 rows" in capsys.readouterr().out
+
+
+def test_pyright_agrees_with_the_types_that_examples_use() -> None:
+    # mypy is run over the examples with the sources (scripts/test).
+    program = shutil.which("pyright", path=str(Path(sys.executable).parent)) or shutil.which("pyright")
+    if program is None or subprocess.run([program, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("needs pyright, which cannot be had here")
+    words = [program, "--outputjson", "--pythonpath", sys.executable, str(EXAMPLES)]
+    done = subprocess.run(words, cwd=EXAMPLES.parent, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    assert not [f"{d['file']}: {d['message']}" for d in found if d["severity"] == "error"]

@@ -1,0 +1,56 @@
+"""A real browser for tests of the page: Debian's chromium, driven by playwright; skipped by name without one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, started once for all tests."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install likely[test]")
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+class Watched:
+    """A tab, and everything that it complained of or asked the network for."""
+
+    def __init__(self, tab: Any) -> None:
+        self.tab = tab
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        tab.on("console", lambda said: self.complaints.append(said.text) if said.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("request", lambda asked: self.requests.append(asked.url))
+
+    def is_quiet(self) -> None:
+        """No complaint, and nothing but the file itself was asked for."""
+        assert not self.complaints, self.complaints
+        assert all(url.startswith("file:") for url in self.requests), self.requests
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Watched]:
+    """A tab of its own for one test."""
+    context = browser.new_context()
+    yield Watched(context.new_page())
+    context.close()

@@ -1,0 +1,216 @@
+"""The page as a file: sound, closed to everything from outside, of bounded size, and without any row of the data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.page.writing import embedded, page, page_of_model
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EVIL = {
+    "<script>alert(1)</script>": ["</script>", "<!--", "]]>", "' onx='"] * 30,
+    '"><img src=x onerror=alert(2)>': [1.5, 2.5, -3.0, 9.0, 4.0, 7.5] * 20,
+    "{{ 7*7 }}{% raw %}": [0.5, 0.25, 8.0] * 40,
+    "ünï\u2028cödé": ["<svg onload=alert(5)>", "\u2028", "\u202eabc", "javascript:alert(1)", ""] * 24,
+    "text of <i>words</i>": ["</title> <b>one</b> two", "three &amp; four", "five six </style>"] * 40,
+    "</script><script>alert(3)</script>": ["</script><script>alert(4)</script>", "<b>no</b>", "&amp;"] * 40,
+}
+TARGET = "</script><script>alert(3)</script>"
+
+
+class Sheet(HTMLParser):
+    """Every tag and attribute of a page, and what its scripts and styles hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.held: dict[str, list[str]] = {"script": [], "style": []}
+        self.open = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag in self.held:
+            self.open = tag
+            self.held[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self.open:
+            self.open = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.held[self.open][-1] += data
+
+    def json(self, name: str) -> Any:
+        number = next(k for k, (_, a) in enumerate(t for t in self.tags if t[0] == "script") if a.get("id") == name)
+        return json.loads(self.held["script"][number])
+
+
+def looked(table: dict[str, list[Any]] | Path, target: str, **more: Any) -> str:
+    return page(likely.look(table, target, picture=True, **more), command="likely look", version="1", data="data.csv")
+
+
+def safe(text: str) -> Sheet:
+    """Only our scripts and styles are there, each known to the policy by what it holds; no handler, no address."""
+    sheet = Sheet(text)
+    assert [a.get("type") for t, a in sheet.tags if t == "script"] in (
+        ["application/json", "application/json", "module"],
+        ["application/json", "module"],
+    )
+    assert len(sheet.held["style"]) == 1
+    policy = next(a["content"] for t, a in sheet.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None and "default-src 'none'" in policy and "unsafe" not in policy
+    for kind, content in (("style-src", sheet.held["style"][0]), ("script-src", sheet.held["script"][-1])):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}'" in policy
+    for tag, attributes in sheet.tags:
+        assert tag not in ("img", "iframe", "object", "embed", "base", "b", "i")
+        assert not any(name.startswith("on") or name == "style" for name in attributes), (tag, attributes)
+        for name in ("href", "src", "action"):
+            assert re.match(r"#|data:,$", attributes.get(name) or "#"), (tag, attributes)
+    return sheet
+
+
+@pytest.fixture(scope="module")
+def evil() -> str:
+    return looked(EVIL, TARGET, types={"text of <i>words</i>": "text"}, folds=5)
+
+
+def test_names_and_levels_are_words_and_nothing_else(evil: str) -> None:
+    sheet = safe(evil)
+    assert sheet.json("likely-page")["target"] == TARGET
+    assert "<script>alert(1)</script>" in json.dumps(sheet.json("likely-model"))
+    assert "49" not in re.findall(r'card-name">(.*?)</span>', evil)  # the template took no name for a template
+
+
+def test_json_cannot_close_its_tag() -> None:
+    text = json.dumps({"a": "</script><!--\u2028\u2029&amp;]]>"}, ensure_ascii=False)
+    held = embedded(text)
+    assert not set("<>&\u2028\u2029") & set(held)
+    assert json.loads(held) == json.loads(text)
+
+
+def test_a_model_alone_has_a_page_too() -> None:
+    model = likely.fit(EXAMPLES / "weather.csv", "play")
+    text = page_of_model(model, command="likely serve")
+    safe(text)
+    ids = re.findall(r'<section id="(\w+)"', text)
+    assert {"classes", "whatif", "attributes", "columns", "graph", "reproduce"} <= set(ids)
+    assert not {"answer", "bits", "confusion", "reliability", "learning", "comparison", "plane"} & set(ids)
+
+
+def test_sections_come_and_go_with_their_data() -> None:
+    iris = likely.look(EXAMPLES / "iris.csv", "species", picture=True)
+    curve = likely.curve(EXAMPLES / "iris.csv", "species")
+    rivals = {
+        "naive": likely.NaiveBayes(),
+        "prior": likely.Prior(),
+        "refuses": likely.NaiveBayes(level_weights={"x": {}}, m_estimate=1),
+    }
+    compared = likely.compare(EXAMPLES / "iris.csv", "species", rivals)
+    order = ["answer", "whatif", "bits", "attributes", "confusion", "ranks", "reliability", "learning", "comparison",
+             "columns", "graph", "plane", "reproduce"]  # fmt: skip
+    text = page(iris, curve=curve, comparison=compared, command="likely look x")
+    assert re.findall(r'<section id="(\w+)"', text) == order
+    assert {link for link in re.findall(r'href="#(\w+)"', text)} <= set(re.findall(r' id="(\w+)"', text))
+    weather = looked(EXAMPLES / "weather.csv", "play")
+    found = re.findall(r'<section id="(\w+)"', weather)
+    assert not {"learning", "comparison", "plane"} & set(found) and "warnings" in found
+
+
+def test_the_answer_is_first_with_interval_and_baseline() -> None:
+    text = looked(EXAMPLES / "iris.csv", "species")
+    heading = re.search(r"<h1>(.*?)</h1>", text)
+    assert heading is not None
+    for words in ("species", "95.3 %", "95 % interval: 90.7 to 98.7 %", "33.3 %"):
+        assert words in heading[1]
+    assert text.index("<h1>") < text.index("<h2")
+
+
+@pytest.mark.parametrize(
+    ("learner", "graph"),
+    [
+        (likely.Tree(), True),
+        (likely.NaiveBayes(blocks=(("outlook", "windy"),)), True),
+        (likely.NaiveBayes(pseudo_count=0.0), True),
+        (likely.OneDependence(), False),
+        (likely.Neighbors(k=3), False),
+        (likely.Logistic(), False),
+        (likely.Prior(), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_learner_has_a_page(learner: Any, graph: bool) -> None:
+    text = looked(EXAMPLES / "weather.csv", "play", learner=learner)
+    safe(text)
+    assert ('class="chart graph"' in text) == graph
+
+
+@pytest.mark.parametrize("numbers", ["kernel", "binned"])
+def test_numbers_of_every_kind_are_drawn(numbers: Any) -> None:
+    text = looked(EXAMPLES / "iris.csv", "species", learner=likely.NaiveBayes(numbers=numbers))
+    safe(text)
+    assert text.count('class="chart histogram"') == 4
+
+
+def test_odd_tables_have_a_page() -> None:
+    tables: list[dict[str, list[Any]]] = [
+        {"y": ["a", "b"] * 10, "c": ["x"] * 20},  # nothing to learn from
+        {"y": ["a", "b"] * 10, "d": ["2020-01-01", "2021-05-05", "2020-02-02", None] * 5},
+        {"y": ["", "b", "c", "d"] * 10, "x": [1e300, -1e300, 5e-324, 0.0] * 10},
+        {"y": ["a", "b"] * 10, "x": [None] * 19 + [1.0], "z": [float("inf"), 1.0] * 10},
+        {"y": ["a"] * 39 + ["b"], "x": list(range(40))},
+    ]
+    for table in tables:
+        safe(looked(table, "y"))
+    loss = {"a": {"go": 1, "stay": 0}, "b": {"go": 0, "stay": 5}}
+    safe(looked({"y": ["a", "b"] * 20, "x": ["u", "v", "v", "v"] * 10}, "y", loss=loss))
+
+
+def test_no_row_of_the_data_is_in_the_page() -> None:
+    rng = np.random.default_rng(5)
+    words = ["red", "green", "blue", "round", "square", "heavy", "light"]
+    texts = [" ".join(rng.choice(words, 9)) for _ in range(200)]
+    names = [f"person {rng.integers(10**12)}" for _ in range(200)]
+    numbers = rng.normal(size=200).tolist()
+    table = {"who": names, "said": texts, "x": numbers, "z": rng.normal(size=200).tolist(),
+             "y": rng.choice(["a", "b"], 200).tolist()}  # fmt: skip
+    text = looked(table, "y", types={"said": "text"})
+    assert not [t for t in texts if t in text]
+    assert not [n for n in names if n in text]
+    inner = sorted(numbers)[1:-1]  # the least and the greatest are told, as ranges
+    assert len([x for x in inner if repr(x)[:9] in text]) < 12  # some are edges of bins
+
+
+def test_size_is_bounded_by_attributes_and_classes() -> None:
+    rng = np.random.default_rng(6)
+    classes = rng.choice(list("abc"), 120)
+    wide: dict[str, list[Any]] = {f"n{k}": rng.normal(size=120).tolist() for k in range(150)}
+    wide |= {f"c{k}": rng.choice(["u", "v", "w"], 120).tolist() for k in range(150)}
+    text = looked({**wide, "y": classes.tolist()}, "y", folds=3)
+    assert len(text.encode()) <= 2_000_000
+    safe(text)
+    many = rng.integers(0, 50, 2000)
+    table = {"x": (many + rng.normal(size=2000)).tolist(), "z": rng.normal(size=2000).tolist(),
+             "l": [f"l{(m + 3) % 11}" for m in many], "y": [f"class {m}" for m in many]}  # fmt: skip
+    text = looked(table, "y", folds=3)
+    assert len(text.encode()) <= 400_000
+    assert 'class="chart confusion-map"' in text
+
+
+def test_the_page_of_adult_is_small(shared: Path) -> None:
+    text = looked(shared / "data" / "adult.csv", "income")
+    assert len(text.encode()) <= 250_000
+    safe(text)

@@ -1,0 +1,326 @@
+"""The portable form scores as the model does: the same rows, read and scored by plain Python, for every learner."""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import likely
+import likely.table.schema
+from likely.deciding.missing import averaged
+from likely.deciding.priors import reweighted
+from likely.errors import FileFormatError, SettingError
+from likely.models.learners import LEARNERS
+from likely.models.model import Model
+from likely.models.text import Text
+from likely.portable import forms
+from likely.portable.describing import is_portable, portable
+from likely.portable.reading import cells_of
+from likely.portable.scoring import chances, posterior, scores, terms
+from likely.portable.writing import portable_of, text_of
+
+TYPES = {"a": "nominal", "b": "nominal of numbers", "x": "number", "y": "number", "d": "date", "t": "nominal"}
+CELLS: dict[str, list[Any]] = {
+    "a": ["u", "v", "ä\n,", "True", "</script>", None],
+    "b": ["0", "1", "2.50", None],
+    "x": [1e9, 1e9 + 1e-7, 1.5, -3.0, 0.0, None],
+    "y": [1e300, -1e300, 5e-324, 1e-200, 7.0, -2.0, math.inf, None],
+    "d": ["2020-01-31", "1999-12-31 23:59:60.5", "2020-02-01T01:00+02:00", None],
+}
+ASKED: dict[str, list[Any]] = {
+    "a": ["u", " v ", "\u00a0v\u2003", "new", "", "?", "NA", True, False, 3, 2.0, math.nan, None, "😀"],
+    "b": [0, "0", 1.0, "1e0", "2.5", "+2.5", "x", True, "1,000", math.inf, "", None],
+    "x": [1e9, "1e9", "1,500.25", 1.5, 1e300, "inf", math.inf, "nan", "-.5", "5.", "1e999", True, 2**70, "x", None],
+    "y": [1e300, 1.7e308, -1e300, 0.0, 1e-200, math.nan, -math.inf, 7, "7", None],
+    "d": ["2020-01-31", "2020-02-30", "2020/02/29 12:30:15,25", 1.5e9, "1999-12-31T23:59Z", date(2020, 1, 31), None],
+}
+
+
+def table(cells: dict[str, list[Any]], seed: int, rows: int, names: tuple[str, ...]) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(seed)
+    return {name: [cells[name][k] for k in rng.integers(0, len(cells[name]), rows)] for name in names}
+
+
+def rows_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def fitted(learner: Any, seed: int, names: tuple[str, ...], rows: int = 40, **more: Any) -> Model:
+    data = table(CELLS, seed, rows, names)
+    rng = np.random.default_rng(seed + 1)
+    data["t"] = [("c", "d", "e")[k] for k in rng.integers(0, 3, rows)]
+    types = {name: TYPES[name] for name in (*names, "t")}
+    return likely.fit(data, target="t", learner=learner, types=types, **more)
+
+
+def close(found: float, wanted: float, size: float = 1.0, rel: float = 1e-12) -> bool:
+    return found == wanted or math.isclose(found, wanted, rel_tol=rel, abs_tol=rel * max(size, 1.0))
+
+
+def agree(model: Model, rows: list[dict[str, Any]], rel: float = 1e-12) -> None:
+    """The portable form, and its way through JSON, score each row as the model does."""
+    form = portable_of(text_of(portable(model)))
+    assert form == portable(model)
+    for row in rows:
+        (batch,) = model.batches(model.table_of_one(row))
+        wanted = model.log_joint(batch)[0].tolist()
+        cells = cells_of(form, row)
+        found = scores(form, cells)
+        # What is added may be much larger than the sum, whose last digits it then decides.
+        size = 1.0
+        if isinstance(form.score, forms.Sum):
+            size = max(
+                (abs(v) for _, own in terms(form.score, cells, form) for v in own if math.isfinite(v)), default=1
+            )
+        for one, other in zip(found, wanted, strict=True):
+            assert close(one, other, size, rel), (row, found, wanted)
+        chance = model.posterior(row).matrix[0].tolist()
+        for one, other in zip(posterior(form, row), chance, strict=True):
+            assert close(one, other, min(size, 1e3), rel), (row, posterior(form, row), chance)
+
+
+NAIVE = st.builds(
+    likely.NaiveBayes,
+    pseudo_count=st.sampled_from([0, 0.5, 1]),
+    variance_floor=st.sampled_from([1e-6, 0.1]),
+    missing=st.sampled_from(["skip", "level"]),
+    unseen=st.sampled_from(["skip", "reserve"]),
+    numbers=st.sampled_from(["gaussian", "kernel", "binned", {"x": "kernel", "y": "binned"}]),
+    bins_closed=st.sampled_from(["left", "right"]),
+    blocks=st.sampled_from([(), (("a", "b"),), (("x", "y"),), (("a", "b"), ("x", "d"))]),
+)
+
+
+@given(NAIVE, st.integers(0, 10**6))
+@settings(max_examples=60)
+def test_naive_bayes_is_what_its_portable_form_says(learner: likely.NaiveBayes, seed: int) -> None:
+    if any("x" in block for block in learner.blocks):
+        learner = replace(learner, numbers="gaussian")
+    model = fitted(learner, seed, tuple(CELLS))
+    agree(model, rows_of(table(ASKED, seed + 2, 12, tuple(ASKED))), 1e-9 if learner.blocks else 1e-12)
+
+
+MIXED = likely.Mixture((likely.NaiveBayes(), likely.Tree(), likely.Prior()), weights=(0.5, 0.3, 0.2))
+OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
+    "Prior": (likely.Prior(), ("a",), 1e-12),
+    "Logistic": (likely.Logistic(), tuple(CELLS), 1e-12),
+    "Linear": (likely.Linear(), tuple(CELLS), 1e-12),
+    "duels": (likely.Linear(mode="pairwise"), tuple(CELLS), 1e-12),
+    "votes": (likely.Linear(mode="pairwise", ties="votes"), tuple(CELLS), 1e-12),
+    "Tree": (likely.Tree(), tuple(CELLS), 1e-12),
+    "Tree without counts": (likely.Tree(pseudo_count=0), tuple(CELLS), 1e-12),
+    "OneDependence": (likely.OneDependence(), tuple(CELLS), 1e-12),
+    "OneDependence, parents": (likely.OneDependence(minimum=9, pseudo_count=0), tuple(CELLS), 1e-12),
+    "FullBayes, table": (likely.FullBayes(), ("a", "b"), 1e-12),
+    "FullBayes, reserve": (likely.FullBayes(unseen="reserve", pseudo_count=0.25), ("a", "b"), 1e-12),
+    "FullBayes, normal": (likely.FullBayes(), ("x", "y", "d"), 1e-9),
+    "Pooled": (likely.Pooled(), ("x", "y", "d"), 1e-9),
+    "Mixture": (MIXED, tuple(CELLS), 1e-12),
+    "OneRule": (likely.OneRule(), tuple(CELLS), 1e-12),
+    "Tuned": (likely.Tuned(parts=2), tuple(CELLS), 1e-12),
+    "Auto": (likely.Auto(("Prior", "NaiveBayes", "Tree", "Logistic"), parts=2), tuple(CELLS), 1e-12),
+    "Logistic, squares": (likely.Logistic(numbers="squares"), tuple(CELLS), 1e-9),
+    "Logistic, binned": (likely.Logistic(numbers="binned"), tuple(CELLS), 1e-12),
+    "NaiveBayes, temperature": (likely.NaiveBayes(temperature=0.5), tuple(CELLS), 1e-12),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_learner_is_what_its_portable_form_says(name: str, seed: int) -> None:
+    learner, names, rel = OTHERS[name]
+    model = fitted(learner, seed, names, 90)
+    agree(model, rows_of(table(ASKED, seed, 25, names)), rel)
+
+
+def test_no_learner_is_forgotten() -> None:
+    said = {type(learner).__name__ for learner, _, _ in OTHERS.values()} | {"NaiveBayes", "Density"}
+    assert said | {"Neighbors", "Gibbs"} == set(LEARNERS)
+
+
+def test_density_and_another_prior_and_declared_classes() -> None:
+    names = ("a", "b", "x")
+    data = table(CELLS, 4, 50, names)
+    model = likely.fit(data, learner=likely.Density(), types={n: TYPES[n] for n in names})
+    agree(model, rows_of(table(ASKED, 5, 15, names)))
+    agree(reweighted(fitted(likely.NaiveBayes(), 6, names), {"c": 0.9}), rows_of(table(ASKED, 7, 15, names)))
+
+
+TEXTS = [
+    "a",
+    "A a a",
+    "the cat sat on the mat, the CAT!",
+    "ΑΣ Α.Σ Σ",
+    "İstanbul",
+    "ß ẞ",
+    "!?",
+    "e\u0301 été",
+    "a_1 a-1",
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        Text(),
+        Text("bernoulli"),
+        Text("complement", damping="root", length=True, idf=True, scale=0.5),
+        Text(damping="log", least_documents=2, scale=2.0),
+    ],
+    ids=lambda t: t.written(),
+)
+@pytest.mark.parametrize("words", [{}, {"shortest": 2, "pairs": True, "stop": ("the",)}, {"grams": (2, 3)}], ids=str)
+def test_texts(text: Text, words: dict[str, Any]) -> None:
+    from likely.table.tokens import Tokens
+
+    rng = np.random.default_rng(3)
+    data = {"note": [" ".join(rng.choice(TEXTS, 4)) for _ in range(60)], "t": ["c", "d", "e"] * 20, "x": [*range(60)]}
+    model = likely.fit(
+        data,
+        target="t",
+        learner=likely.NaiveBayes(text=text),
+        types={"note": "text", "x": "number"},
+        tokens={"note": Tokens(**words)},
+    )
+    asked = [*TEXTS, "", "  ", " NA ", "unknown words only", "😀", " " * 70, None, "the " * 40 + "été ÉTÉ e\u0301"]
+    agree(model, [{"note": cell, "x": 3} for cell in asked])
+
+
+@pytest.mark.parametrize("learner", [likely.Neighbors(), likely.Gibbs((likely.NaiveBayes(),), weights=(1.0,))])
+def test_what_cannot_be_taken_elsewhere_is_refused_with_a_sentence(learner: Any) -> None:
+    model = fitted(learner, 1, ("a", "x"))
+    assert not is_portable(model)
+    with pytest.raises(SettingError, match=r"cannot be taken elsewhere\. .+\."):
+        portable(model)
+    with pytest.raises(SettingError, match="many times over"):
+        portable(averaged(fitted(likely.NaiveBayes(), 1, ("a", "x"))))
+
+
+def test_a_mixture_with_neighbours_is_refused() -> None:
+    both = likely.Mixture((likely.NaiveBayes(), likely.Neighbors()), weights=(0.5, 0.5))
+    assert not is_portable(fitted(both, 1, ("a", "x")))
+
+
+def test_an_unseen_level_is_refused_where_the_model_refuses_it() -> None:
+    form = portable(fitted(likely.NaiveBayes(unseen="error"), 1, ("a",)))
+    with pytest.raises(likely.errors.UnseenLevel, match="'new'"):
+        posterior(form, {"a": "new"})
+
+
+def test_infinite_scores_survive_and_foreign_files_are_refused() -> None:
+    model = fitted(likely.NaiveBayes(pseudo_count=0), 1, ("a", "b"), rows=8)
+    text = text_of(portable(model))
+    assert '"-inf"' in text and "Infinity" not in text
+    assert portable_of(text) == portable(model)
+    for broken in ("", "{}", "[1]", '{"form":"Sum"}', text.replace('"classes"', '"glasses"')):
+        with pytest.raises(FileFormatError):
+            portable_of(broken)
+
+
+def test_impossible_rows_have_no_probabilities() -> None:
+    assert chances((-math.inf, -math.inf)) == (0.0, 0.0)
+
+
+def test_points_in_time_are_seconds() -> None:
+    form = portable(fitted(likely.NaiveBayes(), 1, ("d",)))
+    for value in (date(2020, 1, 31), datetime(2020, 1, 31), "2020-01-31", " 2020/01/31 ", "2020-01-31T00:00Z"):
+        assert cells_of(form, {"d": value})["d"] == 1580428800.0
+
+
+NUMBERS = st.text(alphabet="0123456789,.eE+-inf \t", max_size=12)
+DATES = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(["2020-02-29", "2021-02-29", "1970-01-01", "2020/12/31", "0001-01-01", "9999-12-31", "2020-1-1"]),
+    st.sampled_from(["", " ", "T", "t", "x"]),
+    st.sampled_from(
+        ["", "12:30", "24:00", "23:59:60", "12:30:15.123456789123", "12:30:15,5", "12:30:", "1:2", "12:60"]
+    ),
+    st.sampled_from(["", "Z", "z", "+01", "-0130", "+01:30", "+25:00", "+1"]),
+    st.sampled_from(["", " ", "x"]),
+)
+CELL_TEXTS = st.one_of(
+    st.text(max_size=8), NUMBERS, DATES, st.sampled_from(["?", " NA ", "<NA>", "1e400", "-0", "١", "1_000"])
+)
+
+
+ALWAYS = [
+    *(
+        "1,234",
+        "1,234,567.5",
+        "1234,567",
+        "12,34",
+        "1,2345",
+        ",123",
+        "1,234e3",
+        "1,234,",
+        ".",
+        "5.",
+        ".5e-3",
+        "+.5",
+        "e5",
+        "1e",
+    ),
+    *("1e+", "--1", "0x10", "1d5", "Infinity", "-INF", "infinit", "9007199254740993", "123456789012345678901234567890"),
+    *(
+        "1970-01-01 12:30:15.123456789",
+        "1970-01-01 12:30:15.1234567891",
+        "1969-12-31T23:59:60Z",
+        "1970-01-01T00:00+0130",
+    ),
+    *("1970-01-01 00:00:61", "1970-13-01", "1970-00-10", "1900-02-29", "2000-02-29", "1970-01/01", "1970-01-01T"),
+]
+
+
+@given(st.lists(CELL_TEXTS, min_size=1, max_size=40))
+@settings(max_examples=100)
+def test_cells_are_read_as_tables_are(cells: list[str]) -> None:
+    """The plain reading of a cell, against the encoder that reads tables."""
+    cells = [*cells, *ALWAYS]
+    known = sorted({text.strip() for text in cells[::2]} - {""} - set(likely.table.schema.MISSING)) or ["a"]
+    types = {"a": "nominal", "b": "nominal of numbers", "x": "number", "d": "date", "t": "nominal"}
+    size = max(len(known), 2)
+    training = {
+        "a": (known * size)[:size],
+        "b": [str(k) for k in range(size)],
+        "x": [float(k) for k in range(size)],
+        "d": [f"2020-01-{k % 28 + 1:02}" for k in range(size)],
+        "t": ["u", "v"] * (size // 2) + ["u"] * (size % 2),
+    }
+    model = _reader(training, types)
+    form = portable(model)
+    (batch,) = model.batches({name: cells for name in "abxd"})
+    for k, text in enumerate(cells):
+        read = cells_of(form, dict.fromkeys("abxd", text))
+        for name in "ab":
+            assert read[name] == batch.cells[name].codes[k], (name, text)
+        for name in "xd":
+            one, other = read[name], float(batch.cells[name][k])
+            assert isinstance(one, float) and (one == other or (math.isnan(one) and math.isnan(other))), (name, text)
+
+
+def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
+    return likely.fit(training, target="t", types=types, missing=["?", "NA", "<NA>"])
+
+
+def test_the_reference_needs_no_library() -> None:
+    """What defines a score can be read, and run, with Python alone."""
+    for name in ("forms", "reading", "scoring", "jointly", "logs"):
+        tree = ast.parse(Path(likely.__file__).parent.joinpath("portable", f"{name}.py").read_text("utf-8"))
+        for node in ast.walk(tree):
+            found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for module in found:
+                first = module.split(".")[0]
+                assert first in sys.stdlib_module_names or module.startswith(("likely.portable", "likely.errors")), (
+                    module
+                )

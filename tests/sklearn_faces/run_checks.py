@@ -1,0 +1,57 @@
+"""Runs scikit-learn's own checks of an estimator on each of ours, in a process of its own; prints what did not pass.
+
+A process of its own, because the checks of the array API are skipped unless a variable is set before scipy is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from typing import Any
+
+if __name__ == "__main__":  # whoever only looks for examples in this file keeps its environment
+    os.environ["SCIPY_ARRAY_API"] = "1"
+
+from sklearn.utils.estimator_checks import check_estimator
+
+import likely.sklearn as faces
+
+WHOLE = ("NaiveBayesClassifier", "FullBayesClassifier", "NeighborsClassifier", "DensityEstimator")
+"""These are also checked on whole numbers, of which the core makes levels."""
+
+
+QUICK: dict[str, dict[str, Any]] = {"AutoClassifier": {"members": ("Prior", "NaiveBayes"), "parts": 2}}
+"""Settings for an estimator that would otherwise try a whole family in each of its checks."""
+
+
+def outcomes(estimator: Any) -> tuple[int, list[str]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimator(estimator, on_fail=None, on_skip=None)
+    bad = [f"{r['check_name']} {r['status']}: {r['exception']}" for r in found if r["status"] != "passed"]
+    return len(found), bad
+
+
+def on_whole_numbers(name: str) -> Any:
+    """The estimator as one that says it takes categories, so that it is given whole numbers."""
+    plain = getattr(faces, name)
+
+    class Whole(plain):  # type: ignore[misc, valid-type]
+        __init__ = plain.__init__
+
+        def __sklearn_tags__(self) -> Any:
+            tags = super().__sklearn_tags__()
+            tags.input_tags.categorical = True
+            return tags
+
+    # Where a pickle looks for it.
+    Whole.__name__ = Whole.__qualname__ = f"{name}OnWholeNumbers"
+    globals()[Whole.__name__] = Whole
+    return Whole()
+
+
+if __name__ == "__main__":
+    told = {name: outcomes(getattr(faces, name)(**QUICK.get(name, {}))) for name in faces.__all__}
+    told |= {f"{name} on whole numbers": outcomes(on_whole_numbers(name)) for name in WHOLE}
+    print(json.dumps(told))

@@ -1,0 +1,43 @@
+"""Every estimator passes scikit-learn's own checks of estimators: none fails, none is skipped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import MISSING, fields
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+import likely.sklearn as faces
+
+CHECKS = Path(__file__).with_name("run_checks.py")
+READING = {"types", "missing_cells", "loss", "tokens"}
+
+
+def test_every_check_of_scikit_learn_passes() -> None:
+    done = subprocess.run([sys.executable, str(CHECKS)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert {*faces.__all__} <= told.keys()
+    expected = {
+        # Of whole numbers a sparse matrix can be fitted, which the estimator does not promise of every matrix.
+        "NaiveBayesClassifier on whole numbers": ["check_estimator_sparse_tag"],
+        # Rows are dealt to parts by their place; scikit-learn expects the same of its estimators that cross-validate.
+        "AutoClassifier": ["check_sample_weight_equivalence_on_dense_data"],
+    }
+    for name, (count, bad) in told.items():
+        assert count > 40, name
+        assert [line.split()[0] for line in bad] == expected.get(name, []), (name, bad)
+
+
+@pytest.mark.parametrize("name", [name for name in faces.__all__ if hasattr(getattr(faces, name), "_maker")])
+def test_parameters_are_the_settings_of_the_learner(name: str) -> None:
+    face = getattr(faces, name)
+    parameters = {k: p.default for k, p in signature(face).parameters.items()}
+    learner = {f.name: f.default if f.default is not MISSING else None for f in fields(face._maker)}
+    assert {k: v for k, v in parameters.items() if k not in READING} == learner
+    assert all(parameters[k] is None for k in READING & parameters.keys())
+    assert {"types", "missing_cells"} <= parameters.keys()

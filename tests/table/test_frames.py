@@ -1,0 +1,89 @@
+"""Frames in, frames out: predictions come back in the kind of frame that came in, with its index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import likely
+from likely.table.frames import Frames, one_below_the_other, packed, table_of, unpacked
+
+TABLE: dict[str, list[Any]] = {
+    "a 'b' = [red]": ["x", "y", "x", None, "y", "x"],
+    "n": [1.5, 2.5, None, 8.0, 9.5, 7.25],
+    "<play>": ["no", "no", "no", "yes", "yes", "yes"],
+}
+NEW = {name: values for name, values in TABLE.items() if name != "<play>"}
+
+
+@pytest.fixture(scope="module")
+def model() -> likely.Model:
+    return likely.fit(TABLE, "<play>", types={"n": "number"})
+
+
+def test_pandas_keeps_its_index(model: likely.Model) -> None:
+    index = pd.MultiIndex.from_tuples([(1, "a"), (1, "b"), (2, "a"), (2, "a"), (0, ""), (9, "z")], names=["k", "l"])
+    frame = pd.DataFrame(NEW, index=index)
+    found, posterior = model.predict(frame), model.posterior(frame)
+    assert isinstance(found, pd.Series) and found.name == "prediction" and found.index.equals(index)
+    assert found.tolist() == posterior.best
+    whole = posterior.frame()
+    assert isinstance(whole, pd.DataFrame) and whole.index.equals(index)
+    assert list(whole.columns) == ["prediction", "p(no)", "p(yes)"]
+    np.testing.assert_array_equal(whole[["p(no)", "p(yes)"]], posterior.matrix)
+    density = model.log_density(frame)
+    assert isinstance(density, pd.Series) and density.index.equals(index)
+    decision = likely.decide(model, frame, {"no": {"go": 9}, "yes": {"stay": 1}})
+    assert decision.frame().index.equals(index) and decision.frame()["action"].tolist() == decision.action
+
+
+def test_polars_and_pyarrow_get_their_own_kind(model: likely.Model) -> None:
+    best = model.predict(NEW)
+    assert isinstance(best, list)
+    assert isinstance(model.predict(pl.DataFrame(NEW)), pl.Series)
+    assert model.predict(pl.DataFrame(NEW)).to_list() == best
+    assert isinstance(model.posterior(pl.DataFrame(NEW)).frame(), pl.DataFrame)
+    assert isinstance(model.predict(pa.table(NEW)), pa.ChunkedArray)
+    assert model.predict(pa.table(NEW)).to_pylist() == best
+    assert isinstance(model.posterior(pa.table(NEW)).frame(), pa.Table)
+    assert model.posterior(NEW).frame()["prediction"] == best
+    assert isinstance(model.predict({"n": 9.0}), str)
+
+
+def test_frames_without_rows_and_rows_without_a_class(model: likely.Model) -> None:
+    empty = pd.DataFrame(NEW).iloc[:0]
+    assert model.predict(empty).empty and "p(no)" in model.posterior(empty).frame().columns
+    strict = likely.fit({"a": ["x", "y"] * 3, "c": ["u", "v"] * 3}, "c", likely.NaiveBayes(pseudo_count=0))
+    frame = pd.DataFrame({"a": ["x", "z"]}, index=[7, 3])
+    sure = likely.fit({"a": ["x", "y"] * 3, "b": ["x", "y"] * 3, "c": ["u", "v"] * 3}, "c", strict.learner)
+    found = sure.predict(pd.DataFrame({"a": ["x", "x"], "b": ["x", "y"]}, index=[7, 3]))
+    assert found[7] == "u" and pd.isna(found[3])
+    assert strict.predict(frame).index.tolist() == [7, 3]
+
+
+def test_a_regression_answers_a_frame_by_a_column() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": [3.0, 5.0, 9.0]}, index=["p", "q", "r"])
+    found = likely.regress(frame, "y", types={"x": "number"}).predict(frame)
+    assert isinstance(found, pd.Series) and found.name == "y" and found.index.tolist() == ["p", "q", "r"]
+    np.testing.assert_allclose(found, frame["y"])
+
+
+def test_what_is_no_frame_has_no_kind() -> None:
+    for data in ({"a": [1]}, [{"a": 1}], "file.csv", np.zeros((2, 2)), pl.Series([1]), pd.Series([1])):
+        assert Frames.of(data) is None
+
+
+def test_tables_one_below_the_other_need_not_agree_on_types() -> None:
+    one = table_of(pd.DataFrame({"a": [None, None], "b": pd.Categorical(["u", "v"])}), ["a", "b"])
+    two = table_of(pd.DataFrame({"a": ["x", None], "b": ["w", "u"]}), ["a", "b"])
+    three = table_of(np.array([[1, 2]]), ["n", "m"])
+    four = table_of(np.array([[1.5, 2.0]]), ["n", "m"])
+    both = one_below_the_other([one, two]).table.to_pydict()
+    assert both == {"a": [None, None, "x", None], "b": ["u", "v", "w", "u"]}
+    assert one_below_the_other([three, four]).table.to_pydict() == {"n": [1.0, 1.5], "m": [2.0, 2.0]}
+    assert unpacked(packed(two)).table.equals(two.table)
