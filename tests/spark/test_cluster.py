@@ -131,7 +131,7 @@ DRIVER = """
             time.sleep(0.02)
 
     threading.Thread(target=watch, daemon=True).start()
-    likely.spark.fit(folder, "<y>", spark=spark).save(out)
+    likely.spark.fit(folder, "<y>", likely.NaiveBayes(), spark=spark).save(out)
 """
 
 
@@ -152,5 +152,5 @@ def test_a_worker_that_dies_changes_nothing(cluster: Cluster, tmp_path: Path) ->
     cluster.kill(first)
     said, _ = driver.communicate(timeout=240)
     assert driver.returncode == 0 and not said
-    likely.fit(folder, "<y>").save(tmp_path / "here.likely")
+    likely.fit(folder, "<y>", likely.NaiveBayes()).save(tmp_path / "here.likely")
     assert (tmp_path / "there.likely").read_bytes() == (tmp_path / "here.likely").read_bytes()

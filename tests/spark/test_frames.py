@@ -35,10 +35,10 @@ def test_a_summary_is_that_of_one_machine_to_the_last_bit(spark: Any) -> None:
     assert [c.why for c in own.schema.columns] == [c.why for c in here.schema.columns]
 
 
-def test_two_hundred_tiny_parts(spark: Any) -> None:
-    table = awkward(500).drop(["who"])
+def test_more_parts_than_one_task_joins(spark: Any) -> None:
+    table = awkward(200).drop(["who"])
     with quiet():
-        df = spark.createDataFrame(table).repartition(200)
+        df = spark.createDataFrame(table).repartition(70)
     assert bits(likely.spark.summarize(df, TARGET)) == bits(likely.summarize(table, TARGET))
 
 
@@ -52,9 +52,18 @@ def test_sums_beyond_the_first_order_and_words(spark: Any) -> None:
     own = likely.spark.summarize(df, TARGET, types=types, more=["pairs", "products"])
     assert bits(own) == bits(likely.summarize(table, TARGET, types=types, more=["pairs", "products"]))
     # Its settings of text are chosen on rows that are held out by their place.
-    here, there = likely.fit(table, TARGET, types=types), likely.spark.fit(df, TARGET, types=types)
+    naive = likely.NaiveBayes()
+    here, there = likely.fit(table, TARGET, naive, types=types), likely.spark.fit(df, TARGET, naive, types=types)
     assert state.dump(there.found()) == state.dump(here.found())
     assert np.array_equal(there.posterior(table).matrix, here.posterior(table).matrix)
+
+
+def test_auto_chooses_the_same(spark: Any) -> None:
+    table = awkward(300).select(["a.b", "few", TARGET])
+    df = frame(spark, table, [0, 299, 300])
+    here, there = likely.fit(table, TARGET), likely.spark.fit(df, TARGET)
+    assert isinstance(here.learner, likely.Auto) and here.trial.rows
+    assert state.dump(there.found()) == state.dump(here.found())
 
 
 @pytest.fixture(scope="module")

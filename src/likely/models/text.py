@@ -19,13 +19,31 @@ Kind = Literal["auto", "multinomial", "bernoulli", "complement", "contrast"]
 Damping = Literal["auto", "none", "log", "root", "binary"]
 KINDS = ("auto", "multinomial", "bernoulli", "complement", "contrast")
 
+
+def _each_time(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    return times
+
+
+def _by_log(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 + np.log(times)
+
+
+def _by_root(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(times)
+
+
+def _once(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.ones_like(times)
+
+
 DAMPED: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "none": lambda times: times,
-    "log": lambda times: 1 + np.log(times),
-    "root": np.sqrt,
-    "binary": np.ones_like,
+    "none": _each_time,
+    "log": _by_log,
+    "root": _by_root,
+    "binary": _once,
 }
-"""What a word counts that occurs so many times in a document (one or more)."""
+"""What a word counts that occurs so many times in a document (one or more). Functions of this house with a name of
+their own, so that models can be sent to executors."""
 CHOSEN = ("pseudo_count", "damping", "length", "telling", "least_documents")
 """Settings that may be left to be chosen, beside the model and the scale."""
 

@@ -6,8 +6,8 @@ Knows where a file may be cut and how a fragment is opened; rows come out as if 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,6 @@ class Cut:
     fragments: tuple[Fragment, ...]
     large: tuple[int, ...] = ()
     """Which of the fragments are large texts, to be cut into ranges by who has the time: `ranges`."""
-    recast: Mapping[str, str] = field(default_factory=dict)
 
 
 def cut(path: str, how: How, size: int = BYTES) -> Cut:
