@@ -51,7 +51,11 @@ def test_every_relative_link_leads_somewhere(document: Path) -> None:
     assert not lost, f"{name_of(document)} links to what is not there: {', '.join(lost)}"
 
 
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if code_of(path)], ids=name_of)
+RUN_HERE = [path for path in DOCUMENTS if code_of(path) and "pyspark" not in code_of(path)]
+"""Programs in documents; those that start Spark run with its tests."""
+
+
+@pytest.mark.parametrize("document", RUN_HERE, ids=name_of)
 def test_the_python_in_a_document_runs(document: Path, tmp_path: Path) -> None:
     # In a folder of its own, because it may write files; the example tables are where the text says they are.
     (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from likely.errors import ColumnError, InputError, LikelyError, SettingError
 from likely.opening import Reading
 from likely.spark.flow import summarized
 from likely.spark.parcel import packed, unpacked
+from likely.spark.session import quiet
 from likely.spark.spread import Files
 from likely.sums import state
 from likely.table.carrying import schema_bytes
@@ -171,3 +173,13 @@ def test_the_command_line_without_java_or_pyspark(tmp_path: Path) -> None:
     assert done.returncode == 2 and "pip install 'likely[spark]'" in done.stderr
     assert not (tmp_path / "m.likely").exists()
     assert run(*words[:3], "--master", "local[1]", "-o", str(tmp_path / "m.likely")).returncode == 2
+
+
+def test_the_python_in_the_document_runs(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).resolve().parents[2]
+    monkeypatch.chdir(root)
+    code = re.findall(r"```python\n(.*?)```", (root / "docs" / "spark.md").read_text(encoding="utf-8"), re.DOTALL)
+    found: dict[str, Any] = {}
+    with quiet():
+        exec("\n".join(code), found)
+    assert found["model"].summary.rows == 14 and len(found["record"].learners) == 2

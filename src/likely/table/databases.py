@@ -31,6 +31,13 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
 
     `address` is postgresql://user:password@host/name, an SQLite or DuckDB file, or the address of any database for
     which there is a driver of ADBC. Nothing is written there. A database with a single table needs neither.
+
+    >>> import duckdb, tempfile
+    >>> place = os.path.join(tempfile.mkdtemp(), "games.duckdb")
+    >>> with duckdb.connect(place) as base:
+    ...     made = base.sql("create table games as select * from (values ('sun', 'yes'), ('rain', 'no')) t(sky, play)")
+    >>> database(place, query="select play from games").schema.names
+    ['play']
     """
     text = str(os.fspath(address))
     where = address_of(text)
