@@ -43,6 +43,7 @@ MEMBERS: tuple[dict[str, Any], ...] = (
 )
 OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("auto", "Auto", {}),
+    ("NaiveBayes, tuned", "Tuned", {}),
     ("NaiveBayes", "NaiveBayes", {}),
     ("NaiveBayes, binned", "NaiveBayes", {"numbers": "binned"}),
     ("Tree", "Tree", {}),
