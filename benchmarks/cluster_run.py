@@ -51,8 +51,8 @@ def timed(work: Callable[[], Any]) -> None:
 def likely(folder: Path, name: str = "t.parquet") -> None:
     import likely as tool
 
-    tool.fit(folder / "some.csv", TARGET)  # imports, and loads compiled code
-    timed(lambda: tool.fit(folder / name, TARGET))
+    tool.fit(folder / "some.csv", TARGET, tool.NaiveBayes())  # imports, and loads compiled code
+    timed(lambda: tool.fit(folder / name, TARGET, tool.NaiveBayes()))
 
 
 def likely_csv(folder: Path) -> None:
@@ -76,18 +76,20 @@ def _session() -> Any:
 
 def likely_spark(folder: Path) -> None:
     import likely.spark as tool
+    from likely import NaiveBayes
 
     spark = _session()
     tool.summarize(folder / "some.csv", TARGET, spark=spark)
-    timed(lambda: tool.fit(folder / "t.parquet", TARGET, spark=spark))
+    timed(lambda: tool.fit(folder / "t.parquet", TARGET, NaiveBayes(), spark=spark))
 
 
 def likely_frame(folder: Path) -> None:
     import likely.spark as tool
+    from likely import NaiveBayes
 
     spark = _session()
     tool.summarize(folder / "some.csv", TARGET, spark=spark)
-    timed(lambda: tool.fit(spark.read.parquet(str(folder / "t.parquet")), TARGET))
+    timed(lambda: tool.fit(spark.read.parquet(str(folder / "t.parquet")), TARGET, NaiveBayes()))
 
 
 def mllib(folder: Path) -> None:

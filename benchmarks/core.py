@@ -115,12 +115,12 @@ def growth(files: list[making.Files], repeats: int) -> Table:
 def learning(big: Path, repeats: int) -> tuple[Table, Any, list[Plain]]:
     peers = [Plain(), Tuned()]
     works = [lambda p=p: p.fit(big) for p in peers]
-    ours, *theirs = turns(repeats, lambda: likely.fit(big, target=making.TARGET, threads=THREADS), *works)
+    ours, *theirs = turns(repeats, lambda: likely.fit(big, making.TARGET, likely.NaiveBayes(), threads=THREADS), *works)
     rows = [
         at_least(f"(b) learn from Parquet: {name} / likely.fit", their / ours, 10, f"{their:.2f} s / {ours:.2f} s")
         for name, their in zip(WAYS, theirs, strict=True)
     ]
-    return rows, likely.fit(big, target=making.TARGET), peers
+    return rows, likely.fit(big, making.TARGET, likely.NaiveBayes()), peers
 
 
 def predicting(big: Path, model: Any, peers: list[Plain], repeats: int) -> Table:
@@ -235,7 +235,8 @@ def run(rows: int, folder: Path, repeats: int) -> Table:
     say(f"Making tables of up to {rows:,} rows.")
     files = making.make(folder, [rows // 4, rows // 2, rows])
     (folder / "small").mkdir(exist_ok=True)
-    likely.fit(making.make(folder / "small", [SMALL])[0].parquet, target=making.TARGET)  # compiles the kernels
+    small = making.make(folder / "small", [SMALL])[0].parquet
+    likely.fit(small, making.TARGET, likely.NaiveBayes())  # compiles the kernels
     big = files[-1].parquet
     decode(big)  # brings the file into the system's cache
     say("(a) the sweep")
