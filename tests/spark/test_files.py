@@ -166,6 +166,10 @@ def test_the_command_line_without_java_or_pyspark(tmp_path: Path) -> None:
     assert done.returncode == 2 and "Spark needs Java, which is not found" in done.stderr
     done = run(*words, JAVA_HOME=str(empty))
     assert done.returncode == 2 and "JAVA_HOME is" in done.stderr
+    done = run(*words, "--master", "spark://127.0.0.1:1")
+    assert done.returncode == 2 and done.stderr.startswith("likely: There is no Spark at 'spark://127.0.0.1:1'.")
+    done = run("fit", "none.csv", *words[2:])
+    assert done.returncode == 2 and "There is no file" in done.stderr and done.stderr.count("\n") == 1
     # A module of that name that cannot be imported stands before the real one.
     (tmp_path / "pyspark.py").write_text("raise ImportError")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,16 +52,52 @@ def session(master: str | None = None) -> Any:
         if running is not None:
             return running
         where = master or os.environ.get("MASTER") or LOCAL
-        if not where.startswith(("sc://",)):
+        if not where.startswith("sc://"):
             _check_java()
+            _check_answers(where)
         builder: Any = SparkSession.builder.appName("likely").config("spark.ui.enabled", "false")
         builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
         if where.startswith("sc://"):
             builder = SparkSession.builder.remote(where)
         else:
             builder = builder.master(where)
-        with failures(where):
+        with failures(where), _silent_children():
             return builder.getOrCreate()
+
+
+def _check_answers(where: str) -> None:
+    """Refuse at once where nobody listens at the address of a standalone master: Spark would try for a minute."""
+    found = re.fullmatch(r"spark://(.+)", where)
+    places = [re.fullmatch(r"(.+):(\d+)", place) for place in found[1].split(",")] if found else []
+    if not places or None in places:
+        return  # of another kind, or one that Spark will name itself
+    for place in places:
+        assert place is not None
+        try:
+            socket.create_connection((place[1], int(place[2])), timeout=5).close()
+            return
+        except OSError:
+            continue
+    raise InputError(_nowhere(where))
+
+
+def _nowhere(where: str) -> str:
+    return f"There is no Spark at {shown(where, 200)}. Check the address: local[2], spark://host:7077."
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """Java processes that are started meanwhile say nothing, now or later: what fails is told by an exception, and
+    their greetings would hide the one sentence that it becomes."""
+    sys.stderr.flush()
+    own = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
 
 
 @contextmanager
@@ -102,7 +140,7 @@ def _sentence(error: Exception, what: str) -> str | None:
     if "JAVA_GATEWAY_EXITED" in said:
         return "Spark's Java process ended at once. Is it Java 17 or later? Try: java -version."
     if "All masters are unresponsive" in said or "Could not parse Master URL" in said:
-        return f"There is no Spark at {shown(what, 200)}. Check the address: local[2], spark://host:7077."
+        return _nowhere(what)
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("\tat ", "Driver st"))]
     # The last line of a Python traceback names the failure; of Java's, the first.
     last = next(

@@ -15,7 +15,7 @@ from likely.errors import ColumnError, SettingError, shown
 from likely.opening import Reading
 from likely.spark import tasks
 from likely.spark.parcel import packed, raised, unpacked
-from likely.spark.session import failures, is_frame, session
+from likely.spark.session import check_installed, failures, is_frame, session
 from likely.sums import state
 from likely.sums.joining import joined
 from likely.table.carrying import Title, schema_bytes
@@ -125,10 +125,13 @@ def _arrow_schema(frame: Any) -> Any:
 class Files(Spread):
     """Files that every executor sees: tasks read their own fragments, so no row goes through Spark."""
 
-    def __init__(self, path: str, reading: Reading, spark: Any, size: int = BYTES) -> None:
+    def __init__(
+        self, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None
+    ) -> None:
         how = How(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
         found = cut(os.path.abspath(os.path.expanduser(path)), how, size)
-        self.spark, self.title, self._how = spark, found.title, how
+        # What is wrong with the files is said before a session is started, which takes seconds.
+        self.spark, self.title, self._how = session(master) if spark is None else spark, found.title, how
         self._fragments = list(found.fragments)
         self.parts = len(self._fragments)
         if found.large:
@@ -164,7 +167,8 @@ def spread_of(data: Any, reading: Reading, spark: Any = None, master: str | None
     if is_frame(data):
         return Frame(data)
     if isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-" and "://" not in os.fspath(data):
-        return Files(str(os.fspath(data)), reading, spark if spark is not None else session(master), size)
+        check_installed()
+        return Files(str(os.fspath(data)), reading, spark, size, master)
     raise SettingError(
         f"{shown(type(data).__name__)} cannot be spread over executors. Give a DataFrame of Spark, or a path."
     )
