@@ -20,7 +20,6 @@ from likely.evaluate.folds import parts
 from likely.evaluate.lessons import Lessons, each_fold
 from likely.extending import Extender, grouped
 from likely.holding import Held, Piece, small
-from likely.models.chords import Together
 from likely.models.model import Model, Search
 from likely.sums.counts import Counts
 from likely.sums.summary import Summary
@@ -31,6 +30,8 @@ from likely.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.models.chords import Together
 
 W = TypeVar("W", bound=Worker)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from likely.errors import shown
 from likely.evaluate.calibration import Reliability
 from likely.evaluate.look import Look
-from likely.models.learners import changed_settings
+from likely.models.settings import changed_settings
 from likely.page import trusting
 from likely.page.drawing import Chart, at, told
 from likely.report import costs
