@@ -76,4 +76,4 @@ class Judge:
                 joint[:, places] = model.log_joint(part)
                 scorer.update(joint, part.target.codes, part.weight, self._classes, lesson)
                 if gatherer is not None:
-                    gatherer.take(piece.batch.start + index, part, joint)
+                    gatherer.take(piece.batch.start + index, part, joint, lesson)
