@@ -42,6 +42,7 @@ from likely.models.naive import NaiveBayes
 from likely.models.onerule import OneRule
 from likely.models.product import Product
 from likely.sums import state
+from likely.table.remembering import remembered
 from likely.table.schema import Column
 from likely.table.source import Source
 
@@ -168,7 +169,11 @@ def look(
     """
     how, asked = Reading(target, **reading), Folds(folds, seed, repeats, group, time, leave_one_out)
     costs = Loss.of(loss)
-    return with_encoding(data, how, lambda source: _look(source, how, learner, asked, costs, positive, picture))  # type: ignore[no-any-return]
+
+    def work(source: Source) -> Look:
+        return _look(remembered(source), how, learner, asked, costs, positive, picture)
+
+    return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
 def _look(
