@@ -44,7 +44,7 @@ class Tempered:
     """What all evidence, the prior too, is multiplied by, and what that does to the log loss."""
 
     temperature: float
-    """Below 1, from all rows that were predicted out of fold; three digits."""
+    """Below 1: the geometric mean of what the parts of the rows predicted out of fold say; three digits."""
     before: float | None
     """Bits a row without it; None where they are infinite."""
     log_loss: float | None
@@ -59,13 +59,16 @@ def cooled(
     if found.times > 1 or len(rows.truth) < LEAST_ROWS or name in found.improper or (rows.sampled and loss is not None):
         return found, None
     logs, truth = -np.logaddexp(0.0, -rows.log_odds), rows.truth.astype(np.intp)
-    whole = _temperature(rows, logs, truth, np.ones(len(truth), np.bool_))
-    if whole >= 1 or len(np.unique(rows.fold % PARTS)) < PARTS:
+    owns = [rows.fold % PARTS == part for part in range(PARTS)]
+    if not all(own.any() for own in owns):
+        return found, None
+    heats = [_temperature(rows, logs, truth, ~own) for own in owns]
+    whole = float(np.exp(np.mean(np.log(heats))))
+    if whole >= 1:
         return found, None
     said = np.empty_like(logs)
-    for part in range(PARTS):
-        own = rows.fold % PARTS == part
-        said[own] = tempered(logs[own], _temperature(rows, logs, truth, ~own))
+    for own, heat in zip(owns, heats, strict=True):
+        said[own] = tempered(logs[own], heat)
     if not _gains(rows, logs, said, truth):
         return found, None
     old, judged = found.scorers[name], replace(rows, log_odds=odds(said))
