@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
+
+from likely.caching import keep, kept
 
 KINDS = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "u8": np.uint64, "f8": np.float64, "b1": np.bool_}
 _FORMAT = b"likely kernel 1\n"
@@ -192,11 +193,24 @@ def _address(wanted: Kernel) -> int:
 def _file_name(wanted: Kernel, llvm: Any) -> str:
     """A name that changes with the source, the signature, the compiler and the processor."""
     files, constants = _ingredients(wanted.function)
-    source = b"".join(Path(file).read_bytes() for file in files) + repr(constants).encode()
-    about = (wanted.parts, wanted.returns, sys.version_info[:2], llvm.llvm_version_info, llvm.get_host_cpu_name())
-    features = llvm.get_host_cpu_features().flatten()
-    key = hashlib.sha256(source + repr(about).encode() + features.encode() + Path(__file__).read_bytes())
+    source = b"".join(_source(file) for file in files) + repr(constants).encode()
+    name, features = _processor()
+    about = (wanted.parts, wanted.returns, sys.version_info[:2], llvm.llvm_version_info, name)
+    key = hashlib.sha256(source + repr(about).encode() + features.encode() + _source(__file__))
     return f"{wanted.function.__module__}.{wanted.__name__}-{key.hexdigest()[:20]}.kernel"
+
+
+@cache
+def _source(file: str) -> bytes:
+    """What a file holds; several kernels are made of each."""
+    return Path(file).read_bytes()
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    """The processor's name, and what it can do."""
+    llvm = _llvm()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def _ingredients(function: FunctionType) -> tuple[list[str], dict[str, str]]:
@@ -216,46 +230,15 @@ def _ingredients(function: FunctionType) -> tuple[list[str], dict[str, str]]:
     return sorted(files), dict(sorted(constants.items()))
 
 
-def _folders() -> list[Path]:
-    """Where object code may be kept: LIKELY_CACHE alone if it is set; else beside the package, or the user's cache."""
-    asked = os.environ.get("LIKELY_CACHE")
-    if asked:
-        return [Path(asked)]
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return [Path(__file__).parent / "__pycache__", Path(home) / "likely"]
-
-
 def _read(name: str) -> tuple[str, list[str], bytes] | None:
-    for folder in _folders():
-        path = folder / name
-        try:
-            status = path.stat()
-            # Machine code is trusted like a module: only if nobody but root or this user can have written it.
-            if status.st_uid not in (0, os.getuid()) or status.st_mode & 0o022:
-                continue
-            data = path.read_bytes()
-        except OSError:
-            continue
-        body, digest = data[:-32], data[-32:]
-        if body.startswith(_FORMAT) and hashlib.sha256(body).digest() == digest:
-            header, _, code = body[len(_FORMAT) :].partition(b"\n")
-            symbol, *outside = header.decode().split(" ")
-            return symbol, outside, code
-    return None
+    body = kept(name)
+    if body is None or not body.startswith(_FORMAT):
+        return None
+    header, _, code = body[len(_FORMAT) :].partition(b"\n")
+    symbol, *outside = header.decode().split(" ")
+    return symbol, outside, code
 
 
 def _keep(name: str, held: tuple[str, list[str], bytes]) -> None:
-    """Write atomically into the first folder that can be written; if none can, the next process compiles again."""
     symbol, outside, code = held
-    body = _FORMAT + " ".join([symbol, *outside]).encode() + b"\n" + code
-    for folder in _folders():
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, part = tempfile.mkstemp(dir=folder, suffix=".part")
-            with os.fdopen(handle, "wb") as file:
-                file.write(body + hashlib.sha256(body).digest())
-            os.chmod(part, 0o644)
-            os.replace(part, folder / name)
-        except OSError:
-            continue
-        return
+    keep(name, _FORMAT + " ".join([symbol, *outside]).encode() + b"\n" + code)

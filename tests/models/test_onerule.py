@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.models.onerule import left_out_score
+from likely.models.onerule import left_out_score, upper_bound
 
 
 @settings(max_examples=30)
@@ -33,6 +33,44 @@ def test_the_score_is_that_of_leaving_rows_out(rows: list[tuple[str, str]], pseu
     seen = np.array([[sum(r == (k, c) for r in rows) for c in classes] for k in levels], float)
     found = left_out_score(seen, np.zeros(len(classes)), seen.sum(axis=0), pseudo_count)
     assert found == pytest.approx(expected, rel=1e-10)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 3)), min_size=1, max_size=8),
+       st.lists(st.booleans(), min_size=8, max_size=8), st.sampled_from([0.0, 0.5, 1.0, 3.0]),
+       st.lists(st.integers(0, 3), min_size=3, max_size=3))  # fmt: skip
+def test_no_way_of_joining_values_scores_above_the_bound(
+    rows: list[tuple[int, int, int]], joined: list[bool], pseudo_count: float, gone: list[int]
+) -> None:
+    seen, lost = np.array(rows, float), np.array(gone, float)
+    total = seen.sum(axis=0) + lost
+    bins = np.cumsum([not j for j in joined[: len(rows)]])
+    table = np.zeros((bins.max() + 1, 3))
+    np.add.at(table, bins, seen)
+    if total.sum() > 1:
+        assert left_out_score(table, lost, total, pseudo_count) <= upper_bound(seen, lost, total) + 1e-9
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 1.0]))
+def test_the_best_is_that_of_all_factors_made_and_scored(seed: int, pseudo_count: float) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 80)
+    columns = {
+        "a": (y + rng.normal(0, rng.uniform(0.3, 5), 80)).round(1).tolist(),
+        "k": [f"k{v}" for v in np.where(rng.random(80) < 0.4, y, rng.integers(0, 5, 80))],
+        "b": (y * rng.choice([-1, 1]) + rng.normal(0, rng.uniform(0.3, 5), 80)).tolist(),
+        "c": (y // 2 + rng.normal(0, rng.uniform(0.3, 3), 80)).round().tolist(),
+        "y": [f"c{v}" for v in y],
+    }
+    summary = likely.summarize(columns, "y")
+    total = summary.total.floats()
+    scores = {"": left_out_score(np.zeros((0, 3)), total, total, pseudo_count)}
+    for factor in likely.NaiveBayes(pseudo_count=pseudo_count, numbers="binned").learn(summary).factors:
+        levels = getattr(factor, "levels", factor)
+        scores[factor.name] = left_out_score(levels.seen(), levels.counts.other.floats()[0], total, pseudo_count)
+    best = max(scores, key=scores.__getitem__)
+    assert [f.name for f in likely.OneRule(pseudo_count).learn(summary).factors] == ([best] if best else [])
 
 
 def test_it_takes_the_best_attribute_and_none_where_none_helps(examples) -> None:

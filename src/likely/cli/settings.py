@@ -155,8 +155,6 @@ learning_options = with_options(*_LEARNING)
 
 def learner_of(options: dict[str, Any]) -> Any:
     """The learner that the shared options describe (they are taken out of `options`); None where they say nothing."""
-    from likely.models.learners import learner_named
-
     name, context = options.pop("learner"), click.get_current_context()
     taken = {k: options.pop(k) for k in _NAIVE if k in options}
     said = {k: v for k, v in taken.items() if context.get_parameter_source(k) != ParameterSource.DEFAULT}
@@ -171,7 +169,11 @@ def learner_of(options: dict[str, Any]) -> Any:
         settings[key.replace("-", "_")] = _toml(value, text)
     if {"m_estimate", "pseudo_count"} <= settings.keys():
         raise SettingError("--m-estimate takes the place of --pseudo-count. Leave one of them out.")
-    return learner_named(name or "NaiveBayes", settings) if name or settings else None
+    if not name and not settings:
+        return None
+    from likely.models.learners import learner_named  # all learners: what says nothing of them need not wait for them
+
+    return learner_named(name or "NaiveBayes", settings)
 
 
 def _check_said_once(spec_file: str, reading: dict[str, Any]) -> None:

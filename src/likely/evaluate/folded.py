@@ -21,7 +21,6 @@ from likely.evaluate.folds import parts
 from likely.evaluate.lessons import Lessons, each_fold
 from likely.extending import Extender, grouped
 from likely.holding import Held, Piece, piece_rows, small
-from likely.models.chords import Together
 from likely.models.model import Model, Search
 from likely.sums.counts import Counts
 from likely.sums.ordered import Ordered, plus_tuples
@@ -34,6 +33,8 @@ from likely.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.models.chords import Together
 
 W = TypeVar("W", bound=Worker)
 

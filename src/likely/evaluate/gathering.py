@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate import kernels
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,8 @@ class Gathered:
     weight: NDArray[np.float64]
     log_odds: NDArray[np.float64]
     """(rows, classes): log P(class) - log P(any other); finer than a probability near 0 and 1."""
+    fold: Ints
+    """In which each row was predicted; where all were left out in turn, its place among them."""
     sampled: bool = False
 
     @property
@@ -59,17 +61,24 @@ class Gatherer:
         self._classes, self._seed = classes, seed
         most = max(MOST_NUMBERS // max(len(classes), 1), 1)
         self._ceiling = -1 if rows <= most else int(most / rows * 2.0**63)
-        self._chunks: list[tuple[NDArray[np.int64], Ints, NDArray[np.float64], NDArray[np.float64]]] = []
+        self._chunks: list[tuple[NDArray[np.int64], Ints, NDArray[np.float64], NDArray[np.float64], Ints | None]] = []
 
-    def take(self, row: NDArray[np.int64], batch: Batch, joint: NDArray[np.float64]) -> None:
-        """Some rows: their numbers, what they are, and the log scores of their classes."""
-        assert batch.target is not None
-        truth, weight = batch.target.codes, np.ones(batch.rows) if batch.weight is None else batch.weight
+    def take(
+        self,
+        row: NDArray[np.int64],
+        truth: Ints,
+        weight: NDArray[np.float64] | None,
+        joint: NDArray[np.float64],
+        fold: Ints | None = None,
+    ) -> None:
+        """Some rows: their numbers, classes, weights, the log scores of their classes, and folds if there are any."""
+        weight = np.ones(len(row)) if weight is None else weight
         if self._ceiling >= 0:
             kept = np.zeros(len(row), np.bool_)
             kernels.chosen_rows(np.ascontiguousarray(row), self._ceiling, self._seed, kept)
             row, truth, weight, joint = row[kept], truth[kept], weight[kept], joint[kept]
-        self._chunks.append((row, truth, weight, odds(joint)))
+            fold = None if fold is None else fold[kept]
+        self._chunks.append((row, truth, weight, odds(joint), fold))
 
     def __add__(self, other: Gatherer) -> Gatherer:
         out = Gatherer(0, self._classes, self._seed)
@@ -83,7 +92,10 @@ class Gatherer:
         truth = np.concatenate([np.empty(0, np.int32), *(c[1] for c in self._chunks)])[order]
         weight = np.concatenate([np.empty(0), *(c[2] for c in self._chunks)])[order]
         held = np.concatenate([np.empty((0, len(self._classes))), *(c[3] for c in self._chunks)])[order]
-        return Gathered(self._classes, row[order], truth, weight, held, self._ceiling >= 0)
+        folds = (np.full(len(c[0]), -1, np.int32) if c[4] is None else c[4] for c in self._chunks)
+        fold = np.concatenate([np.empty(0, np.int32), *folds])[order]
+        fold = np.where(fold < 0, np.arange(len(fold), dtype=np.int32), fold)
+        return Gathered(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0)
 
 
 def gathered(parts: Iterable[Gatherer]) -> Gathered:

@@ -82,7 +82,7 @@ class Parts:
 
 def of_scorer(scorer: Scorer, ratio: float) -> Parts:
     """Folds that have rows."""
-    rows, right = [float(n) for n, _, _ in scorer.brier.moments()], scorer.right[1].floats().tolist()
+    rows, right = scorer.right.sum(0).floats().tolist(), scorer.right[1].floats().tolist()
     some = [k for k, n in enumerate(rows) if n > 0]
     infinite = scorer.surprise.other[2].floats()
     loss, brier = scorer.surprise.moments(), scorer.brier.moments()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from likely.models.model import Model
 from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
-    pass
+    from numpy.typing import NDArray
 
 Models = dict[tuple[str, int], Model]
 """Of each learner, by name, for each lesson, by number."""
@@ -66,14 +66,32 @@ class Judge:
     def take(self, piece: Piece, start: int) -> None:
         if self.extra is not None:
             self.extra.take(piece, start)
+        said: dict[int, list[_Said]] = {}
         for models, index in zip(self._by, parts(self._fold[piece.fold], self._count + 1), strict=False):
             if not len(index) or not models:
                 continue
             part = piece.batch.take(index)
-            assert part.target is not None
             for model, places, scorer, gatherer, lesson in models:
                 joint = np.full((part.rows, len(self._classes)), -np.inf)
                 joint[:, places] = model.log_joint(part)
-                scorer.update(joint, part.target.codes, part.weight, self._classes, lesson)
-                if gatherer is not None:
-                    gatherer.take(piece.batch.start + index, part, joint)
+                said.setdefault(id(scorer), []).append(_Said(scorer, gatherer, joint, index, lesson))
+        target, weight = piece.batch.target, piece.batch.weight
+        assert target is not None
+        # What the models of all folds say is added up at once: sums of few rows cost as much as those of many.
+        for some in said.values():
+            index, joint = np.concatenate([s.rows for s in some]), np.concatenate([s.joint for s in some])
+            lessons = np.repeat(np.array([s.lesson for s in some], np.int32), [len(s.rows) for s in some])
+            truth, share = target.codes[index], None if weight is None else weight[index]
+            some[0].scorer.update(joint, truth, share, self._classes, lessons)
+            if some[0].gatherer is not None:
+                some[0].gatherer.take(piece.batch.start + index, truth, share, joint, lessons)
+
+
+class _Said(NamedTuple):
+    """What a model says of the rows of its fold in a piece."""
+
+    scorer: Scorer
+    gatherer: Gatherer | None
+    joint: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    lesson: int

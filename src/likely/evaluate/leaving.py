@@ -52,4 +52,4 @@ class LeavingJudge:
             for name, held in self._held.items():
                 joint = held.log_joint(part, part.target.codes, weight)
                 self.scorers[name].update(joint, part.target.codes, part.weight, self._classes)
-                self.gathered[name].take(batch.start + rows, part, joint)
+                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint)

@@ -18,7 +18,9 @@ from likely.evaluate.beware import LEAK, MUCH_MISSING, NEARLY_MISSING, warnings
 from likely.evaluate.calibration import Reliability, calibrations
 from likely.evaluate.cautions import TextSeen, notes
 from likely.evaluate.ceiling import Ceiling, ceiling
+from likely.evaluate.cooling import Tempered, cooled, tempered_model
 from likely.evaluate.dealing import Folds, set_apart
+from likely.evaluate.gathering import Gathered
 from likely.evaluate.information import Attribute, entropy, evidence
 from likely.evaluate.intervals import Intervals, Paired, intervals, paired
 from likely.evaluate.losses import LossScores, loss_scores
@@ -40,6 +42,7 @@ from likely.models.naive import NaiveBayes
 from likely.models.onerule import OneRule
 from likely.models.product import Product
 from likely.sums import state
+from likely.table.remembering import remembered
 from likely.table.schema import Column
 from likely.table.source import Source
 
@@ -102,6 +105,8 @@ class Look:
     """The curve that matters most first: of the class looked for, if there are two; else of the class named."""
     sharpened: Sharpened | None = None
     """What multiplying all evidence by one number would change."""
+    tempered: Tempered | None = None
+    """What all evidence is multiplied by, where no learner was asked for and naive Bayes proved too sure of itself."""
     rankings: dict[str, Ranking] = field(default_factory=dict)
     """Of each class against all others."""
     macro_auc: float | None = None
@@ -153,29 +158,34 @@ def look(
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
 
-    With a loss, also what deciding by it costs. `group` and `time` name columns that rows are dealt to folds by; the
-    class that curves look for is `positive`, or the rarer of two. With `picture`, also what the page draws of two
-    numbers, and the model also where it must be searched for.
+    Where no learner is given it is naive Bayes, whose evidence is weighed if held-out rows say that it is too sure of
+    itself (`tempered`). With a loss, also what deciding by it costs. `group` and `time` name columns that rows are
+    dealt to folds by; the class that curves look for is `positive`, or the rarer of two. With `picture`, also what the
+    page draws of two numbers, and the model also where it must be searched for.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
     (1.0, 0.5)
     """
-    chosen = learner or NaiveBayes()
     how, asked = Reading(target, **reading), Folds(folds, seed, repeats, group, time, leave_one_out)
     costs = Loss.of(loss)
-    return with_encoding(data, how, lambda source: _look(source, how, chosen, asked, costs, positive, picture))  # type: ignore[no-any-return]
+
+    def work(source: Source) -> Look:
+        return _look(remembered(source), how, learner, asked, costs, positive, picture)
+
+    return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
 def _look(
     source: Source,
     reading: Reading,
-    learner: Learner,
+    asked: Learner | None,
     folds: Folds,
     loss: Loss | None,
     positive: str | None,
     picture: bool,
 ) -> Look:
+    learner = asked or NaiveBayes()
     first = set_apart(source, draft(source, reading), folds)
     target = first.schema.target
     if target is None:
@@ -189,9 +199,11 @@ def _look(
     if total.rows < 2 * folds.count and folds.count > 2 and folds.plain:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
         fewer = replace(folds, count=max(2, total.rows // 2))
-        return _look(source, reading, learner, fewer, loss, positive, picture)
+        return _look(source, reading, asked, fewer, loss, positive, picture)
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
+    ranks = found.gathered[LEARNER]
+    found, heat = (found, None) if asked is not None else cooled(found, LEARNER, loss, folds.leave_one_out)
     scorer, baseline = found.scorers[LEARNER], found.scorers[BASELINE]
     redundant = outside(watch.sample(found.extras).pairs(), getattr(learner, "blocks", ()))
     whole = learner.learn(total)
@@ -202,6 +214,9 @@ def _look(
     texts = tuple(TextSeen(a.words, copies[a.name]) for a in told if a.words is not None)
     said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
     model = whole if isinstance(whole, Model) else searched(source, whole, total, reading) if picture else None
+    if heat is not None:
+        learner = NaiveBayes(temperature=heat.temperature)
+        model = None if model is None else tempered_model(model, heat.temperature)
     # Those that only knowledge names come last and weigh nothing.
     classes = {c: 0.0 for c in found.classes} | dict(zip(total.classes, total.total.floats().tolist(), strict=True))
     record = Look(
@@ -235,7 +250,8 @@ def _look(
         copies=twice(watch.row_copies(found.extras), total),
         ceiling=ceiling(total, watch.sampled(found.extras)),
         **_baselines(found),
-        **_curves(found, _positive(positive, total)),
+        **_curves(found, _positive(positive, total), ranks),
+        tempered=heat,
         plane=watch.plane(found.extras, total),
         model=model if model is None or loss is None else replace(model, loss=loss),
     )
@@ -268,21 +284,21 @@ def _baselines(found: Validation) -> dict[str, Any]:
     }
 
 
-def _curves(found: Validation, positive: str) -> dict[str, Any]:
-    """What the predictions of rows, one by one, say."""
+def _curves(found: Validation, positive: str, ranks: Gathered) -> dict[str, Any]:
+    """What the predictions of rows, one by one, say; their ranks do not depend on how all evidence is weighed."""
     rows = found.gathered[LEARNER]
     scorer = found.scorers[LEARNER]
     lost = scorer.unclassified.floats()[0] / found.times
     table = scorer.table(found.times)
     weights = [sum(row) + float(one) for row, one in zip(table, lost, strict=True)]
-    ranked = rankings(rows) if len(found.classes) <= MOST_RANKED else {}
+    ranked = rankings(ranks) if len(found.classes) <= MOST_RANKED else {}
     areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
     proper = LEARNER not in found.improper
     return {
         "positive": positive,
         "per_class": tuple(of_classes(found.classes, table, weights)),
         "calibration": calibrations(rows, positive) if len(found.classes) <= MOST_RANKED else (),
-        "sharpened": sharpened(rows) if proper else None,
+        "sharpened": sharpened(ranks) if proper and ranks is rows else None,
         "rankings": ranked,
         "macro_auc": float(np.mean(areas)) if areas else None,
     }

@@ -134,11 +134,12 @@ def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) ->
     beaten = ((np.cumsum(downs) - downs / 2) / down)[place[hit]]
     losing = (1 - (np.cumsum(ups) - ups / 2) / up)[place[~hit]]
     shares = weight[hit] / up, weight[~hit] / down
-    value = float(shares[0] @ beaten)
+    # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
+    value = float((shares[0] * beaten).sum())
     variance = 0.0
     for share, each in zip(shares, (beaten, losing), strict=True):
         rows = len(each)
-        variance += float((share * share) @ (each - value) ** 2) * (rows / (rows - 1) if rows > 1 else 1.0)
+        variance += float((share * share * (each - value) ** 2).sum()) * (rows / (rows - 1) if rows > 1 else 1.0)
     if variance <= 0 or not 0 < value < 1:
         return Measure(value, *wilson(value, float(min(hit.sum(), (~hit).sum()))))
     middle, half = math.log(value / (1 - value)), NORMAL * math.sqrt(variance) / (value * (1 - value))

@@ -52,13 +52,13 @@ class Scorer:
         truth: Ints,
         weight: NDArray[np.float64] | None,
         names: tuple[str, ...],
-        fold: int = 0,
+        fold: int | Ints = 0,
     ) -> None:
-        """Take in rows of one fold: their log joint scores, true classes and weights."""
+        """Take in rows of one fold, or of as many as there are numbers: log joint scores, true classes, weights."""
         found = Posterior.of(names, joint, one=False)
         surprise, brier = np.empty(len(truth)), np.empty(len(truth))
         kernels.row_scores(joint, found.matrix, found.log_evidence, truth, surprise, brier)
-        share, group = weights(weight), np.full(len(truth), fold, np.int32)
+        share, group = weights(weight), np.broadcast_to(np.asarray(fold, np.int32), len(truth)).copy()
         self.surprise.update(surprise, group, share)
         self.brier.update(brier, group, share)
         codes = found.codes.astype(np.int32)
@@ -81,14 +81,15 @@ class Scorer:
     def read(self, times: int = 1) -> Scores:
         """The scores, rounded once; of rows that were predicted so many times, each counts once."""
         weight, bits, _ = summed(self.surprise)
-        all_rows, brier, _ = summed(self.brier)
+        scored, brier, _ = summed(self.brier)
         infinite = self.surprise.other.sum(1).fractions()[2]
-        right = sum(self.right[1].fractions(), Fraction(0))
+        wrong, right = self.right.sum(1).fractions()
+        all_rows = wrong + right
         return Scores(
             float(all_rows / times),
             float(right / all_rows),
             None if infinite else float(bits / weight) / float(np.log(2)),
-            float(brier / all_rows),
+            float(brier / scored),
             float(self.unclassified.sum(1).fractions()[0] / times),
         )
 

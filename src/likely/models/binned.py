@@ -60,12 +60,17 @@ def binned(
     names = names_of(edges, closed)
     counts = Counts(numbers.groups)
     counts.labels = Labels(names)
-    # Where bits were dropped and an edge was given from outside, a value goes where its middle is.
-    inside = tally.centres if tally.level else tally.values
-    counts.table = tally.table.scattered(bin_of(starts, inside).astype(np.intp), 0, len(names))
+    counts.table = binned_table(tally, edges, closed)
     missing = numbers.other.sum(0)
     counts.other = Exact(missing.planes[:, None, :], missing.base)
     plain = replace(settings, level_weights=None, reserve=False)
     low, high = tally.values[[0, -1]] if len(tally.values) else (np.nan, np.nan)
     levels = categorical_over(name, names, counts, plain)
     return Binned(name, edges, closed, starts, levels, float(low), float(high))
+
+
+def binned_table(tally: Tallied, edges: NDArray[np.float64], closed: Closed) -> Exact:
+    """What each bin weighs in each class, (bins, classes)."""
+    # Where bits were dropped and an edge was given from outside, a value goes where its middle is.
+    inside = tally.centres if tally.level else tally.values
+    return tally.table.scattered(bin_of(least_of_bins(edges, closed), inside).astype(np.intp), 0, len(edges) + 1)

@@ -68,7 +68,7 @@ class Categorical:
 
     def seen(self) -> NDArray[np.float64]:
         """What each level weighs in each class, (levels, classes)."""
-        return _over(self.labels.names, self.counts)
+        return observed(self.labels.names, self.counts)
 
     def quotients(self, code: int) -> tuple[Quotient, ...] | None:
         """P(level number `code` | class) for each class, exact; None where the factor is left out.
@@ -136,7 +136,7 @@ def table(
     names: list[str], counts: Counts, settings: LevelSettings, column: str
 ) -> tuple[Ratio, Ratio | None, Ratio | None]:
     """P(level | class) as ratios: the levels, the mass reserved for others, the missing cells."""
-    observed, gone = _over(names, counts), counts.other.floats()[:1]
+    seen, gone = observed(names, counts), counts.other.floats()[:1]
     # One column for each class where knowledge tells them apart, else one for all of them.
     groups = range(counts.groups if settings.known else 1)
     columns = [_shares(names, settings, column, group) for group in groups]
@@ -149,18 +149,19 @@ def table(
     if settings.reserve:
         total = total + one
     row = np.broadcast_to(total, gone.shape)
-    levels = (observed + np.stack(columns, axis=1), np.broadcast_to(total, observed.shape))
+    levels = (seen + np.stack(columns, axis=1), np.broadcast_to(total, seen.shape))
     unseen = (np.broadcast_to(one + held, gone.shape), row) if settings.reserve else None
     missing = (gone + one, row) if settings.missing_is_level else None
     return levels, unseen, missing
 
 
-def _over(names: list[str], counts: Counts) -> NDArray[np.float64]:
-    observed = np.zeros((len(names), counts.groups))
+def observed(names: list[str], counts: Counts) -> NDArray[np.float64]:
+    """What each of these levels weighs in each class, (levels, classes)."""
+    out = np.zeros((len(names), counts.groups))
     places = {name: k for k, name in enumerate(names)}
     rows = np.array([places[n] for n in counts.labels.names], np.intp)
-    observed[rows] = counts.table[: len(counts.labels)].floats()
-    return observed
+    out[rows] = counts.table[: len(counts.labels)].floats()
+    return out
 
 
 def _shares(names: list[str], settings: LevelSettings, column: str, group: int) -> NDArray[np.float64]:

@@ -22,6 +22,8 @@ from likely.models.naive import NaiveBayes
 from likely.models.neighbors import Neighbors
 from likely.models.onerule import OneRule
 from likely.models.pooled import Pooled
+from likely.models.settings import changed_settings as changed_settings
+from likely.models.settings import settings_of as settings_of
 from likely.models.text import checked_text, checked_texts
 from likely.models.tree import Tree
 from likely.models.tuned import Tuned
@@ -108,17 +110,3 @@ def _misfit(maker: type[Any], settings: Mapping[str, Any], error: str) -> str:
             usual = "" if field.default is MISSING else f" Usually it is {shown(field.default)}."
             return f"{field.name} of {maker.__name__} cannot be {shown(settings[field.name])}.{usual}"
     return f"The settings of {maker.__name__} do not fit: {error}."
-
-
-def settings_of(learner: Any) -> dict[str, Any]:
-    """The settings of a learner as plain values."""
-    return dict(state.plain(learner))
-
-
-def changed_settings(learner: Any) -> dict[str, Any]:
-    """Those settings of a learner that are not the usual ones."""
-    try:
-        usual = settings_of(type(learner)())
-    except TypeError:  # some setting has no usual value, such as the members of a mixture
-        usual = {f.name: state.plain(f.default) for f in fields(learner) if f.default is not MISSING}
-    return {name: value for name, value in settings_of(learner).items() if name not in usual or usual[name] != value}

@@ -140,14 +140,16 @@ class NaiveBayes:
         Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
         of powers, `Weighed`.
         """
-        from likely.models.textsearch import begun
-
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
         if self.temperature == "auto":
             from likely.models.heating import begun as heated
 
             return heated(self, summary)
+        if not any(isinstance(held, Words) for held in summary.columns.values()):
+            return self.model(summary)
+        from likely.models.textsearch import begun
+
         return begun(self, summary) or self.model(summary)
 
     def restored(self, summary: Summary, found: dict[str, Any]) -> Model:

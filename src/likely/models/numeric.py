@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from likely.errors import SettingError, shown
 from likely.models.binned import Binned, binned
@@ -17,9 +17,13 @@ from likely.models.gaussian import Gaussian, NormalSettings, gaussian
 from likely.models.kernel import Bandwidth, KernelDensity, kernel_density
 from likely.models.known import Normal
 from likely.models.ranges import check_choice
-from likely.models.tallied import tallied
+from likely.models.tallied import Tallied, tallied
 from likely.sums.numbers import Numbers
 from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Kind = Literal["gaussian", "kernel", "binned"]
 Kinds = Kind | Mapping[str, Kind]
@@ -52,6 +56,10 @@ class NumberSettings:
     def rule(self, name: str) -> Rule | tuple[float, ...]:
         """How the attribute `name` is cut: as said of it or of all others, else by MDL."""
         return self.bins.get(name, self.bins.get(OTHERS, "mdl")) if isinstance(self.bins, Mapping) else self.bins
+
+    def edges(self, name: str, tally: Tallied) -> NDArray[np.float64]:
+        """Where the attribute `name` is cut."""
+        return edges_of(tally, self.rule(name), self.bin_count, self.closed)
 
     def check(self, schema: Schema) -> None:
         """Refuse settings for columns that are no numeric attributes, or that are not to be cut."""
@@ -104,7 +112,7 @@ def number_factor(
 
 def _binned(name: str, numbers: Numbers, settings: NumberSettings) -> tuple[Binned, list[str]]:
     tally, rule = tallied(numbers), settings.rule(name)
-    edges = edges_of(tally, rule, settings.bin_count, settings.closed)
+    edges = settings.edges(name, tally)
     factor = binned(name, numbers, tally, edges, settings.closed, settings.levels)
     notes = []
     if not len(edges):

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.models.binned import Binned
-from likely.models.categorical import Categorical
+from likely.models.binned import binned_table
+from likely.models.categorical import domain, observed
 from likely.models.model import learnable
 from likely.models.naive import NaiveBayes
+from likely.models.numeric import NumberSettings
 from likely.models.product import Product
 from likely.models.ranges import checked
+from likely.models.tallied import Tallied, tallied
+from likely.sums.counts import Counts
+from likely.sums.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.schema import Schema
+from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,20 +51,64 @@ class OneRule:
     def learn(self, summary: Summary) -> Product:
         """Derive the model: a product of one factor at most."""
         summary = learnable(summary)
-        plain = NaiveBayes(pseudo_count=self.pseudo_count, numbers="binned").product(summary)
-        total = summary.total.floats()
-        best, most = None, left_out_score(np.zeros((0, len(total))), total, total, self.pseudo_count)
-        for factor in plain.factors:
-            levels = factor.levels if isinstance(factor, Binned) else factor
-            if not isinstance(levels, Categorical):
-                continue
-            score = left_out_score(levels.seen(), levels.counts.other.floats().sum(axis=0), total, self.pseudo_count)
-            if score > most:
-                best, most = factor, score
+        plain = NaiveBayes(pseudo_count=self.pseudo_count, numbers="binned")
+        best = self._best(summary, plain.number_settings())
         told = "No attribute tells more than the frequencies of the classes."
         if best is not None:
-            told = f"The one attribute is {shown(best.name)}."
-        return replace(plain, learner=self, factors=() if best is None else (best,), notes=(told,))
+            told = f"The one attribute is {shown(best)}."
+        # Only the factor that is wanted is made.
+        some = summary.schema.with_columns(c for c in summary.schema.columns if c.role != "attribute" or c.name == best)
+        return replace(plain.product(summary.with_schema(some)), learner=self, summary=summary, notes=(told,))
+
+    def _best(self, summary: Summary, numbers: NumberSettings) -> str | None:
+        """The attribute with the best score, of equals the first; None where none beats the frequencies."""
+        total, best = summary.total.floats(), None
+        most = left_out_score(np.zeros((0, len(total))), total, total, self.pseudo_count)
+        places = {column.name: k for k, column in enumerate(summary.schema.attributes)}
+
+        def score(seen: NDArray[np.float64], gone: NDArray[np.float64]) -> float:
+            return left_out_score(seen, gone, total, self.pseudo_count)
+
+        waiting: list[tuple[float, Column, Tallied, NDArray[np.float64]]] = []
+        for column in summary.schema.attributes:
+            held = summary.columns[column.name]
+            gone = held.other.floats().sum(axis=0)
+            if isinstance(held, Counts):
+                found = score(observed(domain(column, held), held), gone)
+                if found > most:
+                    best, most = column.name, found
+            elif isinstance(held, Numbers):
+                tally = tallied(held)
+                waiting.append((upper_bound(tally.weights, gone, total), column, tally, gone))
+        # Cutting takes time: numbers come last, the most promising first, and only while they can still be the best.
+        for bound, column, tally, gone in sorted(waiting, key=lambda one: -one[0]):
+            if bound < most:
+                break
+            found = score(binned_table(tally, numbers.edges(column.name, tally), numbers.closed).floats(), gone)
+            if found > most or (found == most and best is not None and places[column.name] < places[best]):
+                best, most = column.name, found
+        return best
+
+
+def upper_bound(seen: NDArray[np.float64], gone: NDArray[np.float64], total: NDArray[np.float64]) -> float:
+    """What the score of an attribute cannot exceed, however its values are joined into bins.
+
+    A row that is left out only lowers the chance of its own class; with all rows in, no chances score better than the
+    shares of the classes at each value; and joining values makes that less. (Rows that weigh less than one may gain by
+    being left out: a whole one is taken out for them, so that then there is no bound.)
+
+    >>> upper_bound(np.array([[4.0, 0.0], [0.0, 4.0]]), np.zeros(2), np.array([4.0, 4.0]))
+    0.0
+    """
+    if ((seen > 0) & (seen < 1)).any():
+        return np.inf
+    some = total > 1
+    told, prior = seen[:, some], (total[some] - 1) / (total.sum() - 1)
+    whole = told.sum(axis=1, keepdims=True)
+    share = np.divide(told, whole, out=np.ones_like(told), where=told > 0)
+    lost = gone[some]
+    with np.errstate(divide="ignore"):
+        return float((told * np.log(share)).sum() + (lost[lost > 0] * np.log(prior[lost > 0])).sum())
 
 
 def left_out_score(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from likely.errors import shown
 from likely.evaluate.calibration import Reliability
 from likely.evaluate.look import Look
-from likely.models.learners import changed_settings
+from likely.models.settings import changed_settings
 from likely.page import trusting
 from likely.page.drawing import Chart, at, told
 from likely.report import costs
 from likely.report.looking import called
+from likely.report.trust import weighed
 from likely.report.words import clean, number, percent, plural
 
 if TYPE_CHECKING:
@@ -49,13 +50,16 @@ def answer(record: Look) -> Answer:
             f"{percent(scores.accuracy)} of rows never seen before are right (95 % interval: {100 * low:.1f} to "
             f"{100 * high:.1f} %), against {percent(base.accuracy)}."
         )
-    return Answer(sentence, _more(record), gauge(scores.accuracy, low, high, base.accuracy))
+    more = _more(record) if record.tempered is None else f"{_more(record)} {weighed(record.tempered)}".strip()
+    return Answer(sentence, more, gauge(scores.accuracy, low, high, base.accuracy))
 
 
 def _more(record: Look) -> str:
     scores, base = record.scores, record.baseline
     named = scores.accuracy > base.accuracy
     sharper = scores.log_loss is not None and (base.log_loss is None or scores.log_loss < base.log_loss)
+    if named and scores.log_loss is None and base.log_loss is None:
+        return ""  # a class that only held-out rows have is impossible to both
     if named and not sharper:
         return "But it is too sure of itself (see log loss): trust its classes, not its percentages."
     if sharper and not named:
@@ -157,7 +161,7 @@ def python(record: Look) -> str:
     folds = "" if record.folds == 10 else f", folds={record.folds}"
     seed = f", seed={record.seed}" if record.seed else ""
     learner = ""
-    if record.model is not None:
+    if record.model is not None and record.tempered is None:  # the look itself weighs evidence, unasked
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
         if said or name != "NaiveBayes":

@@ -15,10 +15,10 @@ from likely.models.categorical import Categorical, LevelSettings, categorical
 from likely.models.gaussian import Gaussian, root_of
 from likely.models.hypotheses import Hypotheses
 from likely.models.kernel import KernelDensity
-from likely.models.learners import changed_settings
 from likely.models.model import Exhibit, Model
 from likely.models.product import Product
 from likely.models.quotient import Quotient
+from likely.models.settings import changed_settings
 from likely.report.tables import Page, Table, numbers_from
 from likely.report.words import clean, duration, moment, number, plural
 from likely.sums import state

@@ -82,6 +82,8 @@ def _verdict(record: Look) -> str:
     )
     named = scores.accuracy > baseline.accuracy
     sharper = scores.log_loss is not None and (baseline.log_loss is None or scores.log_loss < baseline.log_loss)
+    if named and scores.log_loss is None and baseline.log_loss is None:
+        return found  # a class that only held-out rows have is impossible to both
     if named and not sharper:
         found += "\nBut it is too sure of itself (see log loss): trust its classes, not its percentages."
     elif sharper and not named:

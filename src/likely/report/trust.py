@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from likely.evaluate.calibration import Reliability
+from likely.evaluate.cooling import Tempered
 from likely.evaluate.intervals import Intervals, Measure, Paired
 from likely.evaluate.look import Look
 from likely.report.tables import Table, numbers_from
@@ -175,6 +176,8 @@ def sentences(record: Look) -> list[str]:
                 f"{of} {percent(worst.probability)}, that is right for {percent(worst.share.value or 0.0)} of "
                 f"{plural(worst.weight, 'row')}."
             )
+    if record.tempered is not None:
+        out.append(weighed(record.tempered))
     found = record.sharpened
     if found is not None and abs(found.temperature - 1) > NEARLY and _gained(record):
         how = "sure of itself" if found.temperature < 1 else "timid"
@@ -187,6 +190,17 @@ def sentences(record: Look) -> list[str]:
         of = "" if record.ceiling.rows >= record.rows else f" of a sample of {plural(record.ceiling.rows, 'row')}"
         out.append(f"Ceiling by nearest neighbours{of} (Cover and Hart): accuracy {percent(low)} to {percent(high)}.")
     return out
+
+
+def weighed(found: Tempered) -> str:
+    """Why probabilities are what they are, where evidence was weighed."""
+    gain = ""
+    if found.before is not None and found.log_loss is not None:
+        gain = f" (log loss {found.before:.4f} → {found.log_loss:.4f} bits a row)"
+    return (
+        f"Evidence is weighed by {found.temperature:g}, because rows that were held out showed naive Bayes too sure of "
+        f"itself{gain}."
+    )
 
 
 def _gained(record: Look) -> bool:
