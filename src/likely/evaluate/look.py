@@ -42,7 +42,7 @@ from likely.models.naive import NaiveBayes
 from likely.models.onerule import OneRule
 from likely.models.product import Product
 from likely.sums import state
-from likely.table.remembering import remembered
+from likely.table.remembering import parsed_once
 from likely.table.schema import Column
 from likely.table.source import Source
 
@@ -171,7 +171,7 @@ def look(
     costs = Loss.of(loss)
 
     def work(source: Source) -> Look:
-        return _look(remembered(source), how, learner, asked, costs, positive, picture)
+        return _look(parsed_once(source), how, learner, asked, costs, positive, picture)
 
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 

@@ -35,6 +35,8 @@ def open_delimited(place: Place, encoding: str | None, delimiter: str | None, hi
 class DelimitedSource(Source):
     """A delimited text file. All columns are strings; the caller decides what they mean."""
 
+    parsed = True
+
     def __init__(self, text: Text, layout: Layout, notes: tuple[str, ...]) -> None:
         self.name = text.place.name
         self.schema = pa.schema([pa.field(n, pa.string()) for n in layout.names])

@@ -67,7 +67,7 @@ class Watched(Source):
     def __init__(self, source: Source, watch: Unchanged) -> None:
         self._source, self._watch = source, watch
         self.name, self.schema, self.declared = source.name, source.schema, source.declared
-        self.rows, self.notes = source.rows, source.notes
+        self.rows, self.notes, self.parsed = source.rows, source.notes, source.parsed
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
         try:

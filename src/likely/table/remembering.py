@@ -9,19 +9,18 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from likely.table.delimited import DelimitedSource
 from likely.table.source import Source
 
 MOST_BYTES = 64 << 20
 """Of a table whose batches take more, none are kept: memory does not grow with the rows."""
 
 
-def remembered(source: Source) -> Source:
+def parsed_once(source: Source) -> Source:
     """A source that gives the same batches; what is quick to read again stays as it is."""
-    return Remembered(source) if isinstance(source, DelimitedSource) else source
+    return ParsedOnce(source) if source.parsed else source
 
 
-class Remembered(Source):
+class ParsedOnce(Source):
     """Keeps the batches of the first sweep that reached the end, for all that asks for no other columns."""
 
     def __init__(self, source: Source) -> None:
@@ -50,4 +49,4 @@ class Remembered(Source):
             self._kept, self._names = held, frozenset(names)
 
     def reopened(self, encoding: str) -> Source:
-        return Remembered(self._source.reopened(encoding))
+        return ParsedOnce(self._source.reopened(encoding))

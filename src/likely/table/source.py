@@ -38,6 +38,8 @@ class Source(ABC):
     """How it was read, in sentences for people."""
     steady = False
     """Whether the source itself sees to it that its rows stay as they are while it is open."""
+    parsed = False
+    """Whether its cells are made out of text in every sweep, which takes longer than anything done with them."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
