@@ -399,3 +399,22 @@ def test_a_given_prior_is_copied_and_checked(examples: Path) -> None:
         assert learner.prior == given and learner.prior is not given
     with pytest.raises(SettingError, match="must be a number"):
         FullBayes(prior={"a": "half"})  # type: ignore[dict-item]
+
+
+def test_the_terms_of_one_covariance_are_weights_times_distances_from_the_middle() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=300), np.where(rng.random(300) < 0.4, "b", "a")
+    z = 0.8 * x + rng.normal(size=300) + (y == "b")
+    model = likely.fit({"x": x, "z": z, "y": y}, "y", likely.Pooled())
+    (batch,) = model.batches({"x": [0.3, 5.0, math.nan], "z": [-1.0, 2.0, 0.5]})
+    terms = model.terms(batch)
+    assert terms.names == ("(prior)", "x", "z", "(alike)")
+    weights, _ = model.hyperplane()
+    apart = np.array([[0.3, -1.0], [5.0, 2.0]]) - model.normal.mean.mean(axis=0)
+    np.testing.assert_allclose((terms.array[:2, 1:3, 1] - terms.array[:2, 1:3, 0]), weights * apart, rtol=1e-12)
+    # A cell that is missing says nothing, and the other is weighed as if there were no such attribute.
+    alone = likely.fit({"z": z, "y": y}, "y", likely.Pooled()).hyperplane()[0][0]
+    assert not terms.array[2, 1].any()
+    assert terms.array[2, 2, 1] - terms.array[2, 2, 0] == pytest.approx(alone * (0.5 - model.normal.mean[:, 1].mean()))
+    np.testing.assert_allclose(terms.array.sum(axis=1), model.log_joint(batch), rtol=1e-14)
+    np.testing.assert_allclose(np.ptp(terms.array[:, -1], axis=1), 0, atol=1e-13)

@@ -16,6 +16,7 @@ from likely.explaining.marking import Span, places_of
 from likely.models.chosen import Chosen
 from likely.models.logistic import LogOdds
 from likely.models.model import Model
+from likely.models.normals import Discriminant
 from likely.models.product import Product
 from likely.models.textfactor import TextFactor
 from likely.models.tree import TreeModel
@@ -53,8 +54,8 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
     except SettingError as error:
         return _whole(model, joint), str(error)
     names, array = list(terms.names), terms.array[0]
-    # What normalises the scores of logistic regression is the same for all classes: it is no evidence.
-    last = len(names) - isinstance(model, (LogOdds, Chosen))
+    # What normalises logistic regression, or a density that all classes share, is the same for all: it is no evidence.
+    last = len(names) - isinstance(model, (LogOdds, Chosen, Discriminant))
     pieces = [Piece("", "constant" if isinstance(model, LogOdds) or _is_mixed(model) else "prior", array[0])]
     alone, power = alone_in(model)
     factors: dict[str, Any] = {f.name: f for f in alone.factors} if isinstance(alone, (Product, Weighed)) else {}
@@ -72,9 +73,15 @@ def pieces_of(model: Model, row: Asked, joint: NDArray[np.float64]) -> tuple[lis
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
-    if _is_mixed(model):
+    if _is_mixed(model) or (isinstance(model, Discriminant) and _differs(array)):
         pieces.append(Piece("", "rest", array[-1]))
     return pieces, None
+
+
+def _differs(array: NDArray[np.float64]) -> bool:
+    """Whether the last term rules classes out, or differs between them by more than the rounding of those before it."""
+    rounding = 8 * float(np.finfo(np.float64).eps) * np.abs(array[:-1]).sum()
+    return not (np.isfinite(array[-1]).all() and np.ptp(array[-1]) <= rounding)
 
 
 def alone_in(model: Model) -> tuple[Model, float]:

@@ -58,14 +58,19 @@ def percent(chance: float) -> str:
 def times(log: float) -> str:
     """How many times as likely, from the log of a ratio of one or more.
 
-    >>> times(math.log(2)), times(math.log(1.8)), times(math.log(2500)), times(2000.0)
-    ('twice', '1.8 times', '2,500 times', '10^868.6 times')
+    >>> times(math.log(2)), times(math.log(1.8)), times(math.log(2500)), times(2000.0), times(1e200)
+    ('twice', '1.8 times', '2,500 times', '10^868.6 times', '10^4.34e+199 times')
     """
     if log > math.log(1e6):
-        return f"10^{log / math.log(10):.1f} times"
+        return f"{_power(log)} times"
     ratio = math.exp(log)
     told = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.{2 if ratio >= 1.095 else 3}g}"
     return _SMALL[int(told) - 2] if told.isdigit() and 2 <= int(told) <= 10 else f"{told} times"
+
+
+def _power(log: float) -> str:
+    digits = log / math.log(10)
+    return f"10^{digits:.1f}" if digits < 1e6 else f"10^{digits:.3g}"
 
 
 def amount(ledger: Ledger, log: float | None) -> str:
@@ -74,7 +79,7 @@ def amount(ledger: Ledger, log: float | None) -> str:
         return "impossible"
     if ledger.unit == "odds":
         factor = in_unit(abs(log), "odds")
-        far = f"{factor:.3g}" if factor < 1e6 else f"10^{abs(log) / math.log(10):.1f}"
+        far = f"{factor:.3g}" if factor < 1e6 else _power(abs(log))
         return f"{'×' if log >= 0 else '÷'} {far}"
     value = in_unit(log, ledger.unit)
     return f"{value:+,.2f}" if abs(value) < 1e6 else f"{value:+.3g}"

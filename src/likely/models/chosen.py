@@ -16,7 +16,7 @@ from likely.models.auto import Auto
 from likely.models.baseline import Prior
 from likely.models.hypotheses import learner_of, spec_of_member, titles_of
 from likely.models.mixture import Mixture, mixture_logs
-from likely.models.model import Exhibit, Learner, Model, Terms
+from likely.models.model import Exhibit, Learner, Model, Terms, left_over
 from likely.models.naive import NaiveBayes
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
@@ -92,7 +92,7 @@ class Chosen(Model):
         if not total or not told:
             raise SettingError("No member of this mixture is a sum over attributes, so neither is the mixture.")
         out[:-1] /= total
-        out[-1] = _left(out[:-1], whole)
+        out[-1] = left_over(out[:-1], whole)
         return Terms((*names, REST), out.transpose(1, 0, 2))
 
     @property
@@ -231,13 +231,3 @@ def _own_terms(model: Model, batch: Batch) -> list[tuple[str, NDArray[np.float64
         owners = blocks.get(name, (name,))
         out += [(owner, terms.array[:, k] / len(owners)) for owner in owners]
     return out
-
-
-def _left(parts: NDArray[np.float64], whole: Matrix) -> Matrix:
-    """What must come last for the parts, added in order, to be the whole (but for rounding)."""
-    so_far = np.zeros_like(whole)
-    for part in parts:
-        so_far = so_far + part
-    with np.errstate(invalid="ignore"):
-        out: Matrix = whole - so_far
-    return np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.models.drawing import chance, number_cells
-from likely.models.model import Exhibit, Model
+from likely.models.model import Exhibit, Model, Terms, left_over
 from likely.models.normal import Normal
+from likely.models.patterns import patterns
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.table.batch import Batch
@@ -29,8 +30,6 @@ class Normals(Model):
     prior: tuple[Quotient, ...]
     log_prior: NDArray[np.float64]
     normal: Normal
-    pooled: bool = False
-    """Whether all classes have one covariance: then two classes are parted by a hyperplane."""
     generative: ClassVar[bool] = True
 
     def log_joint(self, batch: Batch) -> Matrix:
@@ -42,22 +41,8 @@ class Normals(Model):
             self.normal.add(np.column_stack(cells), out)
         return out
 
-    def hyperplane(self) -> tuple[NDArray[np.float64], float]:
-        """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
-        mean, deviation = self.normal.mean, self.normal.deviation[0]
-        apart, middle = (mean[1] - mean[0]) / deviation, (mean[0] + mean[1]) / 2
-        weights = np.linalg.solve(self.normal.correlation[0], apart) / deviation
-        return weights, float(self.log_prior[1] - self.log_prior[0] - weights @ middle)
-
     def exhibits(self) -> tuple[Exhibit, ...]:
-        names, out = self.normal.names, means_and_covariances(self.normal, self.classes, self.pooled)
-        if self.pooled and names and len(self.classes) == 2:
-            weights, constant = self.hyperplane()
-            first, second = self.classes
-            rows = (("constant", constant), *((n, float(w)) for n, w in zip(names, weights, strict=True)))
-            title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
-            out.append(Exhibit(title, ("attribute", "weight"), rows))
-        return tuple(out)
+        return tuple(means_and_covariances(self.normal, self.classes))
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then its numbers together."""
@@ -66,6 +51,60 @@ class Normals(Model):
         for name, cells in zip(self.normal.names, self.normal.draw(group, rng).T, strict=True):
             table[name] = number_cells(cells, self.schema[name].kind)
         return ordered(self, group, table)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Discriminant(Normals):
+    """Normal densities with one covariance for all classes: what tells classes apart is a sum over attributes."""
+
+    def terms(self, batch: Batch) -> Terms:
+        """log P(class); for each attribute its weight times how far the cell is from half way to the class; and last
+        what is the same for all classes but for rounding.
+
+        Measured from m, the middle of the means of all classes, P the inverse of the covariance and u the mean of a
+        class, both of the cells that are there: -(x - u) P (x - u) / 2 is the sum over attributes j of
+        (P (u - m))_j * (x_j - m_j - (u - m)_j / 2), less (x - m) P (x - m) / 2, in which no class occurs.
+        """
+        names = self.normal.names
+        out = np.zeros((2 + len(names), batch.rows, len(self.classes)))
+        out[0] = self.log_prior
+        if names:
+            cells: list[Any] = [batch.cells[name] for name in names]
+            x = np.column_stack(cells)
+            for places, rows in patterns(np.isfinite(x)):
+                if len(places):
+                    out[np.ix_(1 + places, rows)] = self._linear(x[np.ix_(rows, places)], places).transpose(2, 0, 1)
+        out[-1] = left_over(out[:-1], self.log_joint(batch))
+        return Terms(("(prior)", *names, "(alike)"), out.transpose(1, 0, 2))
+
+    def _linear(self, x: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The terms of some cells, (rows, classes, attributes)."""
+        normal = self.normal
+        middle, deviation = normal.mean.mean(axis=0)[places], normal.deviation[0, places]
+        (whitening, _), *_ = normal.whitened(places)
+        apart = (normal.mean[:, places] - middle) / deviation
+        weights = apart @ whitening @ whitening.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            out: NDArray[np.float64] = weights * (((x - middle) / deviation)[:, None, :] - apart / 2)
+        out[~np.isfinite(out).all(axis=(1, 2))] = 0.0  # of numbers like 1e300 there is no sum: all is left over
+        return out
+
+    def hyperplane(self) -> tuple[NDArray[np.float64], float]:
+        """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
+        mean, deviation = self.normal.mean, self.normal.deviation[0]
+        apart, middle = (mean[1] - mean[0]) / deviation, (mean[0] + mean[1]) / 2
+        weights = np.linalg.solve(self.normal.correlation[0], apart) / deviation
+        return weights, float(self.log_prior[1] - self.log_prior[0] - weights @ middle)
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        names, out = self.normal.names, means_and_covariances(self.normal, self.classes, pooled=True)
+        if names and len(self.classes) == 2:
+            weights, constant = self.hyperplane()
+            first, second = self.classes
+            rows = (("constant", constant), *((n, float(w)) for n, w in zip(names, weights, strict=True)))
+            title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
+            out.append(Exhibit(title, ("attribute", "weight"), rows))
+        return tuple(out)
 
 
 def means_and_covariances(normal: Normal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:

@@ -8,7 +8,7 @@ from likely.models.full import as_floats, needs_of, refuse_others
 from likely.models.gaussian import Variance
 from likely.models.model import learnable
 from likely.models.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
-from likely.models.normals import Normals
+from likely.models.normals import Discriminant
 from likely.models.prior import Prior, named_prior, prior_quotients
 from likely.models.quotient import log_of
 from likely.models.ranges import checked
@@ -46,19 +46,18 @@ class Pooled:
         """Sums of products."""
         return needs_of("normal", schema)
 
-    def learn(self, summary: Summary) -> Normals:
+    def learn(self, summary: Summary) -> Discriminant:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         refuse_others("Pooled", "normal", summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
         found = normal(scatter(summary), summary.classes, settings, pooled=True)
-        return Normals(
+        return Discriminant(
             learner=self,
             summary=summary,
             prior=prior,
             log_prior=log_of(prior),
             normal=found,
-            pooled=True,
             notes=found.notes,
         )

@@ -172,6 +172,7 @@ _SCORES: dict[str, Describe] = {
     "LogOdds": _log_odds,
     "Hyperplanes": _hyperplanes,
     "Normals": _normals,
+    "Discriminant": _normals,
     "Joint": _joint,
     "TreeModel": _tree,
     "OneDependenceModel": _one_dependence,
