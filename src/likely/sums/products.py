@@ -260,19 +260,22 @@ def design(features: list[Feature], batch: Batch) -> NDArray[np.float64]:
     return out
 
 
-def tiled(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """left @ right, tile by tile, so that BLAS works in this thread alone and always in the same order.
+def tiled(left: NDArray[np.float64], right: NDArray[np.float64], *, symmetric: bool = False) -> NDArray[np.float64]:
+    """left @ right, tile by tile, so that BLAS works in this thread alone and always in the same order. A product that
+    is known to be symmetric takes half of the time: what is below the diagonal is copied.
 
     BLAS calls threads of its own for products of more than 2**18 steps, and waits for them; ours are at work already,
     so that takes up to eight times as long (100 numbers on a busy machine).
     """
     out = np.zeros((left.shape[0], right.shape[1]))
     for i in range(0, left.shape[0], TILE):
-        for j in range(0, right.shape[1], TILE):
+        for j in range(i if symmetric else 0, right.shape[1], TILE):
             a, b = left[i : i + TILE], right[:, j : j + TILE]
             rows = (1 << 18) // (a.shape[0] * b.shape[1])
             for start in range(0, len(right), rows):
                 out[i : i + TILE, j : j + TILE] += a[:, start : start + rows] @ b[start : start + rows]
+        if symmetric:
+            out[i + TILE :, i : i + TILE] = out[i : i + TILE, i + TILE :].T
     return out
 
 
