@@ -164,8 +164,8 @@ class Numbers:
 
     def _copy(self) -> Numbers:
         """Another one of the same content; whatever is added to either later, the other does not see."""
-        out = Numbers(0, self.cap)
-        out.level, out._tidy = self.level, self._tidy
+        out = Numbers.__new__(Numbers)  # everything is set here
+        out.cap, out.level, out._tidy = self.cap, self.level, self._tidy
         out._set_tally(self._keys, self.table.canonical())
         out.other = self.other.canonical()
         out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))

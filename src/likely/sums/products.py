@@ -126,6 +126,8 @@ class Products:
     # -- merging --------------------------------------------------------------------------------------------
 
     def _over(self, features: list[Feature]) -> Exact:
+        if features == self.features:
+            return self.table.canonical()
         index = {f: k for k, f in enumerate(features)}
         places = np.array([index.get(f, -1) for f in self.features], np.intp)
         return self.table.scattered(places, 0, len(features)).scattered(places, 1, len(features))
@@ -146,9 +148,11 @@ class Products:
 
     def canonical(self) -> Products:
         """Features in order; levels that no row has dropped."""
-        empty: Any = self.table.is_zero().all(axis=(1, 2))
-        kept = [f for f, none in zip(self.features, empty, strict=True) if f[0] != "level" or not none]
-        out = Products(sorted(kept, key=_order), self.groups)
+        levels = [k for k, f in enumerate(self.features) if f[0] == "level"]
+        zero: Any = self.table[levels].is_zero().all(axis=(1, 2)) if levels else []
+        empty = {k for k, none in zip(levels, zero, strict=True) if none}
+        out = Products([], 0)
+        out.features = sorted((f for k, f in enumerate(self.features) if k not in empty), key=_order)
         out.table = self._over(out.features)
         return out
 
