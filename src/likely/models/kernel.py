@@ -104,7 +104,7 @@ def kernel_density(
     tally = tallied(numbers)
     per_class = [_values(tally.centres, column) for column in tally.weights.T]
     everything = _values(tally.centres, tally.whole)
-    total = numbers.weight().floats()
+    total = numbers.recalled("weight", lambda own: own.weight().floats())
     overall, widths = None, []
     for k, (points, weights) in enumerate(per_class):
         if normal.borrowed[k]:

@@ -129,10 +129,12 @@ def _sum_of_boxes(centres: Any, moments: Any, first: Any, end: Any, x: Any, rate
         t = (x - centres[box]) * rate
         if t < -BEYOND:
             break
-        value = moments[box, last]
-        for k in range(last - 1, -1, -1):
-            value = value * t + moments[box, k]
-        total += np.exp(-t * t) * value
+        square = t * t
+        odd, even = moments[box, last], moments[box, last - 1]  # two sums, neither of which waits for the other
+        for k in range(last - 2, 0, -2):
+            odd = odd * square + moments[box, k]
+            even = even * square + moments[box, k - 1]
+        total += np.exp(-square) * (even + t * odd)
     return total
 
 
