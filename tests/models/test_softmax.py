@@ -70,6 +70,10 @@ def test_equations(size: int) -> None:
     assert factor is not None
     np.testing.assert_array_equal(matrix, before)
     np.testing.assert_allclose(solved(factor, right), np.linalg.solve(matrix, right), rtol=1e-8, atol=1e-10)
+    for count in (1, 3, 4, 9):
+        many = rng.normal(size=(size, count))
+        each = [solved(factor, np.ascontiguousarray(column)) for column in many.T]
+        np.testing.assert_array_equal(solved(factor, many), np.stack(each, axis=1))  # to the bit
     matrix[-1, -1] = -1.0
     assert factored(matrix) is None
     matrix[-1, -1] = np.nan

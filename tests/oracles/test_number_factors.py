@@ -91,6 +91,44 @@ def test_the_likelihood_left_out_is_that_of_brute_force() -> None:
     np.testing.assert_allclose(log_likelihood_left_out(widths, points, weights), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["one hump", "far apart", "heavy", "huge", "close"])
+def test_the_likelihood_left_out_of_many_points_is_that_of_brute_force(kind: str) -> None:
+    """Enough points that they are added up by boxes, beside some that nothing reaches and some that outweigh all."""
+    rng = np.random.default_rng(5)
+    points = np.unique(rng.normal(size=400))
+    if kind == "far apart":
+        points = np.unique(np.concatenate([points, 1e6 + points[:50], [-1e4, 3e3, 2e9]]))
+    weights = rng.choice([0.25, 1, 4], len(points))
+    if kind == "heavy":
+        weights[[3, 200, -1]] = 1e9
+    scale = {"huge": 1e150, "close": 1e-150}.get(kind, 1.0)
+    widths = np.array([0.003, 0.05, 0.2, 0.5, 1.0, 4.0])
+    apart = np.abs(points[:, None] - points)
+    ours = log_likelihood_left_out(widths * scale, points * scale, weights)
+    for width, score in zip(widths, ours, strict=True):
+        kernels = norm.logpdf(apart, 0, width) - np.log(scale) + np.log(weights)
+        np.fill_diagonal(kernels, -np.inf)
+        each = np.logaddexp.reduce(kernels, axis=1) - np.log(weights.sum() - weights)
+        assert score == pytest.approx(float(weights @ each), rel=1e-10, abs=1e-7)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_densities_of_many_points_are_those_of_brute_force(weighted: bool) -> None:
+    rng = np.random.default_rng(6)
+    x = np.concatenate([rng.normal(size=1500), rng.standard_cauchy(500), [1e7]])
+    weight = rng.choice([0.001, 1, 1000], len(x)) if weighted else np.ones(len(x))
+    table = {"x": x, "y": ["a"] * 1000 + ["b"] * 1001, "w": weight}
+    model = likely.fit(table, "y", NB(numbers="kernel"), weight="w")
+    asked = np.concatenate([x[::3], np.linspace(-30, 30, 500), [1e7 + 1, 1e8, -1e9]])
+    ours = log_densities(model, asked)
+    for k, name in enumerate(model.classes):
+        own = np.array(table["y"]) == name
+        width = model.factors[0].bandwidth[k]
+        kernels = norm.logpdf(asked[:, None], x[own], width) + np.log(weight[own])
+        theirs = np.logaddexp.reduce(kernels, axis=1) - np.log(weight[own].sum())
+        np.testing.assert_allclose(ours[:, k], theirs, rtol=1e-12, atol=1e-12)
+
+
 def test_the_likeliest_bandwidth_is_the_best_of_a_fine_grid() -> None:
     x, y = two_classes(5)
     model = likely.fit({"x": x, "y": y}, "y", NB(numbers="kernel", bandwidth="likelihood"))

@@ -141,3 +141,32 @@ def test_a_debt_is_kept_exactly_while_the_tally_loses_bits() -> None:
     assert (a - b).moments() == [tuple(-m for m in b.moments()[0])]
     assert ((a - b) + c).level > 0
     assert (((a - b) + c) + b).moments() == c.moments()
+
+
+def test_what_was_worked_out_is_forgotten_with_the_sums() -> None:
+    """Copies share what was worked out of them; whatever changes one of them must not be told the old answer."""
+    asked: list[int] = []
+
+    def weight(own: Numbers) -> float:
+        asked.append(1)
+        return float(own.weight().floats().sum())
+
+    plain = Numbers(1)
+    plain.update(np.array([1.0, 2.0]), np.zeros(2, np.int32))
+    assert plain.recalled("weight", weight) == 2
+    plain.update(np.array([3.0]), np.zeros(1, np.int32))
+    assert plain.recalled("weight", weight) == 3
+    asked.clear()
+    first = plain.canonical()
+    copy = first.canonical()
+    assert first.recalled("weight", weight) == copy.recalled("weight", weight) == 3
+    assert len(asked) == 1
+    copy.update(np.array([4.0]), np.zeros(1, np.int32))
+    assert copy.recalled("weight", weight) == copy.canonical().recalled("weight", weight) == 4
+    assert (first + first).recalled("weight", weight) == 6
+    assert first.regrouped(np.array([-1], np.intp), 1).recalled("weight", weight) == 0
+    assert first.coarsened(50).moments() == first.moments()
+    grown = first.canonical()
+    grown.make_room(2)
+    assert len(grown.moments()) == 2 and len(first.moments()) == 1
+    assert first.recalled("weight", weight) == 3

@@ -167,3 +167,13 @@ def test_too_many_products_are_refused() -> None:
     table = {"c": [f"level {k % 1600}" for k in range(3200)], "t": rng.choice(["no", "yes"], 3200)}
     with pytest.raises(LikelyError, match="would be too large"):
         likely.summarize(table, "t", types={"c": "nominal"}, more=("products",))
+
+
+@pytest.mark.parametrize("size", [1, products.TILE - 1, products.TILE, 2 * products.TILE + 5])
+def test_a_symmetric_product_is_the_whole_one(size: int) -> None:
+    rng = np.random.default_rng(size)
+    left, share = rng.normal(size=(300, size)), rng.random((300, 1))
+    half = products.tiled(left.T, left * share, symmetric=True)
+    np.testing.assert_allclose(half, left.T @ (left * share), rtol=1e-12, atol=1e-12)
+    upper = np.triu_indices(size)
+    np.testing.assert_array_equal(half[upper], products.tiled(left.T, left * share)[upper])

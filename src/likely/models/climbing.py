@@ -191,19 +191,28 @@ class Climb(Search):
             a = rate * float((moved * q).sum())
             q -= a * turned
             found.append((a, rate))
-        out = self._by_measure(q)
         if self.past:
             moved, turned = self.past[-1]
-            out *= float((moved * turned).sum()) / float((turned * self._by_measure(turned)).sum())
+            out, bent_back = self._by_measure(q, turned)
+            out *= float((moved * turned).sum()) / float((turned * bent_back).sum())
+        else:
+            (out,) = self._by_measure(q)
         for (moved, turned), (a, rate) in zip(self.past, reversed(found), strict=True):
             out += (a - rate * float((turned * out).sum())) * moved
         return out
 
-    def _by_measure(self, slope: NDArray[np.float64]) -> NDArray[np.float64]:
-        out = np.empty_like(slope)
+    def _by_measure(self, *slopes: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Each of the slopes, divided by the curvature of its classes; those that share a factor together."""
+        out = [np.empty_like(slope) for slope in slopes]
+        sharing: dict[int, list[int]] = {}
         for k, own in enumerate(self.measure):
-            column = np.ascontiguousarray(slope[:, k])
-            out[:, k] = solved(own, column) if own.ndim == 2 else column / own
+            sharing.setdefault(id(own), []).append(k)
+        for some in sharing.values():
+            own = self.measure[some[0]]
+            columns = np.concatenate([slope[:, some] for slope in slopes], axis=1)
+            found = solved(own, columns) if own.ndim == 2 else columns / own[:, None]
+            for k, each in enumerate(out):
+                each[:, some] = found[:, k * len(some) : (k + 1) * len(some)]
         return out
 
     def _ended(

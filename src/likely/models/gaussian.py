@@ -105,6 +105,20 @@ def gaussian(
     A class without a spread of its own (one value, or none) borrows the attribute's; one without a value also its mean.
     A variance below floor * the attribute's variance is raised to it, but to no more than knowledge says it is.
     """
+    if not knowledge:
+        return numbers.recalled(
+            ("gaussian", name, settings, classes), lambda own: _gaussian(name, own, settings, classes, ())
+        )
+    return _gaussian(name, numbers, settings, classes, knowledge)
+
+
+def _gaussian(
+    name: str,
+    numbers: Numbers,
+    settings: NormalSettings,
+    classes: tuple[str, ...],
+    knowledge: Sequence[Normal | None],
+) -> Gaussian | None:
     believed = knowledge or (None,) * len(classes)
     per_class = [with_known(m, k) for m, k in zip(numbers.moments(), believed, strict=True)]
     worths = [Fraction(0) if k is None else k.worth for k in believed]

@@ -50,6 +50,10 @@ class KernelDensity:
     values: NDArray[np.float64]
     held: NDArray[np.float64]
     """Terms of `values`, filled in when first asked for. Nothing but a memory of what `add` computes."""
+    boxes: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+    """Where those of each class end, their centres and moments (`smooth.box_points`): sums of many kernels at once."""
+    enough: NDArray[np.float64]
+    """What boxes must add up to in each class for their sum to be taken."""
 
     @property
     def borrowed(self) -> NDArray[np.bool_]:
@@ -70,6 +74,8 @@ class KernelDensity:
             self.starts,
             self.points,
             self.weights,
+            *self.boxes,
+            self.enough,
             self.peak,
             self.rate,
             self.reach,
@@ -98,7 +104,7 @@ def kernel_density(
     tally = tallied(numbers)
     per_class = [_values(tally.centres, column) for column in tally.weights.T]
     everything = _values(tally.centres, tally.whole)
-    total = numbers.weight().floats()
+    total = numbers.recalled("weight", lambda own: own.weight().floats())
     overall, widths = None, []
     for k, (points, weights) in enumerate(per_class):
         if normal.borrowed[k]:
@@ -117,20 +123,38 @@ def kernel_density(
         peak = peak + log_of(there for there, _ in normal.known)
     step = float(np.average(tally.steps, weights=tally.whole))
     room = len(tally.values) if tally.values.size * len(classes) <= HELD else 0
+    starts = np.cumsum([0, *(len(p) for p, _ in per_class)], dtype=np.int64)
+    points, weights = (np.concatenate(some) for some in zip(*per_class, strict=True))
+    rate, reach = math.sqrt(0.5) / width, np.array([_reach(w) for _, w in per_class])
     return KernelDensity(
         name,
         normal,
         width,
-        np.cumsum([0, *(len(p) for p, _ in per_class)], dtype=np.int64),
-        np.concatenate([p for p, _ in per_class]),
-        np.concatenate([w for _, w in per_class]),
+        starts,
+        points,
+        weights,
         bool(step > width.min() / 2),
         peak,
-        math.sqrt(0.5) / width,
-        np.array([_reach(w) for _, w in per_class]),
+        rate,
+        reach,
         np.ascontiguousarray(tally.values[:room]),
         np.full((room, len(classes)), np.nan),
+        _boxes(starts, points, weights, rate, reach),
+        smooth.DENSE * sums,
     )
+
+
+def _boxes(
+    starts: NDArray[np.int64],
+    points: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    reach: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    ends, centres = np.zeros(len(starts), np.int64), np.empty(len(points))
+    moments = np.empty((len(points), smooth.TERMS))
+    smooth.box_points(starts, points, weights, rate, reach, ends, centres, moments)
+    return ends, centres[: ends[-1]].copy(), moments[: ends[-1]].copy()
 
 
 def _values(
@@ -179,7 +203,8 @@ def log_likelihood_left_out(
 ) -> NDArray[np.float64]:
     """The log likelihood of the values under each bandwidth, each under the kernels of all other values."""
     out = np.empty(len(widths))
-    smooth.left_out(points, weights, math.sqrt(0.5) / widths, np.array([_reach(weights)]), out)
+    room = np.empty(len(points)), np.empty((len(points), smooth.TERMS))
+    smooth.left_out(points, weights, math.sqrt(0.5) / widths, np.array([_reach(weights)]), *room, out)
     total = float(weights.sum())
     with np.errstate(divide="ignore", invalid="ignore"):  # without another value there is no likelihood: NaN
         shared = (weights * np.log(np.maximum(total - weights, 0))).sum()

@@ -45,15 +45,17 @@ def _best_cut(below: NDArray[np.float64]) -> int | None:
     left, right = below[1:-1], whole - below[1:-1]
     if not len(left) or total <= 0:
         return None
-    bits_left, bits_right = _bits(left), _bits(right)  # entropy times weight
+    count = len(left)
+    each, totals = _bits(np.concatenate([left, right, whole[None]]))  # entropy times weight
+    bits_left, bits_right = each[:count], each[count:-1]
     both = bits_left + bits_right
     # A cut with nothing on one side is none.
-    both[(left.sum(axis=1) <= 0) | (right.sum(axis=1) <= 0)] = np.inf
+    both[(totals[:count] <= 0) | (totals[count:-1] <= 0)] = np.inf
     k = int(both.argmin())
     if both[k] == np.inf:
         return None
-    n_left, n_right = float(left[k].sum()), float(right[k].sum())
-    bits = float(_bits(whole[None])[0])
+    n_left, n_right = float(totals[k]), float(totals[count + k])
+    bits = float(each[-1])
     classes, few_left, few_right = (int(np.count_nonzero(x > 0)) for x in (whole, left[k], right[k]))
     spread = classes * bits / total - few_left * bits_left[k] / n_left - few_right * bits_right[k] / n_right
     choices = classes * np.log2(3.0) + np.log2(1 - 2 * 3.0**-classes)  # log2(3**classes - 2), however many
@@ -61,8 +63,8 @@ def _best_cut(below: NDArray[np.float64]) -> int | None:
     return k + 1 if bits - both[k] > price else None
 
 
-def _bits(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weight times entropy of each row of class weights, in bits."""
+def _bits(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weight times entropy of each row of class weights, in bits; and the weight of each."""
     total = weights.sum(axis=1, keepdims=True)
     share = np.divide(weights, total, out=np.ones_like(weights), where=weights > 0)
-    return -(weights * np.log2(share)).sum(axis=1)  # type: ignore[no-any-return]
+    return -(weights * np.log2(share)).sum(axis=1), total[:, 0]

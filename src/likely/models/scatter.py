@@ -109,8 +109,15 @@ def scatter(summary: Summary, columns: tuple[str, ...] | None = None) -> Scatter
             f"summarize it with more=['{request('products', columns)}']."
         )
     index = {feature: k for k, feature in enumerate(products.features)}
-    places = np.array([index[kind, name, ""] for kind in ("value", "there") for name in names], np.intp)
-    values, exponent = products.table[np.ix_(places, places)].wholes()
-    table = np.array(values, object).reshape(2 * size, 2 * size, groups) * (1 << max(exponent, 0))
+    values, there = (np.array([index[kind, name, ""] for name in names], np.intp) for kind in ("value", "there"))
+    i, j = np.triu_indices(size)
+    # Sums of pairs are the same either way round: they are turned into Python's integers once.
+    rows = np.concatenate([there[i], values[i], np.repeat(values, size)])
+    across = np.concatenate([there[j], values[j], np.tile(there, size)])
+    held, exponent = products.table[rows, across].wholes()
+    sums = np.array(held, object).reshape(-1, groups) * (1 << max(exponent, 0))
     one = 1 << max(-exponent, 0)
-    return Scatter(names, one, table[size:, size:], table[:size, size:], table[:size, :size])
+    weight, second = (np.empty((size, size, groups), object) for _ in range(2))
+    weight[i, j] = weight[j, i] = sums[: len(i)]
+    second[i, j] = second[j, i] = sums[len(i) : 2 * len(i)]
+    return Scatter(names, one, weight, sums[2 * len(i) :].reshape(size, size, groups), second)

@@ -216,7 +216,7 @@ def _bend(some: Sheet, share: NDArray[np.float64], views: list[NDArray[np.float6
     _bends(share, some.weight, bends)
     spread = np.empty((some.rows, some.dense.shape[1] * pairs))
     _spread(np.ascontiguousarray(some.dense), bends, spread)
-    views[0] += tiled(some.dense.T, spread)
+    views[0] += tiled(some.dense.T, spread, symmetric=pairs == 1)
     for codes, out in zip(some.codes, views[1:], strict=False):
         add_rows(codes, spread, out)
     at = 1 + len(some.levels)

@@ -53,6 +53,10 @@ class Tallied:
 
 def tallied(numbers: Numbers) -> Tallied:
     """Read the tally of a column."""
+    return numbers.recalled("tallied", _tallied)
+
+
+def _tallied(numbers: Numbers) -> Tallied:
     values, table = numbers.tally()
     centres, steps = values, np.zeros(len(values))
     if numbers.level:

@@ -217,9 +217,13 @@ class Exact:
         """The flattened values as Python integers to be multiplied by 2**exponent, and that exponent."""
         own = self.canonical()
         flat = own.planes.reshape(len(own.planes), -1)
-        values = [0] * flat.shape[1]
-        for plane in flat[::-1]:
-            values = [(v << BITS) + int(d) for v, d in zip(values, plane.tolist(), strict=True)]
+        values: list[int] = flat[-1].tolist()
+        low = flat[:-1].astype(np.uint64)  # two digits at a time: Python's integers are slow
+        if len(low) % 2:
+            values = [(v << BITS) + d for v, d in zip(values, low[-1].tolist(), strict=True)]
+        for at in range(len(low) // 2 * 2 - 2, -1, -2):
+            both = (low[at + 1] << np.uint64(BITS)) | low[at]
+            values = [(v << 2 * BITS) + d for v, d in zip(values, both.tolist(), strict=True)]
         return values, BITS * own.base
 
     def fractions(self) -> list[Fraction]:

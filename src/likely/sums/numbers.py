@@ -7,8 +7,9 @@ While no bit has gone, the tally knows everything, and the sums are read off it;
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,12 +28,13 @@ _AHEAD = 1 << 12
 """Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
 
 Keys: TypeAlias = "NDArray[np.uint64]"
+R = TypeVar("R")
 
 
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = ("_index", "_keys", "_known", "_powers", "_tidy", "cap", "level", "other", "table")
+    __slots__ = ("_index", "_keys", "_known", "_powers", "_recalled", "_tidy", "cap", "level", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -44,6 +46,7 @@ class Numbers:
         self._known = 0
         self._index: NDArray[np.int32] | None = None
         self._tidy = False
+        self._recalled: dict[Hashable, Any] = {}
         self._powers = Powers(groups)  # kept from level 1 on; before that the tally knows them
 
     @property
@@ -52,7 +55,7 @@ class Numbers:
 
     def make_room(self, groups: int) -> None:
         if groups > self.groups:
-            self._tidy = False
+            self._tidy, self._recalled = False, {}
             self.table.resize(self.table.shape[0], groups)
             self.other.resize(3, groups)
             self._powers.resize(groups)
@@ -68,7 +71,7 @@ class Numbers:
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
             self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
-        self._tidy = False
+        self._tidy, self._recalled = False, {}
         done = 0
         while done < len(x):
             limit = min(self.cap, len(self._index) // 2)
@@ -107,6 +110,7 @@ class Numbers:
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:
         self._keys, self.table, self._known, self._index = keys, table, len(keys), None
+        self._recalled = {}
 
     # -- reading out ----------------------------------------------------------------------------------------
 
@@ -144,18 +148,29 @@ class Numbers:
 
     def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
-        first, second = self.sums()
-        return list(zip(self.weight().fractions(), first.fractions(), second.fractions(), strict=True))
+        return list(self.recalled("moments", _moments))
+
+    def recalled(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
+        """work(self), done once for these sums and their copies, where they are canonical: several learners want the
+        same of them. Nobody may change what it gives."""
+        if not self._tidy:
+            return work(self)
+        held = self._recalled
+        if key not in held:
+            held[key] = work(self)
+        return held[key]  # type: ignore[no-any-return]
 
     # -- merging --------------------------------------------------------------------------------------------
 
     def _copy(self) -> Numbers:
         """Another one of the same content; whatever is added to either later, the other does not see."""
-        out = Numbers(0, self.cap)
-        out.level, out._tidy = self.level, self._tidy
+        out = Numbers.__new__(Numbers)  # everything is set here
+        out.cap, out.level, out._tidy = self.cap, self.level, self._tidy
         out._set_tally(self._keys, self.table.canonical())
         out.other = self.other.canonical()
         out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
+        if self._tidy:
+            out._recalled = self._recalled
         return out
 
     def canonical(self) -> Numbers:
@@ -263,6 +278,11 @@ class Numbers:
         if out.level:
             out._powers = Powers.of(Exact.from_state(state["first"]), Exact.from_state(state["second"]))
         return out
+
+
+def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
+    first, second = numbers.sums()
+    return list(zip(numbers.weight().fractions(), first.fractions(), second.fractions(), strict=True))
 
 
 def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact]:

@@ -21,6 +21,7 @@ from likely.table.batch import Batch, Codes, Ints
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.sums.numbers import Numbers
     from likely.sums.summary import Summary
 
 BINS = 24
@@ -74,6 +75,11 @@ def _filled(below: list[float], heavy: list[int], capacity: float, bins: int) ->
     return starts
 
 
+def _fine_edges(numbers: Numbers) -> tuple[float, ...]:
+    values, table = numbers.tally()
+    return tuple(quantile_edges(values, table.sum(1).floats(), BINS).tolist())
+
+
 class Pairs:
     """`table[i, j, group]` counts rows that have both cells, where the attribute of i comes before that of j.
 
@@ -100,11 +106,10 @@ class Pairs:
             if column.kind == "nominal":
                 cells += [(column.name, name) for name in sorted(statistic.labels.names)]
             else:
-                values, table = statistic.tally()
                 if like is not None:
                     cut = like.edges[column.name]
                 else:
-                    cut = tuple(quantile_edges(values, table.sum(1).floats(), BINS).tolist())
+                    cut = statistic.recalled(("bins", BINS), _fine_edges)
                 edges[column.name] = cut
                 cells += [(column.name, str(k)) for k in range(len(cut) + 1)]
         if len(cells) > MOST:
@@ -151,6 +156,8 @@ class Pairs:
     # -- merging --------------------------------------------------------------------------------------------
 
     def _over(self, cells: list[Cell]) -> Exact:
+        if cells == self.cells:
+            return self.table.canonical()
         index = {c: k for k, c in enumerate(cells)}
         places = np.array([index.get(c, -1) for c in self.cells], np.intp)
         return self.table.scattered(places, 0, len(cells)).scattered(places, 1, len(cells))
@@ -181,11 +188,13 @@ class Pairs:
 
     def canonical(self) -> Pairs:
         """Cells in order; levels that no row has dropped; bins stay."""
-        empty = np.diagonal(self.table.is_zero().all(axis=2)) if self.groups else np.ones(len(self.cells), np.bool_)
+        here = np.arange(len(self.cells))
+        none = self.table[here, here].is_zero()
+        empty = [not self.groups or bool(own.all()) for own in none]
         kept = self._sorted(c for c, none in zip(self.cells, empty, strict=True) if c[0] in self.edges or not none)
         out = Pairs(self.names, [], self.edges, 0)
         out.cells = kept
-        out.table = self.table.canonical() if kept == self.cells else self._over(kept)
+        out.table = self._over(kept)
         return out
 
     def regrouped(self, places: NDArray[np.intp], groups: int) -> Pairs:

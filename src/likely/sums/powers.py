@@ -29,8 +29,8 @@ class Powers:
     __slots__ = ("_bins", "_first", "_least", "_rows", "_second")
 
     def __init__(self, groups: int) -> None:
-        self._first = Exact.zeros(groups)
-        self._second = Exact.zeros(groups)
+        nothing = np.zeros((1, groups), np.int64)  # shared until something is added to it
+        self._first, self._second = Exact(nothing, tidy=True), Exact(nothing, tidy=True)
         self._bins: NDArray[np.int64] = np.zeros((0, groups, _PARTS), np.int64)
         self._least = 0
         self._rows = 0
@@ -38,8 +38,9 @@ class Powers:
     @classmethod
     def of(cls, first: Exact, second: Exact) -> Powers:
         """Sums that are known already."""
-        out = cls(first.shape[0])
+        out = cls.__new__(cls)
         out._first, out._second = first, second
+        out._bins, out._least, out._rows = np.zeros((0, first.shape[0], _PARTS), np.int64), 0, 0
         return out
 
     def resize(self, groups: int) -> None:
@@ -82,6 +83,8 @@ class Powers:
 
     def _empty_bins(self) -> None:
         """Move what the bins hold to the exact sums."""
+        if not self._rows:
+            return
         for k in np.flatnonzero(self._bins.any(axis=(1, 2))).tolist():
             exponent, held = self._least + k, self._bins[k]
             for part in range(2):
