@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -75,10 +76,11 @@ def say(sentence: str) -> None:
 
 
 def sources() -> str:
-    """Likely's version with a digest of its source files: a change of the code is another contestant."""
-    root, digest = Path(str(likely.__file__)).parent, hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    """Likely's version with a digest of those sources that learning imports: a change of them is another contestant."""
+    load_kernels(Contestant("auto", "", partial(by_likely, likely.Auto())))
+    digest = hashlib.sha256()
+    for name in sorted(n for n in sys.modules if n.split(".")[0] == "likely"):
+        digest.update(name.encode() + b"\0" + Path(str(sys.modules[name].__file__)).read_bytes())
     return f"{likely.__version__}+{digest.hexdigest()[:8]}"
 
 
@@ -109,10 +111,7 @@ def our_contestants(known_as: str) -> list[Contestant]:
             continue
         settled = hashlib.sha256(repr(learner).encode()).hexdigest()[:6]
 
-        def ask(data: Set, train: Codes, test: Codes, learner: Any = learner) -> Answer:
-            return by_likely(learner, data, train, test)
-
-        out.append(Contestant(title, f"{known_as}-{settled}", ask))
+        out.append(Contestant(title, f"{known_as}-{settled}", partial(by_likely, learner)))
     return out
 
 
