@@ -28,7 +28,7 @@ def right(model: likely.Model, rows: list[dict[str, object]]) -> float:
 
 first = piece(200, False)
 window = likely.Window("state", rows=400, step=100, types={"reading": "number"}).learn(first)
-every = likely.fit(first, "state", types={"reading": "number"})
+every = likely.fit(first, "state", likely.NaiveBayes(), types={"reading": "number"})
 for time in range(8):
     rows = piece(200, turned=time >= 3)
     print(f"piece {time}: window {right(window.model, rows):.0%}, all rows {right(every, rows):.0%} right")
