@@ -214,3 +214,10 @@ def test_what_a_mixture_leaves_open_is_asked_of_a_member_and_it_says_so() -> Non
     assert "does not say how rows come about" in found.notes[0]
     beside = ask(model.describer, {"k": "u"}, LOSS)
     assert found.questions == beside.questions
+
+
+def test_what_weighed_evidence_leaves_open_is_asked_of_naive_bayes() -> None:
+    model = likely.fit(TABLE, "y", likely.NaiveBayes(temperature=0.5))
+    found, plain = ask(model, {"k": "u"}, LOSS), likely.fit(TABLE, "y", likely.NaiveBayes())
+    assert "NaiveBayes sees them unweighed" in found.notes[0]
+    assert found.questions == ask(plain, {"k": "u"}, LOSS).questions

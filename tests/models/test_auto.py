@@ -297,3 +297,14 @@ def test_a_class_of_one_row_is_not_judged_and_costs_nothing() -> None:
     model: Any = likely.fit(table, "t", likely.Auto(("Prior", "NaiveBayes", "Logistic")))
     assert model.trial.rows == 199 and np.isfinite(model.trial.kept) and 0.5 < model.trial.hits < 1
     assert "alone" in model.classes and np.isfinite(model.trial.scores).all()
+
+
+def test_classes_of_a_single_row_do_not_make_tuned_doubt_every_attribute() -> None:
+    """Held out, they are unknown to the others: no weight could tell them, so they must not decide the weights."""
+    rng = np.random.default_rng(4)
+    a = rng.choice(["p", "q"], 300)
+    t = np.where(rng.random(300) < 0.9, np.where(a == "p", "x", "y"), "y").astype(object)
+    t[::15] = [f"lone {k}" for k in range(20)]
+    model: Any = likely.fit({"a": a, "t": t}, "t", likely.Tuned())
+    assert model.weights["a"] > 0.3
+    assert model.predict({"a": "p"}) == "x" and model.predict({"a": "q"}) == "y"

@@ -7,6 +7,7 @@ from typing import Any
 
 from likely.models.hypotheses import titles_of
 from likely.models.model import Model
+from likely.models.weighed import Weighed
 from likely.table.encode import Encoder
 
 
@@ -56,7 +57,10 @@ def inside(model: Model) -> Model:
 
 def beside(model: Model, describer: Model) -> str:
     """The sentence that says whose view of rows is taken, where the model has none of its own."""
+    title = titles_of([describer.learner])[0]
+    if isinstance(inside(model), Weighed):
+        return f"Evidence that is weighed does not say how rows come about: that is how {title} sees them unweighed."
     return (
-        f"{type(inside(model).learner).__name__} does not say how rows come about: that is how "
-        f"{titles_of([describer.learner])[0]} sees them, from the same sums."
+        f"{type(inside(model).learner).__name__} does not say how rows come about: that is how {title} sees them, "
+        "from the same sums."
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.assembling import dealt, summed, translated
+from likely.models.assembling import among, dealt, summed, translated
 from likely.models.mixing import mixed
 from likely.models.model import Model, Search, learnable
 from likely.models.naive import NaiveBayes
@@ -125,7 +125,9 @@ class Tuning(Search):
             counted &= lot.astype(np.float64) * 2.0**-53 < most / self.summary.rows
         found = []
         for p, models in self.models.items():
-            rows = np.flatnonzero((part == p) & counted)
+            # A class that no other part has can be told by no setting, so its rows say nothing of which is better.
+            known = among(self.summary.classes, models[0].classes)[group] >= 0
+            rows = np.flatnonzero((part == p) & counted & known)
             if len(rows):
                 found.append((self._terms(models, batch.take(rows)), group[rows].astype(np.intp), weight[rows]))
         return (_Kept(tuple(found)),)

@@ -39,6 +39,11 @@ class Weighed(Model):
         return self.temperature * self.weights.get(name, 1.0)
 
     @property
+    def describer(self) -> Model:
+        """The product as it was before: a power of a density does not say how rows come about."""
+        return self.product
+
+    @property
     def texts(self) -> tuple[TextFactor, ...]:
         """The factors of text columns."""
         return self.product.texts
