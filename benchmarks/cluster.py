@@ -19,6 +19,8 @@ from pathlib import Path
 
 from cluster_run import LEVELS, NUMBERS, TARGET
 
+import likely
+
 HERE = Path(__file__).resolve().parent
 CLASSES = ("azure", "coral", "ivory")
 RIVALS = ("h2o==3.46.0.12", "river==0.26.1", "khiops==11.0.1.1", "khiops-core==11.0.1")
@@ -71,6 +73,7 @@ def make(folder: Path, rows: int) -> None:
     pc.write_csv(table, folder / "t.csv", bare)
     pc.write_csv(table, folder / "t.txt", pc.WriteOptions(quoting_style="none", delimiter="\t"))
     pc.write_csv(table.slice(0, SLOW_ROWS), folder / "some.csv", bare)
+    pq.write_table(table.slice(0, SLOW_ROWS), folder / "some.parquet")
     kinds = {n: "{" + ",".join(f"v{k}" for k in range(c)) + "}" for n, c in LEVELS.items()}
     kinds |= dict.fromkeys(NUMBERS, "numeric") | {TARGET: "{" + ",".join(CLASSES) + "}"}
     head = "@relation t\n" + "".join(f"@attribute {n} {k}\n" for n, k in kinds.items()) + "@data\n"
@@ -122,7 +125,7 @@ def page(rows: int, found: dict[str, tuple[float, float] | str], minutes: float,
         "",
         f"Written by `{command}` on {datetime.now(UTC):%Y-%m-%d}, {minutes:.1f} minutes; {os.cpu_count()} cores, load "
         f"average {os.getloadavg()[1]:.1f}; Python {platform.python_version()}, "
-        + ", ".join(f"{p} {version(p)}" for p in ("likely", "numpy", "pyarrow", "pyspark"))
+        + ", ".join([f"likely {likely.__version__}", *(f"{p} {version(p)}" for p in ("numpy", "pyarrow", "pyspark"))])
         + ".",
         "",
         f"One table of {rows:,} rows, {len(LEVELS)} nominal attributes of {min(LEVELS.values())} to "
@@ -162,7 +165,7 @@ def page(rows: int, found: dict[str, tuple[float, float] | str], minutes: float,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=4_000_000)
     parser.add_argument("--out", type=Path, default=HERE / "CLUSTER.md")
     parser.add_argument("--cache", type=Path, help="where the rivals' environment is kept")
     parser.add_argument("--only", nargs="*", choices=CONTESTANTS, default=list(CONTESTANTS))
@@ -186,7 +189,7 @@ def main() -> None:
 
 
 def _options(said: argparse.Namespace) -> list[str]:
-    return ["--rows", str(said.rows)] if said.rows != 1_000_000 else []
+    return ["--rows", str(said.rows)] if said.rows != 4_000_000 else []
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def timed(work: Callable[[], Any]) -> None:
 def likely(folder: Path, name: str = "t.parquet") -> None:
     import likely as tool
 
-    tool.fit(folder / "some.csv", TARGET, tool.NaiveBayes())  # imports, and loads compiled code
+    tool.fit(folder / f"some{Path(name).suffix}", TARGET, tool.NaiveBayes())  # imports, and loads compiled code
     timed(lambda: tool.fit(folder / name, TARGET, tool.NaiveBayes()))
 
 
@@ -79,7 +79,7 @@ def likely_spark(folder: Path) -> None:
     from likely import NaiveBayes
 
     spark = _session()
-    tool.summarize(folder / "some.csv", TARGET, spark=spark)
+    tool.summarize(folder / "some.parquet", TARGET, spark=spark)
     timed(lambda: tool.fit(folder / "t.parquet", TARGET, NaiveBayes(), spark=spark))
 
 
@@ -88,7 +88,7 @@ def likely_frame(folder: Path) -> None:
     from likely import NaiveBayes
 
     spark = _session()
-    tool.summarize(folder / "some.csv", TARGET, spark=spark)
+    tool.summarize(folder / "some.parquet", TARGET, spark=spark)
     timed(lambda: tool.fit(spark.read.parquet(str(folder / "t.parquet")), TARGET, NaiveBayes()))
 
 
