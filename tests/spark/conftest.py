@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ def spark() -> Iterator[Any]:
         pytest.skip("Java is not installed")
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["JAVA_TOOL_OPTIONS"] = LIGHT
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     folder = str(Path(__file__).resolve().parents[1])  # executors import spark.rows
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
     with quiet():

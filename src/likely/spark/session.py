@@ -62,7 +62,11 @@ def session(master: str | None = None) -> Any:
         else:
             builder = builder.master(where)
         with failures(where), _silent_children():
-            return builder.getOrCreate()
+            made = builder.getOrCreate()
+        if where.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+            # Tasks on this machine run with this Python: the one that is found first may not have likely.
+            made.sparkContext.pythonExec = sys.executable
+        return made
 
 
 def _check_answers(where: str) -> None:
