@@ -133,9 +133,10 @@ def fit(
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    Without a learner, `Auto` chooses; fewer than a hundred rows are too few for that, and naive Bayes learns, as it
-    does where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it where no
-    other is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from rows.
+    Without a learner, `Auto` chooses. Naive Bayes learns from fewer than 100 rows, which are too few for that, from
+    more than 200,000, which take minutes, and where `keep` or `push` spare the rows another reading. The model keeps
+    `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's knowledge alone;
+    `learn` then goes on from rows.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})

@@ -16,7 +16,7 @@ from scipy.special import log_softmax, logsumexp
 
 import likely
 from likely.errors import SettingError
-from likely.models.auto import candidates
+from likely.models.auto import MOST_ROWS, candidates, usual
 from likely.models.chosen import REST, Chosen
 from likely.models.judging import judged
 from likely.models.learners import learner_named
@@ -308,3 +308,9 @@ def test_classes_of_a_single_row_do_not_make_tuned_doubt_every_attribute() -> No
     model: Any = likely.fit({"a": a, "t": t}, "t", likely.Tuned())
     assert model.weights["a"] > 0.3
     assert model.predict({"a": "p"}) == "x" and model.predict({"a": "q"}) == "y"
+
+
+def test_so_many_rows_that_choosing_takes_minutes_are_left_to_naive_bayes() -> None:
+    for rows, name in ((99, "NaiveBayes"), (100, "Auto"), (MOST_ROWS, "Auto"), (MOST_ROWS + 1, "NaiveBayes")):
+        table = {"a": np.resize(["p", "q", "q"], rows), "t": np.resize(["x", "y"], rows)}
+        assert type(usual(likely.summarize(table, "t"))).__name__ == name

@@ -62,6 +62,7 @@ def fit(
     """
     from likely.drafting import remarks
     from likely.fitting import fit as learn
+    from likely.models.auto import MOST_ROWS
     from likely.report.words import clean, percent, plural
 
     how = assumed(options, target, loss_file)
@@ -99,6 +100,10 @@ def fit(
         terminal.say(
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.kept / math.log(2):.3f} bits."
+        )
+    if how.learner is None and summary.rows > MOST_ROWS and type(model.learner).__name__ == "NaiveBayes":
+        terminal.say(
+            f"Naive Bayes learned, as there are more than {MOST_ROWS:,} rows. --learner Auto chooses all the same."
         )
     for note in (*remarks(model.schema), *model.notes)[:10]:
         terminal.say(note)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 LEAST_ROWS = 100
 """Fewer rows say too little of which learner is better: naive Bayes is then taken as it is."""
+MOST_ROWS = 200_000
+"""More rows, and naive Bayes learns where no learner is named: to choose takes some seconds for each 10,000 rows."""
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
 MOST_WORK = 200_000_000
@@ -102,12 +104,13 @@ class Auto:
 
 
 def usual(summary: Summary) -> Learner:
-    """What learns where no learner is named: Auto, unless there is nothing to choose, or too little to choose by.
+    """What learns where no learner is named: Auto, unless there is nothing to choose, or too little to choose by, or so
+    much that choosing would take minutes.
 
     Words speak through naive Bayes alone, which chooses how on held-out rows by itself.
     """
     others = [c for c in summary.schema.attributes if c.kind != "text"]
-    return Auto() if others and summary.rows >= LEAST_ROWS else NaiveBayes()
+    return Auto() if others and LEAST_ROWS <= summary.rows <= MOST_ROWS else NaiveBayes()
 
 
 def candidates(summary: Summary) -> tuple[Learner, ...]:
