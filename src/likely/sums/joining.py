@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from likely.sums.ordered import Ordered
 
 T = TypeVar("T")
 
@@ -14,13 +16,7 @@ def joined(parts: Iterable[T]) -> T | None:
     >>> joined([1, 2, 3, 4, 5])
     15
     """
-    waiting: list[tuple[int, Any]] = []
+    sums = Ordered()
     for part in parts:
-        size, whole = 1, part
-        while waiting and waiting[-1][0] == size:  # as a counter carries: equal sizes meet
-            size, whole = 2 * size, waiting.pop()[1] + whole
-        waiting.append((size, whole))
-    out: Any = None
-    for _, part in reversed(waiting):
-        out = part if out is None else part + out
-    return out  # type: ignore[no-any-return]
+        sums.take(part)
+    return sums.whole()  # type: ignore[no-any-return]
