@@ -49,7 +49,7 @@ def _task(task: str, path: str, model: str, out: str, target: str) -> None:
     if task == "summarize":
         likely.summarize(path, target=target, threads=2)
     else:
-        from likely.predicting import predict_table
+        from likely.apply.predict import predict_table
 
         predict_table(likely.load(model), path, out)
 

@@ -17,7 +17,11 @@ import likely
 from likely.table.source import open_source
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-LEARNERS = {"Tuned": likely.Tuned(), "NaiveBayes": likely.NaiveBayes(), "Logistic": likely.Logistic()}
+LEARNERS = {
+    "TunedNaiveBayes": likely.TunedNaiveBayes(),
+    "NaiveBayes": likely.NaiveBayes(),
+    "Logistic": likely.Logistic(),
+}
 
 
 def tables(rows: int, seed: int) -> dict[str, dict[str, list[Any]]]:

@@ -37,17 +37,17 @@ PROTOCOL = 1
 MEMBERS: tuple[dict[str, Any], ...] = (
     {"name": "NaiveBayes"},
     {"name": "NaiveBayes", "numbers": "binned"},
-    {"name": "Tree"},
+    {"name": "TreeAugmented"},
     {"name": "OneDependence"},
     {"name": "Logistic"},
     {"name": "Neighbors", "k": 10},
 )
 OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("auto", "Auto", {}),
-    ("NaiveBayes, tuned", "Tuned", {}),
+    ("NaiveBayes, tuned", "TunedNaiveBayes", {}),
     ("NaiveBayes", "NaiveBayes", {}),
     ("NaiveBayes, binned", "NaiveBayes", {"numbers": "binned"}),
-    ("Tree", "Tree", {}),
+    ("TreeAugmented", "TreeAugmented", {}),
     ("OneDependence", "OneDependence", {}),
     ("Logistic", "Logistic", {}),
     ("Neighbors, k=10", "Neighbors", {"k": 10}),

@@ -72,7 +72,7 @@ def by_duckdb(path: Path) -> int:
 BLOCKS = """
 import sys
 import fresh
-import likely.table.delimited as delimited
+import likely.table.formats.delimited as delimited
 from likely.table.source import open_source
 delimited.BLOCK = int(sys.argv[1]) << 20
 before = fresh.memory("VmHWM")
@@ -109,7 +109,7 @@ def dictionaries(folder: Path, repeats: int) -> dict[str, float]:
 
 def sums(repeats: int, count: int = 1_000_000) -> dict[str, float]:
     """Nanoseconds a cell for the sums of x and x*x of five classes."""
-    from likely.sums.numbers import Numbers
+    from likely.sums.columns.numbers import Numbers
 
     draw = np.random.default_rng(0)
     x, group = draw.normal(size=count), draw.integers(0, 5, count).astype(np.int32)

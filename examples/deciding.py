@@ -6,8 +6,8 @@ from pathlib import Path
 
 import likely
 from likely.cli import terminal
-from likely.loss import read_loss
-from likely.report.losses import of_questions
+from likely.present.report.losses import of_questions
+from likely.probability.loss import read_loss
 
 HERE = Path(__file__).resolve().parent
 loss = read_loss(HERE / "weather_loss.toml")

@@ -3,7 +3,7 @@
 import random
 
 import likely
-from likely.report.repeated import of_repeats
+from likely.present.report.repeated import of_repeats
 
 chance = random.Random(1)
 table: dict[str, list[object]] = {"celsius": [], "fahrenheit": [], "cough": [], "flu": []}

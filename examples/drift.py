@@ -3,7 +3,7 @@
 import random
 
 import likely
-from likely.report.drifts import of_drift
+from likely.present.report.drifts import of_drift
 
 
 def month(seed: int, later: bool) -> dict[str, list[object]]:

@@ -6,7 +6,7 @@ import likely
 
 FLOWERS = Path(__file__).parent / "iris.csv"
 
-for learner in (likely.NaiveBayes(), likely.FullBayes(), likely.Pooled()):
+for learner in (likely.NaiveBayes(), likely.FullBayes(), likely.LinearDiscriminant()):
     model = likely.fit(FLOWERS, "species", learner)
     named, true = model.predict(FLOWERS), [line.rsplit(",", 1)[1] for line in FLOWERS.read_text().split()[1:]]
     seen = sum(a != b for a, b in zip(named, true, strict=True))

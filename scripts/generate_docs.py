@@ -61,7 +61,7 @@ def cli_page() -> str:
     """The help of the program and of each command."""
     import click
 
-    from likely.cli.commands import COMMANDS, commands
+    from likely.cli.listing import COMMANDS, commands
 
     settings = {"terminal_width": WIDTH, "max_content_width": WIDTH, "help_option_names": ["-h", "--help"]}
     top = click.Context(commands, info_name="likely", **settings)

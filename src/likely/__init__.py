@@ -13,48 +13,48 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import LikelyError
 
 if TYPE_CHECKING:
-    from likely.deciding.asking import ask
-    from likely.deciding.decider import decide
-    from likely.deciding.decision import Decision
-    from likely.drifting import drift
-    from likely.evaluate.changing import changes
+    from likely.apply.decide.asking import ask
+    from likely.apply.decide.decider import decide
+    from likely.apply.decide.decision import Decision
+    from likely.apply.explain.counterfactual import Counterfactual, counterfactual
+    from likely.apply.explain.ledger import Ledger, explain
+    from likely.apply.explain.sureness import Sureness, sureness
+    from likely.apply.fitting import fit, learn, load, summarize
+    from likely.apply.joint_table import joint
+    from likely.apply.regression import Regression, regress
+    from likely.apply.streams.window import Window
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
+    from likely.evaluate.doctor import doctor
+    from likely.evaluate.drift.changing import changes
+    from likely.evaluate.drift.tables import drift
     from likely.evaluate.look import look
     from likely.evaluate.repeats import repeats
-    from likely.explaining.counterfactual import Counterfactual, counterfactual
-    from likely.explaining.ledger import Ledger, explain
-    from likely.explaining.sureness import Sureness, sureness
-    from likely.exports.exporting import export
-    from likely.fitting import fit, learn, load, summarize
-    from likely.loss import Loss
-    from likely.models.aode import OneDependence
-    from likely.models.auto import Auto
-    from likely.models.baseline import Prior
-    from likely.models.density import Density
-    from likely.models.full import FullBayes
-    from likely.models.knowledge import Knowledge
-    from likely.models.linear import Linear
-    from likely.models.logistic import Logistic
-    from likely.models.mixture import Gibbs, Mixture
+    from likely.models.dependence.one_dependence import OneDependence
+    from likely.models.dependence.tree import TreeAugmented
+    from likely.models.joint.discriminant import LinearDiscriminant
+    from likely.models.joint.full import FullBayes
+    from likely.models.knowledge.knowledge import Knowledge
+    from likely.models.linear.least_squares import LeastSquares
+    from likely.models.linear.logistic import Logistic
     from likely.models.model import Model
-    from likely.models.naive import NaiveBayes
-    from likely.models.neighbors import Neighbors
-    from likely.models.onerule import OneRule
-    from likely.models.pooled import Pooled
+    from likely.models.naive.baseline import Prior
+    from likely.models.naive.density import Density
+    from likely.models.naive.naive import NaiveBayes
+    from likely.models.naive.one_rule import OneRule
+    from likely.models.neighbors.neighbors import Neighbors
+    from likely.models.pool.auto import Auto
+    from likely.models.pool.mixture import Gibbs, Mixture
+    from likely.models.pool.tuned import TunedNaiveBayes
     from likely.models.posterior import Posterior
-    from likely.models.text import Text
-    from likely.models.tree import Tree
-    from likely.models.tuned import Tuned
-    from likely.page.plotting import plot
-    from likely.regression import Regression, regress
+    from likely.models.text.settings import Text
+    from likely.portable.languages.export import export
+    from likely.present.page.plotting import plot
+    from likely.probability.loss import Loss
     from likely.sums.summary import Summary
-    from likely.suspecting.checkup import doctor
-    from likely.table.databases import database
+    from likely.table.databases.database import database
     from likely.table.schema import Schema
-    from likely.table.tokens import Tokens
-    from likely.tabulating import joint
-    from likely.windowing import Window
+    from likely.table.words.tokens import Tokens
 
 __all__ = [
     "Auto",
@@ -65,9 +65,10 @@ __all__ = [
     "FullBayes",
     "Gibbs",
     "Knowledge",
+    "LeastSquares",
     "Ledger",
     "LikelyError",
-    "Linear",
+    "LinearDiscriminant",
     "Logistic",
     "Loss",
     "Mixture",
@@ -76,7 +77,6 @@ __all__ = [
     "Neighbors",
     "OneDependence",
     "OneRule",
-    "Pooled",
     "Posterior",
     "Prior",
     "Regression",
@@ -85,8 +85,8 @@ __all__ = [
     "Sureness",
     "Text",
     "Tokens",
-    "Tree",
-    "Tuned",
+    "TreeAugmented",
+    "TunedNaiveBayes",
     "Window",
     "ask",
     "changes",
@@ -113,57 +113,57 @@ __all__ = [
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Decision": "likely.deciding.decision",
-    "Loss": "likely.loss",
-    "ask": "likely.deciding.asking",
-    "decide": "likely.deciding.decider",
-    "doctor": "likely.suspecting.checkup",
-    "drift": "likely.drifting",
-    "Counterfactual": "likely.explaining.counterfactual",
-    "Ledger": "likely.explaining.ledger",
-    "counterfactual": "likely.explaining.counterfactual",
-    "explain": "likely.explaining.ledger",
-    "Knowledge": "likely.models.knowledge",
-    "Linear": "likely.models.linear",
-    "Logistic": "likely.models.logistic",
-    "Regression": "likely.regression",
-    "regress": "likely.regression",
-    "Pooled": "likely.models.pooled",
-    "FullBayes": "likely.models.full",
-    "Density": "likely.models.density",
+    "Decision": "likely.apply.decide.decision",
+    "Loss": "likely.probability.loss",
+    "ask": "likely.apply.decide.asking",
+    "decide": "likely.apply.decide.decider",
+    "doctor": "likely.evaluate.doctor",
+    "drift": "likely.evaluate.drift.tables",
+    "Counterfactual": "likely.apply.explain.counterfactual",
+    "Ledger": "likely.apply.explain.ledger",
+    "counterfactual": "likely.apply.explain.counterfactual",
+    "explain": "likely.apply.explain.ledger",
+    "Knowledge": "likely.models.knowledge.knowledge",
+    "LeastSquares": "likely.models.linear.least_squares",
+    "Logistic": "likely.models.linear.logistic",
+    "Regression": "likely.apply.regression",
+    "regress": "likely.apply.regression",
+    "LinearDiscriminant": "likely.models.joint.discriminant",
+    "FullBayes": "likely.models.joint.full",
+    "Density": "likely.models.naive.density",
     "Model": "likely.models.model",
-    "Gibbs": "likely.models.mixture",
-    "Auto": "likely.models.auto",
-    "Mixture": "likely.models.mixture",
-    "NaiveBayes": "likely.models.naive",
-    "Neighbors": "likely.models.neighbors",
-    "OneDependence": "likely.models.aode",
-    "OneRule": "likely.models.onerule",
+    "Gibbs": "likely.models.pool.mixture",
+    "Auto": "likely.models.pool.auto",
+    "Mixture": "likely.models.pool.mixture",
+    "NaiveBayes": "likely.models.naive.naive",
+    "Neighbors": "likely.models.neighbors.neighbors",
+    "OneDependence": "likely.models.dependence.one_dependence",
+    "OneRule": "likely.models.naive.one_rule",
     "Posterior": "likely.models.posterior",
-    "Prior": "likely.models.baseline",
+    "Prior": "likely.models.naive.baseline",
     "Schema": "likely.table.schema",
     "Summary": "likely.sums.summary",
-    "Text": "likely.models.text",
-    "Tokens": "likely.table.tokens",
-    "Tree": "likely.models.tree",
-    "Tuned": "likely.models.tuned",
+    "Text": "likely.models.text.settings",
+    "Tokens": "likely.table.words.tokens",
+    "TreeAugmented": "likely.models.dependence.tree",
+    "TunedNaiveBayes": "likely.models.pool.tuned",
     "compare": "likely.evaluate.compare",
     "Curve": "likely.evaluate.curve",
     "curve": "likely.evaluate.curve",
-    "database": "likely.table.databases",
-    "fit": "likely.fitting",
-    "learn": "likely.fitting",
-    "joint": "likely.tabulating",
-    "load": "likely.fitting",
+    "database": "likely.table.databases.database",
+    "fit": "likely.apply.fitting",
+    "learn": "likely.apply.fitting",
+    "joint": "likely.apply.joint_table",
+    "load": "likely.apply.fitting",
     "look": "likely.evaluate.look",
-    "plot": "likely.page.plotting",
-    "summarize": "likely.fitting",
+    "plot": "likely.present.page.plotting",
+    "summarize": "likely.apply.fitting",
     "repeats": "likely.evaluate.repeats",
-    "Sureness": "likely.explaining.sureness",
-    "sureness": "likely.explaining.sureness",
-    "Window": "likely.windowing",
-    "export": "likely.exports.exporting",
-    "changes": "likely.evaluate.changing",
+    "Sureness": "likely.apply.explain.sureness",
+    "sureness": "likely.apply.explain.sureness",
+    "Window": "likely.apply.streams.window",
+    "export": "likely.portable.languages.export",
+    "changes": "likely.evaluate.drift.changing",
 }
 
 

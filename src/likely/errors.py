@@ -86,10 +86,17 @@ def masked(sentence: str) -> str:
 def nearest(name: str, names: Iterable[str], most: int = 8) -> str:
     """The end of a sentence that suggests the nearest existing name, or lists the names where there are few."""
     known = list(names)
-    close = get_close_matches(name, known, n=1, cutoff=0.6) or [k for k in known if k.casefold() == name.casefold()]
+    close = get_close_matches(name, known, n=1, cutoff=0.6) or _begun(name, known)
     if close:
         return f"Did you mean {shown(close[0])}?"
     if not known:
         return "There are no columns."
     listed = ", ".join(shown(k, 30) for k in known[:most])
     return f"There are: {listed}{' …' if len(known) > most else ''}."
+
+
+def _begun(name: str, known: list[str]) -> list[str]:
+    """The one name that begins like this, whatever its case; none where several do."""
+    start = name.casefold()
+    longer = [k for k in known if len(start) >= 3 and k.casefold().startswith(start)]
+    return [k for k in known if k.casefold() == start] or (longer if len(longer) == 1 else [])

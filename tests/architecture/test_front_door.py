@@ -10,8 +10,8 @@ import pytest
 # The public names of the package. A change here is a change for users: write it into CHANGELOG.md.
 EXPECTED = [
     "Auto",
-    "Tuned",
-    "Pooled",
+    "TunedNaiveBayes",
+    "LinearDiscriminant",
     "FullBayes",
     "Density",
     "Decision",
@@ -22,7 +22,7 @@ EXPECTED = [
     "drift",
     "Knowledge",
     "LikelyError",
-    "Linear",
+    "LeastSquares",
     "Logistic",
     "Regression",
     "regress",
@@ -39,7 +39,7 @@ EXPECTED = [
     "Summary",
     "Text",
     "Tokens",
-    "Tree",
+    "TreeAugmented",
     "compare",
     "counterfactual",
     "database",

@@ -93,7 +93,7 @@ def test_set_says_the_same_as_block(run, examples: Path, tmp_path) -> None:
         (["--block", 'a,"b'], "not a line of CSV"),
         (["--set", "blocks=outlook"], "no list of blocks"),
         (["--set", "blocks=[[1]]"], "not the name of a column"),
-        (["--learner", "Tree", "--block", "outlook,windy"], "Tree has no setting 'blocks'"),
+        (["--learner", "TreeAugmented", "--block", "outlook,windy"], "TreeAugmented has no setting 'blocks'"),
         (["--m-estimate", "2", "--pseudo-count", "1"], "--m-estimate takes the place of --pseudo-count"),
         (["--set", "m-estimate=2", "--pseudo-count", "1"], "--m-estimate takes the place of --pseudo-count"),
         (["--type", "windy=nominal of dates"], "cannot be read as 'nominal of dates'"),
@@ -112,6 +112,6 @@ def test_numbers_together(run, examples: Path, tmp_path) -> None:
     told = run("show", "m.likely", "petal_width").done().out
     assert "has no spread" not in told and "The model takes petal_width together with petal_length" in told
     mixed = ["--type", "petal_width=nominal", *block]
-    run("fit", where, "species", *mixed, "-o", "x.likely").refused("either levels or numbers", "Tree")
+    run("fit", where, "species", *mixed, "-o", "x.likely").refused("either levels or numbers", "TreeAugmented")
     twice = run("look", where, "species", "--block", "petal_length,petal_width,sepal_length,sepal_width").done().out
     assert "repeat each other" not in twice

@@ -13,14 +13,14 @@ from likely.models.learners import learner_written
 
 def test_learners_with_settings(run, examples) -> None:
     iris = examples / "iris.csv"
-    asked = ["Neighbors(k=3, distance='city-block')", "Neighbors( k = 1, )", "NaiveBayes, kernel", "Tree()"]
+    asked = ["Neighbors(k=3, distance='city-block')", "Neighbors( k = 1, )", "NaiveBayes, kernel", "TreeAugmented()"]
     ran = run("compare", iris, "species", "--json", *(x for name in asked for x in ("--learner", name))).done()
     found = {one["name"]: (one["learner"], one["settings"]) for one in json.loads(ran.out)["learners"]}
     assert found == {
         asked[0]: ("Neighbors", {"k": 3, "distance": "city-block"}),
         asked[1]: ("Neighbors", {"k": 1}),
         asked[2]: ("NaiveBayes", {"numbers": "kernel"}),
-        asked[3]: ("Tree", {}),
+        asked[3]: ("TreeAugmented", {}),
     }
     same = likely.compare(iris, "species", {"three": likely.Neighbors(k=3, distance="city-block")})
     (one,) = (one for one in json.loads(ran.out)["learners"] if one["name"] == asked[0])
@@ -66,7 +66,15 @@ def test_how_searches_ended_stands_under_the_table(run, examples) -> None:
 
 
 @pytest.mark.parametrize(
-    "learners", [{}, [likely.Tree()], {"it": likely.Tree}, {"it": "Tree"}, {3: likely.Tree()}, likely.Tree()]
+    "learners",
+    [
+        {},
+        [likely.TreeAugmented()],
+        {"it": likely.TreeAugmented},
+        {"it": "TreeAugmented"},
+        {3: likely.TreeAugmented()},
+        likely.TreeAugmented(),
+    ],
 )
 def test_learners_that_are_no_dict_of_learners(learners) -> None:
     with pytest.raises(SettingError, match="learners"):

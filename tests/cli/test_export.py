@@ -42,7 +42,7 @@ def test_sql_takes_its_words(model, run) -> None:
 
 
 def test_what_cannot_be_said_is_refused(model, run) -> None:
-    run("fit", "t.csv", "play", "--learner", "Tree", "-o", "tree.likely").done()
+    run("fit", "t.csv", "play", "--learner", "TreeAugmented", "-o", "tree.likely").done()
     for to in ("sql", "onnx", "pmml"):
         run("export", "tree.likely", "--to", to).refused("cannot say", "python")
     run("export", "tree.likely", "--to", "json").refused("cannot say", "form")

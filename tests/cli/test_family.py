@@ -18,22 +18,22 @@ SETTINGS = {
     "NaiveBayes": ["numbers=kernel"],
     "Prior": ["pseudo_count=1"],
     "FullBayes": ["shrinkage=auto"],
-    "Pooled": ["shrinkage=0.1"],
-    "Tree": ["pseudo_count=0.5"],
+    "LinearDiscriminant": ["shrinkage=0.1"],
+    "TreeAugmented": ["pseudo_count=0.5"],
     "OneDependence": ["minimum=2"],
-    "Linear": ["mode=pairwise"],
+    "LeastSquares": ["mode=pairwise"],
     "Logistic": ["ridge=0.5"],
     "Neighbors": ["k=3", "distance='city-block'"],
     "Mixture": ['members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'],
-    "Gibbs": ['members=["NaiveBayes", "Tree"]', "weights=held-out", "seed=3"],
+    "Gibbs": ['members=["NaiveBayes", "TreeAugmented"]', "weights=held-out", "seed=3"],
     "Density": ["pseudo_count=0.5"],
     "OneRule": ["pseudo_count=0.5"],
-    "Tuned": ["parts=2"],
-    "Auto": ["parts=2", 'members=["Prior", "NaiveBayes", "Tree"]'],
+    "TunedNaiveBayes": ["parts=2"],
+    "Auto": ["parts=2", 'members=["Prior", "NaiveBayes", "TreeAugmented"]'],
 }
-CHOOSING = ("Auto", "Tuned")
+CHOOSING = ("Auto", "TunedNaiveBayes")
 """Their spec is what they chose."""
-GENERATIVE = ("OneRule", "NaiveBayes", "FullBayes", "Pooled", "Tree", "OneDependence", "Density")
+GENERATIVE = ("OneRule", "NaiveBayes", "FullBayes", "LinearDiscriminant", "TreeAugmented", "OneDependence", "Density")
 SEARCHED = ("Logistic", "Gibbs")
 """What rows taught them cannot be derived from a summary."""
 UGLY = (
@@ -63,8 +63,8 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     asked = [] if name == "Density" else [target]
     ran = run("fit", data, *asked, "--learner", name, *settings(name), "-o", "m.likely")
     mixed = table == "weather_mixed"
-    if (name == "Pooled" and table != "iris") or (name == "FullBayes" and mixed):
-        ran.refused("out of place", "NaiveBayes, Tree")
+    if (name == "LinearDiscriminant" and table != "iris") or (name == "FullBayes" and mixed):
+        ran.refused("out of place", "NaiveBayes, TreeAugmented")
         return
     ran.done()
     assert "the class ''" not in ran.err and ("class" in ran.err) == (name != "Density")
@@ -90,7 +90,7 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     else:
         ran = run("predict", "m.likely", data).done()
         assert run("predict", "again.likely", data).done().out == ran.out
-        assert ("no probabilities" in ran.err) == (name == "Linear")
+        assert ("no probabilities" in ran.err) == (name == "LeastSquares")
         shares = [[float(x) for x in row[1:]] for row in list(csv.reader(io.StringIO(ran.out)))[1:] if row[0]]
         assert all(math.isclose(sum(row), 1, rel_tol=1e-9) for row in shares)
 
@@ -136,7 +136,7 @@ def test_what_was_chosen_is_a_spec_that_gives_the_same_answers(name, table, run,
     assert again.posterior(data).matrix.tolist() == one.posterior(data).matrix.tolist()
 
 
-@pytest.mark.parametrize("name", ["Tree", "OneDependence"])
+@pytest.mark.parametrize("name", ["TreeAugmented", "OneDependence"])
 def test_a_density_over_levels_sums_to_one(name, run, write, tmp_path) -> None:
     write("t.csv", "a,b,y\n" + "".join(f"{'uv'[k % 2]},{'xyz'[k % 3]},{'pq'[k % 5 < 2]}\n" for k in range(40)))
     run("fit", "t.csv", "y", "--learner", name, "-o", "m.likely").done()
@@ -146,7 +146,7 @@ def test_a_density_over_levels_sums_to_one(name, run, write, tmp_path) -> None:
     assert math.fsum(map(math.exp, values)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["Tree", "Neighbors", "NaiveBayes", "Prior"])
+@pytest.mark.parametrize("name", ["TreeAugmented", "Neighbors", "NaiveBayes", "Prior"])
 def test_a_prior_that_was_given_is_shown(name, run, examples) -> None:
     run("fit", examples / "weather.csv", "play", "--learner", name, "--set", "prior=uniform", "-o", "m.likely").done()
     tables = json.loads(run("show", "m.likely", "--json").done().out)["tables"]
@@ -154,7 +154,7 @@ def test_a_prior_that_was_given_is_shown(name, run, examples) -> None:
 
 
 def test_an_attribute_of_a_model_without_tables_shows_the_training_rows(run, examples) -> None:
-    run("fit", examples / "weather_mixed.csv", "play", "--learner", "Tree", "-o", "m.likely").done()
+    run("fit", examples / "weather_mixed.csv", "play", "--learner", "TreeAugmented", "-o", "m.likely").done()
     assert "share in training of each level" in run("show", "m.likely", "outlook").done().out
     (row, _) = json.loads(run("show", "m.likely", "temperature", "--json").done().out)["tables"][0]["rows"]
     assert (row["mean"], row["sd"]) == ("74.6", "7.893")
@@ -163,7 +163,7 @@ def test_an_attribute_of_a_model_without_tables_shows_the_training_rows(run, exa
     assert page["tables"][0]["rows"][0].keys() == {"level", "n", "P(level)"}
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("FullBayes", "Pooled", "Mixture", "Gibbs")])
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("FullBayes", "LinearDiscriminant", "Mixture", "Gibbs")])
 def test_names_that_no_one_should_give(name, run, write, tmp_path) -> None:
     write("t.csv", UGLY)
     target = [] if name == "Density" else ["y\n="]
@@ -196,20 +196,29 @@ def test_compare_as_a_table_and_as_json(run, examples) -> None:
             assert one["refused"] in ran.refused().err
         else:
             assert json.loads(ran.done().out)["scores"] == one["scores"]
-    ran = run("compare", examples / "iris.csv", "species", "--learner", "Pooled", "--learner", "Tree", "--json").done()
-    assert [one["name"] for one in json.loads(ran.out)["learners"]] == ["Pooled", "Tree"]
+    ran = run(
+        "compare",
+        examples / "iris.csv",
+        "species",
+        "--learner",
+        "LinearDiscriminant",
+        "--learner",
+        "TreeAugmented",
+        "--json",
+    ).done()
+    assert [one["name"] for one in json.loads(ran.out)["learners"]] == ["LinearDiscriminant", "TreeAugmented"]
 
 
 def test_compare_refuses_in_sentences(run, examples, write) -> None:
     weather = examples / "weather.csv"
-    run("compare", weather, "play", "--learner", "Tre").refused("no learner 'Tre'", "Did you mean 'Tree'")
-    run("compare", weather, "play", "--learner", "TAN").refused("'Tree'", "'OneDependence'", "'Prior'")
-    run("compare", weather, "play", "--learner", "Pooled").refused("takes numbers only")
+    run("compare", weather, "play", "--learner", "Tre").refused("no learner 'Tre'", "Did you mean 'TreeAugmented'")
+    run("compare", weather, "play", "--learner", "TAN").refused("'TreeAugmented'", "'OneDependence'", "'Prior'")
+    run("compare", weather, "play", "--learner", "LinearDiscriminant").refused("takes numbers only")
     run("compare", weather, "play", "--learner", "Density").refused("no target")
     run("compare", weather, "play", "--learner", "Mixture").refused("needs the setting members")
     run("compare", weather, "ply").refused("Did you mean 'play'")
     run("compare", examples / "iris.csv", "petal_length").refused("likely regress")
-    run("fit", examples / "iris.csv", "petal_length", "--learner", "Linear", "-o", "m").refused("likely regress")
+    run("fit", examples / "iris.csv", "petal_length", "--learner", "LeastSquares", "-o", "m").refused("likely regress")
     write("one.csv", "a,y\n1,p\n2,p\n")
     run("compare", "one.csv", "y").refused("the same class 'p'")
 
@@ -217,27 +226,27 @@ def test_compare_refuses_in_sentences(run, examples, write) -> None:
 @pytest.mark.parametrize(
     ("name", "setting", "words"),
     [
-        ("Tree", "pseudocount=1", ["no setting 'pseudocount'", "Did you mean 'pseudo_count'"]),
-        ("Tree", "pseudo_count=abc", ["pseudo_count", "finite number"]),
-        ("Tree", "pseudo_count=true", ["pseudo_count is 'True'. It must be a finite number"]),
-        ("Tree", "root=outlok", ["Did you mean 'outlook'"]),
-        ("Tree", "root=5", ["root of Tree cannot be '5'"]),
-        ("Tree", "prior=odd", ["prior of Tree cannot be 'odd'", "'observed'"]),
-        ("Tree", "pseudo_count", ["no equals sign"]),
-        ("Tree", "x=" + "[" * 5000, ["no setting 'x'"]),
+        ("TreeAugmented", "pseudocount=1", ["no setting 'pseudocount'", "Did you mean 'pseudo_count'"]),
+        ("TreeAugmented", "pseudo_count=abc", ["pseudo_count", "finite number"]),
+        ("TreeAugmented", "pseudo_count=true", ["pseudo_count is 'True'. It must be a finite number"]),
+        ("TreeAugmented", "root=outlok", ["Did you mean 'outlook'"]),
+        ("TreeAugmented", "root=5", ["root of TreeAugmented cannot be '5'"]),
+        ("TreeAugmented", "prior=odd", ["prior of TreeAugmented cannot be 'odd'", "'observed'"]),
+        ("TreeAugmented", "pseudo_count", ["no equals sign"]),
+        ("TreeAugmented", "x=" + "[" * 5000, ["no setting 'x'"]),
         ("Prior", "pseudo_count=-1", ["pseudo_count", "zero or more"]),
         ("Neighbors", "k=0", ["k is '0'"]),
         ("Neighbors", "k=2.5", ["whole number"]),
         ("Neighbors", "attribute_weights={outlok=1}", ["Did you mean 'outlook'"]),
-        ("Linear", "mode=both", ["multi, pairwise"]),
+        ("LeastSquares", "mode=both", ["multi, pairwise"]),
         ("Logistic", "ridge=-1", ["ridge"]),
         ("FullBayes", "shrinkage=2", ["shrinkage", "between 0 and 1"]),
         ("FullBayes", "prior={yes=0.5,no=0.6}", ["sums to 1.1"]),
         ("Mixture", "members=[]", ["no members"]),
         ("Mixture", "weights=held-out", ["needs the setting members"]),
-        ("Mixture", 'members=["Linear"]', ["not probabilities"]),
-        ("Mixture", 'members=[{name="Tree",x=1}]', ["Tree has no setting 'x'"]),
-        ("Gibbs", 'members=["NaiveBayes","Tree"]', ["evidence of 'Tree'", "held-out"]),
+        ("Mixture", 'members=["LeastSquares"]', ["not probabilities"]),
+        ("Mixture", 'members=[{name="TreeAugmented",x=1}]', ["TreeAugmented has no setting 'x'"]),
+        ("Gibbs", 'members=["NaiveBayes","TreeAugmented"]', ["evidence of 'TreeAugmented'", "held-out"]),
         ("Density", "density=naive", ["takes no target"]),
     ],
 )
@@ -275,7 +284,7 @@ def test_hard_tables_give_a_defined_result_or_a_sentence(table, run, write) -> N
         ran = run("fit", "t.csv", "y", "--learner", name, *weight, "-o", "m.likely")
         if ran.code:
             ran.refused("out of place")
-            assert name in ("Pooled", "FullBayes")
+            assert name in ("LinearDiscriminant", "FullBayes")
             continue
         for data in ("t.csv", "new.csv"):
             found = run("predict", "m.likely", data).done().out.splitlines()[1:]
@@ -295,21 +304,23 @@ def test_what_was_special_is_told(run, write) -> None:
         write("t.csv", BAD[table])
         return str(run("fit", "t.csv", "y", "--learner", name, *more, "-o", "m.likely").done().err)
 
-    assert "held up by variance_floor" in told("wide", "FullBayes") and "variance_floor" in told("singular", "Pooled")
-    assert "collinear" in told("wide", "Linear")
+    assert "held up by variance_floor" in told("wide", "FullBayes") and "variance_floor" in told(
+        "singular", "LinearDiscriminant"
+    )
+    assert "collinear" in told("wide", "LeastSquares")
     assert "separable" in told("separable", "Logistic") and "separable" in told(
         "separable", "Logistic", "--set", "ridge=0"
     )
     assert "fewer than k = 99" in told("separable", "Neighbors", "--set", "k=99")
     told("levels", "FullBayes")
     assert "1,000,000,000,000 in all" in run("show", "m.likely").done().out
-    assert "left out: no cut" in told("holes", "Tree")
-    assert "only NaiveBayes learns" in told("text", "Tree")
+    assert "left out: no cut" in told("holes", "TreeAugmented")
+    assert "only NaiveBayes learns" in told("text", "TreeAugmented")
 
 
 def test_a_pair_of_classes_that_disagrees_gives_no_answer(run, examples) -> None:
     run(
-        "fit", examples / "iris.csv", "species", "--learner", "Linear", "--set", "mode=pairwise", "-o", "m.likely"
+        "fit", examples / "iris.csv", "species", "--learner", "LeastSquares", "--set", "mode=pairwise", "-o", "m.likely"
     ).done()
     ran = run(
         "predict", "m.likely", "-", stdin=b"sepal_length,sepal_width,petal_length,petal_width\n9,0.1,1,9\n"
@@ -317,8 +328,10 @@ def test_a_pair_of_classes_that_disagrees_gives_no_answer(run, examples) -> None
     assert ("no class beats all others" in ran.err) == (",,," in ran.out)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("Mixture", "Gibbs", "Density", "Pooled")])
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("Mixture", "Gibbs", "Density", "LinearDiscriminant")])
 def test_a_look_names_the_learner(name, run, examples) -> None:
     out = run("look", examples / "weather.csv", "play", "--learner", name).done().out
-    called = {"NaiveBayes": "Naive Bayes", "Linear": "Least squares", "Neighbors": "Neighbour voting"}.get(name, "")
+    called = {"NaiveBayes": "Naive Bayes", "LeastSquares": "Least squares", "Neighbors": "Neighbour voting"}.get(
+        name, ""
+    )
     assert re.search(rf"\n{called}[\w -]* names the right class of \d+", out)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from likely.cli.commands import COMMANDS, commands
+from likely.cli.listing import COMMANDS, commands
 
 ROOT = Path(__file__).resolve().parents[2]
 

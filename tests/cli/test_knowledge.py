@@ -143,7 +143,7 @@ def test_knowledge_as_a_setting(run, examples) -> None:
         (("worth = 20", "worth = 20\n[[knowledge]]" + KNOW.split("[[knowledge]]")[-1]), "twice"),
         (("0.99}", "0.999}"), "more than 1"),
         (("0.99}", "0.9}"), "no other class"),
-        (("[[knowledge]]\nworth = 1000", '[learner]\nname="Tree"\n[[knowledge]]\nworth = 1000'), "'Tree'"),
+        (("[[knowledge]]\nworth", '[learner]\nname="TreeAugmented"\n[[knowledge]]\nworth'), "'TreeAugmented'"),
         (("[[knowledge]]\nworth = 1000", '[learner]\nname="NaiveBayes"\nknowledge=[]\n[[knowledge]]\nworth = 1000'),
          "twice"),
         (('target = "disease"', "knowledge = 3"), "not TOML"),
@@ -176,9 +176,9 @@ def test_what_is_refused(known, run, write, tmp_path) -> None:
 
 def test_learning_is_for_any_model_and_summary(run, write, examples, tmp_path) -> None:
     header, *rows = (examples / "weather.csv").read_text().splitlines(keepends=True)
-    run("fit", examples / "weather.csv", "play", "--learner", "Tree", "-o", "all.likely").done()
+    run("fit", examples / "weather.csv", "play", "--learner", "TreeAugmented", "-o", "all.likely").done()
     for k in range(2):
         write(f"{k}.csv", header + "".join(rows[k::2]))
-    run("fit", "0.csv", "play", "--learner", "Tree", "--schema", "all.likely", "-o", "half.likely").done()
+    run("fit", "0.csv", "play", "--learner", "TreeAugmented", "--schema", "all.likely", "-o", "half.likely").done()
     assert "14 rows, 7 of them new" in run("learn", "half.likely", "1.csv", "-o", "whole.likely").done().err
     assert (tmp_path / "whole.likely").read_bytes() == (tmp_path / "all.likely").read_bytes()

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import likely
-from likely.cli.commands import commands
+from likely.cli.listing import commands
 from likely.errors import SettingError
 
 

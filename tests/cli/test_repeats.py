@@ -64,7 +64,7 @@ def test_explain_says_how_sure_it_is(run, ugly, examples) -> None:
     assert told["level"] == 0.5 and 0.4 < told["classes"]["no"]["low"] < told["classes"]["no"]["probability"]
     assert told["thinnest"] == {"attribute": "temperature", "value": "cool", "class": "no", "cases": 1.0}
     run("explain", "w.likely", *row, "--level", "1").refused("--level")
-    run("fit", str(examples / "weather.csv"), "play", "--learner", "Tree", "-o", "t.likely").done()
+    run("fit", str(examples / "weather.csv"), "play", "--learner", "TreeAugmented", "-o", "t.likely").done()
     assert "How sure of the number" not in run("explain", "t.likely", *row).done().out
     assert json.loads(run("explain", "t.likely", *row, "--json").done().out)["sureness"] is None
     run("fit", ugly, "tar get", "--learner", "NaiveBayes", "-o", "u.likely").done()

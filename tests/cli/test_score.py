@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import likely
-from likely.scoring import score_table
+from likely.apply.score import score_table
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -65,7 +65,7 @@ def test_a_classifier_gives_its_evidence(examples: Path, tmp_path: Path) -> None
 
 
 def test_a_model_without_a_density_says_so(examples: Path) -> None:
-    model = likely.fit(examples / "weather.csv", "play", likely.Linear())
+    model = likely.fit(examples / "weather.csv", "play", likely.LeastSquares())
     for ask in (model.log_density, lambda data: score_table(model, data)):
         with pytest.raises(likely.LikelyError, match="not how probable the row is"):
             ask(examples / "weather.csv")

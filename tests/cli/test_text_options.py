@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.spec import read_spec
+from likely.apply.spec import read_spec
 
 NAME = 'the "body"=[red]'
 
@@ -74,7 +74,7 @@ def test_options_reach_the_model(mails: Path, run, tmp_path: Path) -> None:  # t
         (["--vocabulary", "0"], "cannot be held"),
         (["--most-words", "0"], "whole number"),
         (["--text", "bernoulli", "--damping", "log"], "have no place"),
-        (["--learner", "Tree", "--text", "bernoulli"], "Tree has no setting 'text'"),
+        (["--learner", "TreeAugmented", "--text", "bernoulli"], "TreeAugmented has no setting 'text'"),
         (["--set", "text={modell='complement'}"], "Did you mean 'model'"),
         (["--set", "text=poisson"], "must be one of"),
     ],
@@ -85,7 +85,7 @@ def test_what_is_wrong_is_a_sentence(mails: Path, run, tmp_path: Path, options: 
 
 
 def test_other_learners_say_that_text_is_left_out(mails: Path, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    done = run("fit", mails, "label", "-o", tmp_path / "t.likely", "--learner", "Tree")
+    done = run("fit", mails, "label", "-o", tmp_path / "t.likely", "--learner", "TreeAugmented")
     assert done.code == 0 and "only NaiveBayes learns; it is left out" in " ".join(done.err.split())
 
 

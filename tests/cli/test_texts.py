@@ -54,7 +54,7 @@ def test_look_without_words(run, write, examples) -> None:
 
 def test_other_learners_say_that_they_leave_text_out(run, write) -> None:
     write("mails.csv", mails())
-    for learner in ("Tree", "Logistic", "Neighbors"):
+    for learner in ("TreeAugmented", "Logistic", "Neighbors"):
         told = run("look", "mails.csv", "label", "--learner", learner).done().out
         assert "'body' is free text" in told, learner
 
@@ -173,11 +173,11 @@ def test_every_learner_that_leaves_text_out_says_so(run, write) -> None:
     write("mails.csv", mails())
     sentence = "'body' is free text, from which only NaiveBayes learns"
     members = 'members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'
-    for learner in (("Tree",), ("Neighbors",), *((m, "--set", members) for m in ("Mixture", "Gibbs"))):
+    for learner in (("TreeAugmented",), ("Neighbors",), *((m, "--set", members) for m in ("Mixture", "Gibbs"))):
         told = run("fit", "mails.csv", "label", "-o", "m.likely", "--learner", *learner).done().err
         assert told.count(sentence) == 1, learner
         assert run("show", "m.likely").done().out.count(sentence) == 1, learner
-    told = run("compare", "mails.csv", "label", "--learner", "Tree", "--learner", "Prior").done().out
+    told = run("compare", "mails.csv", "label", "--learner", "TreeAugmented", "--learner", "Prior").done().out
     assert told.count(f"{sentence}; the others leave it out.") == 1
 
 

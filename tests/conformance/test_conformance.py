@@ -75,9 +75,9 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "a block of numbers": likely.NaiveBayes(blocks=((WIND, "z"),), missing="level"),
     "prior": likely.Prior(),
     "logistic": likely.Logistic(ridge=0.1),
-    "linear": likely.Linear(),
-    "duels": likely.Linear(mode="pairwise"),
-    "tree": likely.Tree(),
+    "linear": likely.LeastSquares(),
+    "duels": likely.LeastSquares(mode="pairwise"),
+    "tree": likely.TreeAugmented(),
 }
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
@@ -165,14 +165,14 @@ def test_sql_of_numbers_at_both_ends_of_the_range(server: Postgres) -> None:
     ends = [1e300, 5e-324, -1.7e308, 1e-200, 0.0, 3.5]
     data = {"x": ends * 6, "t": ["a", "b", "c", "b"] * 9}
     rows = [{"x": v} for v in (*ends, 1.7e308, 1e154, 1e-290, -5e-324, None)]
-    for learner in (likely.NaiveBayes(), likely.Logistic(), likely.Linear()):
+    for learner in (likely.NaiveBayes(), likely.Logistic(), likely.LeastSquares()):
         model = likely.fit(data, "t", learner, types={"x": "number"})
         found = server.run(likely.export(model, "sql"), "rows", ["x"], ["double precision"], [[r["x"]] for r in rows])
         for row, (_, prediction, *chances) in zip(rows, found, strict=True):
             agree(model, row, [float(p) for p in chances], prediction)
 
 
-@pytest.mark.parametrize("learner", [likely.FullBayes(), likely.Pooled()])
+@pytest.mark.parametrize("learner", [likely.FullBayes(), likely.LinearDiscriminant()])
 def test_normal_densities_of_several_numbers(learner: Any, server: Postgres) -> None:
     rng = np.random.default_rng(2)
     names, mixed = ["a", "b", "c", "d"], rng.normal(size=(4, 4))
@@ -412,7 +412,9 @@ def test_python_by_itself(models: dict[str, Model], name: str, tmp_path: Path) -
 def test_what_is_not_installed_is_named(models: dict[str, Model], monkeypatch: pytest.MonkeyPatch) -> None:
     for to, library in (("sql", "sqlglot"), ("onnx", "onnx")):
         with monkeypatch.context() as patch:
-            for name in [n for n in sys.modules if n.startswith("likely.exports.") and not n.endswith(".exporting")]:
+            for name in [
+                n for n in sys.modules if n.startswith("likely.portable.languages.") and not n.endswith(".export")
+            ]:
                 patch.delitem(sys.modules, name)
             patch.setitem(sys.modules, library, None)
             with pytest.raises(SettingError, match=rf"pip install 'likely\[{to}\]'"):

@@ -62,7 +62,7 @@ def test_pages_show_what_they_compute(site: Path) -> None:
 
 def test_every_command_and_public_name_has_its_place(site: Path) -> None:
     import likely
-    from likely.cli.commands import COMMANDS
+    from likely.cli.listing import COMMANDS
 
     commands = text_of(site / "cli.html")
     assert not [name for name in COMMANDS if f"likely {name}" not in commands]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.dealing import Stratified as Dealer
-from likely.evaluate.scores import Scorer, Scores
+from likely.evaluate.crossval.dealing import Stratified as Dealer
+from likely.evaluate.scores.scores import Scorer, Scores
 from likely.models.field import MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
 from likely.models.model import Search
-from likely.report.compared import of_comparison
+from likely.present.report.compared import of_comparison
 from likely.table.source import open_source
 
 MEMBERS = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))
@@ -25,11 +25,11 @@ SUMS = {
     "kernel": likely.NaiveBayes(numbers="kernel"),
     "binned": likely.NaiveBayes(numbers="binned"),
     "FullBayes": likely.FullBayes(shrinkage="auto"),
-    "Pooled": likely.Pooled(),
-    "Tree": likely.Tree(),
+    "LinearDiscriminant": likely.LinearDiscriminant(),
+    "TreeAugmented": likely.TreeAugmented(),
     "OneDependence": likely.OneDependence(),
-    "multi": likely.Linear(),
-    "pairwise": likely.Linear(mode="pairwise", ridge=1.0),
+    "multi": likely.LeastSquares(),
+    "pairwise": likely.LeastSquares(mode="pairwise", ridge=1.0),
     "Neighbors": likely.Neighbors(k=3),
     "Mixture": likely.Mixture(MEMBERS),
 }
@@ -97,7 +97,9 @@ def test_scores_are_those_of_refitting_to_the_last_bit(
     record = likely.compare(rows, target, SUMS, folds=folds, seed=seed)
     learned = {one.name: one.scores for one in record.learners if one.scores is not None}
     refused = {one.name: one.refused for one in record.learners if one.scores is None}
-    expected = {"iris": set(), "weather": {"Pooled"}, "weather_mixed": {"Pooled", "FullBayes"}}[name]
+    expected = {"iris": set(), "weather": {"LinearDiscriminant"}, "weather_mixed": {"LinearDiscriminant", "FullBayes"}}[
+        name
+    ]
     assert refused.keys() == expected and all("out of place" in why for why in refused.values())
     for title, scores in learned.items():
         assert scores == refitted(rows, target, SUMS[title], folds, seed), title
@@ -105,7 +107,7 @@ def test_scores_are_those_of_refitting_to_the_last_bit(
 
 def test_missing_cells_weights_and_a_class_of_one_fold() -> None:
     rows = some_rows(120)
-    learners = {n: x for n, x in SUMS.items() if n not in ("FullBayes", "Pooled")}
+    learners = {n: x for n, x in SUMS.items() if n not in ("FullBayes", "LinearDiscriminant")}
     record = likely.compare(rows, "y", learners, folds=4, weight="w")
     assert not [one for one in record.learners if one.refused]
     for one in record.learners:
@@ -146,7 +148,7 @@ def test_threads_and_the_order_of_learners_change_nothing() -> None:
     assert len(told) == 1
     (text,) = told
     found = json.loads(text)
-    assert [one["name"] for one in found["learners"]][-2:] == ["FullBayes", "Pooled"]
+    assert [one["name"] for one in found["learners"]][-2:] == ["FullBayes", "LinearDiscriminant"]
     some = dict(reversed(SUMS.items()))
     assert {o.name: o.scores for o in likely.compare(rows, "y", some, folds=3, weight="w").learners} == {
         o.name: o.scores for o in likely.compare(rows, "y", SUMS, folds=3, weight="w").learners
@@ -161,9 +163,12 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     assert [one.scores is None for one in record.learners] == sorted(one.scores is None for one in record.learners)
     page = of_comparison(record)
     assert "gives the best probabilities, over 14 rows in 7 folds" in page.headline
-    assert "Linear gives scores, not probabilities; its log loss is theirs." in page.remarks
+    assert "LeastSquares gives scores, not probabilities; its log loss is theirs." in page.remarks
     assert "corrected resampled t" in page.remarks[0] and "Not told apart from" in page.remarks[1]
-    assert [r.split(" is not")[0] for r in page.remarks if " is not in the table" in r] == ["FullBayes", "Pooled"]
+    assert [r.split(" is not")[0] for r in page.remarks if " is not in the table" in r] == [
+        "FullBayes",
+        "LinearDiscriminant",
+    ]
 
 
 def test_where_nothing_helps_the_headline_says_so() -> None:

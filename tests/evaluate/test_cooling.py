@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.cooling import LEAST_ROWS, PARTS
-from likely.models.tempering import temperature_of, tempered
-from likely.report.looking import of_look
+from likely.evaluate.scores.temperature import LEAST_ROWS, PARTS
+from likely.models.pool.tempering import temperature_of, tempered
+from likely.present.report.looking import of_look
 
 
 def thrice(rows: int = 900, seed: int = 0, classes: str = "pq") -> dict[str, list[Any]]:
@@ -69,9 +69,9 @@ def test_the_number_of_a_row_was_learned_without_its_fold() -> None:
 
 
 def _gathered(table: dict[str, list[Any]], folds: int) -> Any:
-    from likely.drafting import Reading, draft, opened
-    from likely.evaluate.dealing import Folds
-    from likely.evaluate.validate import validate
+    from likely.evaluate.crossval.dealing import Folds
+    from likely.evaluate.crossval.validate import validate
+    from likely.intake.schema import Reading, draft, opened
 
     reading = Reading("y")
     source = opened(table, reading)
@@ -98,7 +98,7 @@ def test_other_ways_to_deal_and_weigh() -> None:
     assert likely.look(table, "y", repeats=2).tempered is None
     heavy = likely.look({**table, "w": [2.0] * 600}, "y", weight="w")
     assert heavy.tempered.temperature == pytest.approx(likely.look(table, "y").tempered.temperature, rel=0.02)
-    for learner in (likely.NaiveBayes(pseudo_count=2), likely.Tree(), likely.NaiveBayes(temperature=0.9)):
+    for learner in (likely.NaiveBayes(pseudo_count=2), likely.TreeAugmented(), likely.NaiveBayes(temperature=0.9)):
         assert likely.look(table, "y", learner).tempered is None, "a learner that was asked for is judged as it is"
 
 
@@ -122,9 +122,9 @@ def test_a_class_that_one_fold_has_alone_changes_nothing_else() -> None:
 def test_the_page_says_so_and_its_what_if_is_the_weighed_model() -> None:
     import json
 
-    from likely.page.writing import page
     from likely.portable.scoring import posterior
     from likely.portable.writing import portable_of
+    from likely.present.page.writing import page
 
     table = thrice()
     record = likely.look(table, "y", picture=True)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.evaluate.copies import Copied, text_hashes
-from likely.sums.vocabulary import Vocabulary
+from likely.evaluate.troubles.copies import Copied, text_hashes
+from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import texts
-from likely.table.tokens import words_of
+from likely.table.words.tokens import words_of
 
 RICH = st.text(
     st.one_of(st.sampled_from("aAbB zZ.,_09ΣσςİıéÉ\n\t\x00-߿́漢😀"), st.characters(exclude_categories=["Cs"]))

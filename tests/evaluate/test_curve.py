@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import SettingError
-from likely.evaluate.dealing import Stratified as Dealer
-from likely.evaluate.lessons import each_fold, growing
-from likely.evaluate.scores import Scorer, Scores
+from likely.evaluate.crossval.dealing import Stratified as Dealer
+from likely.evaluate.crossval.lessons import each_fold, growing
+from likely.evaluate.scores.scores import Scorer, Scores
 from likely.evaluate.trend import fitted, trend
 from likely.models.model import Search
 from likely.table.source import open_source
@@ -27,10 +27,12 @@ SUMS = {
     "kernel": likely.NaiveBayes(numbers="kernel"),
     "binned": likely.NaiveBayes(numbers="binned"),
     "blocks": likely.NaiveBayes(blocks=(("x", "z"),)),
-    "Pooled": likely.Pooled(ridge=1.0) if "ridge" in likely.Pooled.__dataclass_fields__ else likely.Pooled(),
-    "Tree": likely.Tree(),
+    "LinearDiscriminant": likely.LinearDiscriminant(ridge=1.0)
+    if "ridge" in likely.LinearDiscriminant.__dataclass_fields__
+    else likely.LinearDiscriminant(),
+    "TreeAugmented": likely.TreeAugmented(),
     "OneDependence": likely.OneDependence(),
-    "Linear": likely.Linear(ridge=1.0),
+    "LeastSquares": likely.LeastSquares(ridge=1.0),
     "Neighbors": likely.Neighbors(k=3),
     "Mixture": likely.Mixture((likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))),
 }
@@ -98,7 +100,7 @@ def sizes_of(found: Any) -> list[int]:
 @pytest.mark.parametrize("name", SUMS)
 def test_every_point_is_that_of_refitting_to_the_last_bit(name: str) -> None:
     rows = [row for row in some_rows(210, 1) if row["y"] != "rare"]
-    if name == "Pooled":
+    if name == "LinearDiscriminant":
         rows = [{n: v for n, v in row.items() if n != "k"} for row in rows]
     found = likely.curve(rows, "y", SUMS[name], seed=3)
     assert found.parts == 40 and len(found.points) >= 4
@@ -108,7 +110,7 @@ def test_every_point_is_that_of_refitting_to_the_last_bit(name: str) -> None:
 
 def test_weights_missing_classes_and_a_rare_one() -> None:
     rows = some_rows(300, 2, weights=True)
-    for learner in (likely.NaiveBayes(), likely.Tree(), likely.Neighbors(k=3)):
+    for learner in (likely.NaiveBayes(), likely.TreeAugmented(), likely.Neighbors(k=3)):
         found = likely.curve(rows, "y", learner, weight="w")
         for point, size in zip(found.points, sizes_of(found), strict=True):
             assert list(point.folds) == refitted(rows, learner, found, size, "w"), size
@@ -172,10 +174,10 @@ def test_lessons_of_cross_validation() -> None:
 
 def test_threads_and_the_memory_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = some_rows(2000, 5, weights=True)
-    for learner in (likely.NaiveBayes(), likely.Tree(), likely.Logistic()):
+    for learner in (likely.NaiveBayes(), likely.TreeAugmented(), likely.Logistic()):
         told = {likely.curve(rows, "y", learner, weight="w", threads=n).json() for n in (1, 2, 4)}
         with monkeypatch.context() as patch:
-            patch.setattr("likely.holding.MOST_BYTES", 0)
+            patch.setattr("likely.intake.row_cache.MOST_BYTES", 0)
             told.add(likely.curve(rows, "y", learner, weight="w", threads=2).json())
         assert len(told) == 1, learner
 
@@ -233,7 +235,7 @@ def test_what_is_too_little_for_a_learner_is_told() -> None:
 )
 def test_what_has_no_curve(table: dict[str, Any], said: str) -> None:
     with pytest.raises(likely.LikelyError, match=said):
-        likely.curve(table, "y", likely.Pooled() if "place" in said else None)
+        likely.curve(table, "y", likely.LinearDiscriminant() if "place" in said else None)
 
 
 @pytest.mark.parametrize("wrong", [{"folds": 1}, {"folds": 2.5}, {"folds": 51}, {"steps": 0}, {"steps": True}])

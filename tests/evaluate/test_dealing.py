@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.drafting import Reading, draft
 from likely.errors import LikelyError
-from likely.evaluate import validate as validation
-from likely.evaluate.dealing import Folds, dealt, set_apart
-from likely.evaluate.scores import Scorer, Scores
-from likely.evaluate.validate import validate
+from likely.evaluate.crossval import validate as validation
+from likely.evaluate.crossval.dealing import Folds, dealt, set_apart
+from likely.evaluate.crossval.validate import validate
+from likely.evaluate.scores.scores import Scorer, Scores
+from likely.intake.schema import Reading, draft
 from likely.table.source import open_source
 
 

@@ -11,10 +11,10 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 
 import likely
-from likely.drafting import Reading, draft
 from likely.errors import SettingError
-from likely.evaluate.dealing import Stratified as Dealer
-from likely.evaluate.folds import fold_sums
+from likely.evaluate.crossval.dealing import Stratified as Dealer
+from likely.evaluate.crossval.folds import fold_sums
+from likely.intake.schema import Reading, draft
 from likely.table.source import open_source
 
 

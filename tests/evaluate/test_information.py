@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 import likely
-from likely.evaluate.information import bin_edges, information
+from likely.evaluate.attributes.information import bin_edges, information
 from likely.table.bins import bin_labels, shortest
 
 

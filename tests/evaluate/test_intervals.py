@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely.evaluate.intervals import Parts, paired, resampled, wilson
-from likely.evaluate.repeating import holm
+from likely.evaluate.attributes.repeating import holm
+from likely.evaluate.scores.intervals import Parts, paired, resampled, wilson
 
 
 @given(st.integers(1, 5000), st.data())
@@ -80,7 +80,11 @@ def test_the_bounds_hold_the_truth_nineteen_times_of_twenty() -> None:
     for seed in range(60):
         y = rng.choice(["p", "q"], 150)
         table = {"x": (rng.normal(size=150) + (y == "p")).tolist(), "y": y.tolist()}
-        right = likely.compare(table, "y", {"it": likely.Pooled()}, folds=5, seed=seed).learners[0].intervals.accuracy
+        right = (
+            likely.compare(table, "y", {"it": likely.LinearDiscriminant()}, folds=5, seed=seed)
+            .learners[0]
+            .intervals.accuracy
+        )
         held += right.low <= truth <= right.high
     assert held >= 54
 

@@ -9,9 +9,9 @@ import pytest
 
 import likely
 from likely.errors import SettingError
-from likely.evaluate.losses import Chosen, loss_scores
-from likely.loss import Loss
+from likely.evaluate.scores.losses import Chosen, loss_scores
 from likely.models.posterior import Posterior
+from likely.probability.loss import Loss
 from likely.sums.weights import weights
 
 LOSS = Loss({"a": {"x": "1/3", "y": 2}, "b": {"x": 3, "y": 0}}, abstain="1/2")

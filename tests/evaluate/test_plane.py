@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.plane import COLUMNS, ROWS, places
+from likely.evaluate.attributes.plane import COLUMNS, ROWS, places
 
 
 def test_iris_is_drawn_of_all_rows(examples: Path) -> None:

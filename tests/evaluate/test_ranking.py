@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score, roc_curve
 
 import likely
-from likely.evaluate.calibration import binned, reliability
-from likely.evaluate.ceiling import least_error
-from likely.evaluate.gathering import chances, odds
-from likely.evaluate.perclass import of_classes
-from likely.evaluate.ranking import ranking, thinned
+from likely.evaluate.crossval.gathering import chances, odds
+from likely.evaluate.scores.calibration import binned, reliability
+from likely.evaluate.scores.ceiling import least_error
+from likely.evaluate.scores.per_class import of_classes
+from likely.evaluate.scores.ranking import ranking, thinned
 
 SCORES = st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 1e-12, 1.0, 1.0 + 2**-52, 700.0, np.inf])
 ROWS = st.lists(st.tuples(SCORES, st.booleans(), st.sampled_from([1.0, 0.25, 3.0])), min_size=2, max_size=40)

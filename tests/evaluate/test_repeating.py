@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely.evaluate.redundancy import CHANCE
-from likely.evaluate.repeating import holm, push, repetition
+from likely.evaluate.attributes.redundancy import CHANCE
+from likely.evaluate.attributes.repeating import holm, push, repetition
 
 
 def counted(a, b, c, shape) -> np.ndarray:
@@ -147,7 +147,7 @@ def test_a_copy_and_a_noisy_copy_are_reported(honest) -> None:
     assert "repeat each other given 'y'" in words and "p < 0.001" in words and "bits too far" in words
     # The other learners, and those who join them, do not count twice.
     assert "repeat" not in "\n".join(
-        likely.look({"a": honest["a0"], "b": honest["a0"], "y": honest["y"]}, "y", likely.Tree()).warnings
+        likely.look({"a": honest["a0"], "b": honest["a0"], "y": honest["y"]}, "y", likely.TreeAugmented()).warnings
     )
     told = likely.look(
         {"a": honest["a0"], "b": honest["a0"], "y": honest["y"]}, "y", likely.NaiveBayes(blocks=(("a", "b"),))

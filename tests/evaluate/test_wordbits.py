@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.evaluate import wordbits
-from likely.evaluate.information import attributes, evidence, information
-from likely.evaluate.wordbits import words_told
-from likely.table.tokens import words_of
+from likely.evaluate.attributes import word_information as wordbits
+from likely.evaluate.attributes.information import attributes, evidence, information
+from likely.evaluate.attributes.word_information import words_told
+from likely.table.words.tokens import words_of
 
 TEXT = st.lists(st.sampled_from(["a", "bb", "C", "dd", "…"]), max_size=5).map(" ".join)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.models.gaussian import Gaussian
+from likely.models.factors.gaussian import Gaussian
 
 POINT = {"sepal_length": 6.75, "sepal_width": 4.25}
 

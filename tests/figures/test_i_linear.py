@@ -32,17 +32,17 @@ def test_with_gaussian_noise_the_line_of_maximum_likelihood_is_that_of_least_squ
 
 
 def test_multi_response_on_iris(examples: Path) -> None:
-    model = likely.fit(examples / "iris.csv", "species", likely.Linear())
+    model = likely.fit(examples / "iris.csv", "species", likely.LeastSquares())
     true = [line.rsplit(",", 1)[1] for line in (examples / "iris.csv").read_text(encoding="utf-8").split()[1:]]
     wrong = sum(a != b for a, b in zip(model.predict(examples / "iris.csv"), true, strict=True))
     assert wrong == 23  # versicolor lies between the others, where its own regression hardly rises
-    pairs = likely.fit(examples / "iris.csv", "species", likely.Linear(mode="pairwise"))
+    pairs = likely.fit(examples / "iris.csv", "species", likely.LeastSquares(mode="pairwise"))
     found = pairs.predict(examples / "iris.csv")
     assert sum(a != b for a, b in zip(found, true, strict=True)) < 5
 
 
-@pytest.mark.parametrize("learner", [likely.Linear(), likely.Linear(mode="pairwise"), likely.Logistic()])
-def test_the_hyperplane_of_two_classes_is_printed(learner: likely.Linear | likely.Logistic) -> None:
+@pytest.mark.parametrize("learner", [likely.LeastSquares(), likely.LeastSquares(mode="pairwise"), likely.Logistic()])
+def test_the_hyperplane_of_two_classes_is_printed(learner: likely.LeastSquares | likely.Logistic) -> None:
     # Symmetric about x + z = 5, so that is where any of them must cut.
     x, z = [1.0, 2.0, 1.0, 3.0, 3.5, 4.0, 3.0, 4.0, 2.0, 1.5], [1.0, 1.0, 2.0, 1.5, 0.5, 4.0, 4.0, 3.0, 3.5, 4.5]
     rows = {"x": x, "z": z, "y": ["low"] * 5 + ["high"] * 5}

@@ -14,21 +14,21 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from likely.sums.cells import Cells
-from likely.sums.counts import Counts
-from likely.sums.numbers import Numbers
-from likely.sums.pairs import Pairs
-from likely.sums.products import ONE, Products
-from likely.sums.profile import Profile
-from likely.sums.rows import Rows
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.columns.profile import Profile
+from likely.sums.rows.cells import Cells
+from likely.sums.rows.pairs import Pairs
+from likely.sums.rows.products import ONE, Products
+from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
-from likely.sums.words import Words
+from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Texts, texts
 from likely.table.encode import token_hashes
 from likely.table.labels import Labels
 from likely.table.schema import MISSING, Column, Schema
-from likely.table.tokens import Tokens
+from likely.table.words.tokens import Tokens
 
 GROUPS = 3
 LARGEST, LEAST = 1.7976931348623157e308, 5e-324

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from laws.nasty import CASES, TABLE, TOKENS_OF_TEXT, of_numbers, of_summary, of_words
 
 import likely.sums
-from likely.sums import profile
-from likely.sums.numbers import CAP
+from likely.sums.columns import profile
+from likely.sums.columns.numbers import CAP
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, texts
 from likely.table.labels import Labels

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from laws.nasty import LEVELS, TABLE, VALUES, of_summary
 
 import likely
-from likely.engines.local import sweep
+from likely.intake.engine import sweep
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.testing import bits, check_shards, some_rows, swept

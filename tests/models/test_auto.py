@@ -1,4 +1,4 @@
-"""Auto and Tuned: what is kept and why, the mixture and its ledger, files, specs, threads, awkward tables."""
+"""Auto and TunedNaiveBayes: what is kept and why, the mixture and its ledger, files, specs, threads, awkward tables."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, logsumexp
 
 import likely
+from likely.apply.spec import parse_spec, spec_of
 from likely.errors import SettingError
-from likely.models.auto import MOST_ROWS, candidates, usual
-from likely.models.chosen import REST, Chosen
-from likely.models.judging import judged
 from likely.models.learners import learner_named
+from likely.models.pool.auto import MOST_ROWS, candidates, usual
+from likely.models.pool.chosen import REST, Chosen
+from likely.models.pool.judging import judged
+from likely.models.pool.stacking import settled
+from likely.models.pool.tempering import temperature_of, tempered
+from likely.models.pool.weighing import attribute_weights
 from likely.models.posterior import Posterior
-from likely.models.stacking import settled
-from likely.models.tempering import temperature_of, tempered
-from likely.models.weighing import attribute_weights
-from likely.spec import parse_spec, spec_of
 
 
 def mixed_table(rows: int = 240, seed: int = 0) -> dict[str, list[Any]]:
@@ -146,7 +146,7 @@ def test_auto_is_better_than_its_candidates_on_new_rows() -> None:
     auto = loss(likely.Auto())
     assert auto < loss(likely.NaiveBayes()) - 0.02
     assert auto < loss(likely.Logistic()) - 0.02
-    assert auto < loss(likely.Tree())
+    assert auto < loss(likely.TreeAugmented())
 
 
 def test_the_posterior_is_the_mixture_of_tempered_members() -> None:
@@ -169,7 +169,7 @@ def test_the_posterior_is_the_mixture_of_tempered_members() -> None:
 
 def test_files_and_specs_bring_the_same_model_back(tmp_path: Path) -> None:
     data = mixed_table()
-    for learner in (likely.Auto(noise=0), likely.Auto(noise=50), likely.Tuned()):
+    for learner in (likely.Auto(noise=0), likely.Auto(noise=50), likely.TunedNaiveBayes()):
         model = likely.fit(data, "class", learner)
         model.save(tmp_path / "m.likely")
         again = likely.load(tmp_path / "m.likely")
@@ -223,7 +223,7 @@ def test_the_ledger_is_that_of_members_that_are_sums_and_says_so() -> None:
         assert ("rest" in [e.kind for e in ledger.entries]) == (len(model.members) > 1)
 
 
-@pytest.mark.parametrize("learner", [likely.Auto(), likely.Tuned(), likely.Auto(parts=2, seed=5)])
+@pytest.mark.parametrize("learner", [likely.Auto(), likely.TunedNaiveBayes(), likely.Auto(parts=2, seed=5)])
 def test_awkward_tables_have_a_defined_answer(learner: Any) -> None:
     one = {"a": ["u", "v"] * 10, "t": ["c"] * 20}
     assert likely.fit(one, "t", learner).predict({"a": "u"}) == "c"
@@ -250,9 +250,11 @@ def test_weights_of_rows_count_as_rows_and_zero_does_not_count() -> None:
 def test_candidates_fit_the_table() -> None:
     numbers = likely.summarize({"x": [1.5, 2.5, 3.5] * 9, "y": [1.25, 7.5, 3.5] * 9, "t": ["a", "b", "a"] * 9}, "t")
     names = [type(c).__name__ for c in candidates(numbers)]
-    assert {"FullBayes", "Pooled", "Neighbors", "Logistic", "Tuned"} <= set(names) and names[0] == "Prior"
+    assert {"FullBayes", "LinearDiscriminant", "Neighbors", "Logistic", "TunedNaiveBayes"} <= set(names) and names[
+        0
+    ] == "Prior"
     levels = likely.summarize({"x": ["u", "v", "w"] * 9, "y": ["1", "0", "1"] * 9, "t": ["a", "b", "a"] * 9}, "t")
-    assert not {"FullBayes", "Pooled"} & {type(c).__name__ for c in candidates(levels)}
+    assert not {"FullBayes", "LinearDiscriminant"} & {type(c).__name__ for c in candidates(levels)}
 
 
 def test_candidates_may_be_given_and_refusals_are_told() -> None:
@@ -280,7 +282,7 @@ def test_tuned_leaves_noise_out_and_weighs_copies_less() -> None:
         "noise": [str(v) for v in rng.integers(0, 5, 600)],
         "t": [("no", "yes")[k] for k in truth],
     }
-    model: Any = likely.fit(data, "t", likely.Tuned())
+    model: Any = likely.fit(data, "t", likely.TunedNaiveBayes())
     assert model.weights["noise"] < 0.35
     assert sum(model.weights[n] for n in ("a", "copy", "copy too")) == pytest.approx(1, abs=0.2)
     sure = model.posterior({"a": "1", "copy": "same 1", "copy too": "again 1"}).prob("yes")
@@ -305,7 +307,7 @@ def test_classes_of_a_single_row_do_not_make_tuned_doubt_every_attribute() -> No
     a = rng.choice(["p", "q"], 300)
     t = np.where(rng.random(300) < 0.9, np.where(a == "p", "x", "y"), "y").astype(object)
     t[::15] = [f"lone {k}" for k in range(20)]
-    model: Any = likely.fit({"a": a, "t": t}, "t", likely.Tuned())
+    model: Any = likely.fit({"a": a, "t": t}, "t", likely.TunedNaiveBayes())
     assert model.weights["a"] > 0.3
     assert model.predict({"a": "p"}) == "x" and model.predict({"a": "q"}) == "y"
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
+from likely.apply.fitting import merged, unlearned
 from likely.errors import LikelyError
-from likely.fitting import merged, unlearned
-from likely.models.evidence import log_evidence
 from likely.models.learners import learner_named, settings_of
+from likely.models.pool.evidence import log_evidence
 from likely.sums.requests import request
 
 NB = likely.NaiveBayes

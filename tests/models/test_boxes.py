@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
-from likely.models import boxes
-from likely.models.boxes import boxed
+from likely.models.neighbors import boxes
+from likely.models.neighbors.boxes import boxed
 
 
 def some_table(seed: int, rows: int, coarse: bool) -> dict[str, Any]:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import likely
-from likely import holding
-from likely.drafting import Reading, draft
-from likely.evaluate.folds import fold_sums
-from likely.evaluate.validate import Folded, learned, validate
-from likely.models.chords import Together
-from likely.models.logistic import Logistic
+from likely.evaluate.crossval.folds import fold_sums
+from likely.evaluate.crossval.validate import Folded, learned, validate
+from likely.intake import row_cache as holding
+from likely.intake.schema import Reading, draft
+from likely.models.linear.logistic import Logistic
+from likely.models.linear.shared_folds import Together
 from likely.table.source import open_source
 
 TYPES = {"x": "number", "z": "number", "far": "number", "k": "nominal", "rare": "nominal"}
@@ -60,7 +60,7 @@ def test_together_is_alone(seed: int, ridge: float) -> None:
 
 
 def test_most_folds_need_no_search_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    from likely.models.newton import Newton
+    from likely.models.linear.newton import Newton
 
     looks = []
     plain = Newton.look_at
@@ -77,7 +77,7 @@ def test_threads_change_no_bit() -> None:
 
 def test_rows_that_are_read_again_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     table = some_table(5, 40_000)
-    learners = {"it": Logistic(), "near": likely.Linear(), "alone": Logistic(ridge=0.0)}
+    learners = {"it": Logistic(), "near": likely.LeastSquares(), "alone": Logistic(ridge=0.0)}
     kept = likely.compare(table, "y", learners, types=TYPES, weight="w", folds=3).json()
     monkeypatch.setattr(holding, "MOST_BYTES", 0)
     assert likely.compare(table, "y", learners, types=TYPES, weight="w", folds=3).json() == kept

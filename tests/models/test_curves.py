@@ -11,8 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 import likely
 from likely.errors import SettingError
-from likely.models import climbing, logistic
-from likely.models.curves import REACH
+from likely.models.linear import lbfgs as climbing
+from likely.models.linear import logistic
+from likely.models.linear.curves import REACH
 
 
 def numbers(rows: int = 400, seed: int = 0) -> dict[str, list[Any]]:

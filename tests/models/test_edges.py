@@ -11,7 +11,7 @@ import pytest
 
 import likely
 from likely.errors import UnseenLevel
-from likely.models.gaussian import Gaussian, root_of
+from likely.models.factors.gaussian import Gaussian, root_of
 from likely.models.posterior import Posterior
 from likely.models.quotient import Quotient, as_written
 

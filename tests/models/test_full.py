@@ -1,4 +1,4 @@
-"""Full Bayes, Pooled and Density: their laws, missing cells, and input that has no answer of its own."""
+"""Full Bayes, LinearDiscriminant and Density: their laws, missing cells, and input that has no answer of its own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely import Density, FullBayes, Pooled
+from likely import Density, FullBayes, LinearDiscriminant
 from likely.errors import SettingError
-from likely.models.joints import Joint
-from likely.models.normals import Normals
+from likely.models.joint.joints import Joint
+from likely.models.joint.normals import Normals
 from likely.sums import state
 
 NUMBERS = {"x": "number", "y": "number", "z": "number", "t": "nominal"}
@@ -53,7 +53,7 @@ normal_learners = st.builds(
     variance_floor=st.sampled_from([1e-6, 0.1]),
     shrinkage=st.sampled_from([0.0, 0.5, 1.0, "auto"]),
 ) | st.builds(
-    Pooled,
+    LinearDiscriminant,
     variance=st.sampled_from(["unbiased", "ml"]),
     shrinkage=st.sampled_from([0.0, 0.5, "auto"]),
 )
@@ -238,7 +238,9 @@ def test_a_normal_density_integrates_to_one() -> None:
     np.testing.assert_allclose(left, np.exp(model.log_density({"x": grid, "y": [None] * 241})), atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", [FullBayes(), Pooled(), FullBayes(shrinkage="auto"), FullBayes(variance="ml")])
+@pytest.mark.parametrize(
+    "learner", [FullBayes(), LinearDiscriminant(), FullBayes(shrinkage="auto"), FullBayes(variance="ml")]
+)
 @pytest.mark.parametrize(
     "data",
     [
@@ -267,7 +269,7 @@ def test_what_was_special_is_noted() -> None:
     with pytest.raises(SettingError, match="variance_floor"):
         fitted(follows, FullBayes(variance_floor=0))
     assert any("borrowed" in n for n in fitted({"x": [1, 2, 3], "t": ["c", "c", "d"]}, FullBayes()).notes)
-    assert any("left out" in n for n in fitted({"x": [1, 1], "y": [1, 2], "t": ["c", "d"]}, Pooled()).notes)
+    assert any("left out" in n for n in fitted({"x": [1, 1], "y": [1, 2], "t": ["c", "d"]}, LinearDiscriminant()).notes)
     # Each pair of attributes agrees or disagrees perfectly where both are there; no three numbers can do that.
     pairs = {"x": [1, 2, 3, 1, 2, 3, None, None, None], "y": [1, 2, 3, None, None, None, 1, 2, 3]}
     odd = fitted({**pairs, "z": [None, None, None, 1, 2, 3, 3, 2, 1], "t": ["c"] * 9}, FullBayes())
@@ -296,7 +298,7 @@ def test_settings_outside_their_range_are_refused(settings: dict[str, Any]) -> N
 
 
 def test_mixed_columns_are_refused_with_the_names_of_others(examples: Path) -> None:
-    for learner in (FullBayes(), Pooled(), FullBayes(density="table"), FullBayes(density="normal")):
+    for learner in (FullBayes(), LinearDiscriminant(), FullBayes(density="table"), FullBayes(density="normal")):
         with pytest.raises(SettingError, match="NaiveBayes"):
             likely.fit(examples / "weather_mixed.csv", "play", learner)
 
@@ -312,7 +314,7 @@ def test_the_hyperplane_parts_two_classes_as_the_scores_do() -> None:
     rng = np.random.default_rng(4)
     data = {"x": rng.normal(size=60), "y": rng.normal(size=60), "t": ["c", "d", "d"] * 20}
     data["x"] = data["x"] + (np.array(data["t"]) == "d")
-    model = fitted(data, Pooled())
+    model = fitted(data, LinearDiscriminant())
     weights, constant = model.hyperplane()
     (batch,) = model.batches({"x": data["x"], "y": data["y"]})
     joint = model.log_joint(batch)
@@ -323,7 +325,7 @@ def test_the_hyperplane_parts_two_classes_as_the_scores_do() -> None:
 
 
 def test_samples_come_home(examples: Path) -> None:
-    for learner in (FullBayes(), Pooled()):
+    for learner in (FullBayes(), LinearDiscriminant()):
         model = likely.fit(examples / "iris.csv", "species", learner)
         home = likely.fit(model.sample(20000, seed=1), "species", learner)
         assert home.classes == model.classes
@@ -393,7 +395,7 @@ def test_threads_change_nothing(examples: Path) -> None:
 
 def test_a_given_prior_is_copied_and_checked(examples: Path) -> None:
     given = {"Iris-setosa": 0.5, "Iris-versicolor": 0.25, "Iris-virginica": 0.25}
-    for learner in (FullBayes(prior=given), Pooled(prior=given)):
+    for learner in (FullBayes(prior=given), LinearDiscriminant(prior=given)):
         model = likely.fit(examples / "iris.csv", "species", learner)
         assert np.exp(model.log_prior).tolist() == pytest.approx([0.5, 0.25, 0.25])
         assert learner.prior == given and learner.prior is not given
@@ -405,7 +407,7 @@ def test_the_terms_of_one_covariance_are_weights_times_distances_from_the_middle
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=300), np.where(rng.random(300) < 0.4, "b", "a")
     z = 0.8 * x + rng.normal(size=300) + (y == "b")
-    model = likely.fit({"x": x, "z": z, "y": y}, "y", likely.Pooled())
+    model = likely.fit({"x": x, "z": z, "y": y}, "y", likely.LinearDiscriminant())
     (batch,) = model.batches({"x": [0.3, 5.0, math.nan], "z": [-1.0, 2.0, 0.5]})
     terms = model.terms(batch)
     assert terms.names == ("(prior)", "x", "z", "(alike)")
@@ -413,7 +415,7 @@ def test_the_terms_of_one_covariance_are_weights_times_distances_from_the_middle
     apart = np.array([[0.3, -1.0], [5.0, 2.0]]) - model.normal.mean.mean(axis=0)
     np.testing.assert_allclose((terms.array[:2, 1:3, 1] - terms.array[:2, 1:3, 0]), weights * apart, rtol=1e-12)
     # A cell that is missing says nothing, and the other is weighed as if there were no such attribute.
-    alone = likely.fit({"z": z, "y": y}, "y", likely.Pooled()).hyperplane()[0][0]
+    alone = likely.fit({"z": z, "y": y}, "y", likely.LinearDiscriminant()).hyperplane()[0][0]
     assert not terms.array[2, 1].any()
     assert terms.array[2, 2, 1] - terms.array[2, 2, 0] == pytest.approx(alone * (0.5 - model.normal.mean[:, 1].mean()))
     np.testing.assert_allclose(terms.array.sum(axis=1), model.log_joint(batch), rtol=1e-14)

@@ -17,8 +17,8 @@ from scipy import stats
 import likely
 from likely import Knowledge, NaiveBayes
 from likely.errors import ColumnError, LikelyError, NotLearned, SettingError
-from likely.models.evidence import log_evidence
-from likely.models.gaussian import Gaussian
+from likely.models.factors.gaussian import Gaussian
+from likely.models.pool.evidence import log_evidence
 from likely.sums import state
 from likely.table.batch import UNSEEN_CODE
 
@@ -402,7 +402,7 @@ def test_columns_that_only_the_user_names() -> None:
 
 
 def test_unlearning_every_row_leaves_the_knowledge() -> None:
-    from likely.fitting import unlearned
+    from likely.apply.fitting import unlearned
 
     model = sick(knowledge=KNOWN)
     less = unlearned(model, SICK)
@@ -601,8 +601,8 @@ def test_knowledge_of_a_column_that_is_left_out() -> None:
 def test_no_table_and_no_knowledge() -> None:
     with pytest.raises(SettingError, match="no knowledge to start from"):
         likely.fit(None, "disease")
-    with pytest.raises(SettingError, match="Tree"):
-        likely.fit(None, "disease", likely.Tree())
+    with pytest.raises(SettingError, match="TreeAugmented"):
+        likely.fit(None, "disease", likely.TreeAugmented())
     with pytest.raises(SettingError, match="target"):
         likely.fit(None, learner=NaiveBayes(knowledge=KNOWN))
     with pytest.raises(SettingError, match="edges"):

@@ -12,7 +12,9 @@ import likely
 from likely.errors import LikelyError
 from likely.testing import bits
 
-BOTH = pytest.mark.parametrize("learner", [likely.Linear(), likely.Linear(mode="pairwise")], ids=["multi", "pairwise"])
+BOTH = pytest.mark.parametrize(
+    "learner", [likely.LeastSquares(), likely.LeastSquares(mode="pairwise")], ids=["multi", "pairwise"]
+)
 TYPES = {"x": "number", "z": "number"}
 
 
@@ -35,7 +37,7 @@ def scores(model: likely.Model, rows: dict[str, Any]) -> Any:
 
 
 @BOTH
-def test_laws_of_file_merging_weights_and_threads(learner: likely.Linear, tmp_path: Path) -> None:
+def test_laws_of_file_merging_weights_and_threads(learner: likely.LeastSquares, tmp_path: Path) -> None:
     rows = table()
     model = likely.fit(rows, "y", learner, types=TYPES)
     expected = scores(model, rows)
@@ -65,7 +67,7 @@ def test_laws_of_file_merging_weights_and_threads(learner: likely.Linear, tmp_pa
 
 
 @BOTH
-def test_a_row_alone_scores_as_among_others(learner: likely.Linear) -> None:
+def test_a_row_alone_scores_as_among_others(learner: likely.LeastSquares) -> None:
     rows = table(1)
     model = likely.fit(rows, "y", learner, types=TYPES)
     whole = scores(model, rows)
@@ -74,7 +76,7 @@ def test_a_row_alone_scores_as_among_others(learner: likely.Linear) -> None:
 
 
 def test_posteriors_are_scores_not_probabilities() -> None:
-    model = likely.fit(table(), "y", likely.Linear(), types=TYPES)
+    model = likely.fit(table(), "y", likely.LeastSquares(), types=TYPES)
     found = model.posterior({"x": 1e6, "z": 0.0, "colour": "a"})
     assert not found.proper and found.matrix.sum() == pytest.approx(1)
     with pytest.raises(LikelyError, match="Logistic gives scores that add up"):
@@ -84,7 +86,9 @@ def test_posteriors_are_scores_not_probabilities() -> None:
 
 
 def test_outputs_below_zero_are_cut_off() -> None:
-    model = likely.fit({"x": [0.0, 1.0, 2.0, 3.0], "y": list("aabb")}, "y", likely.Linear(), types={"x": "number"})
+    model = likely.fit(
+        {"x": [0.0, 1.0, 2.0, 3.0], "y": list("aabb")}, "y", likely.LeastSquares(), types={"x": "number"}
+    )
     far = model.posterior({"x": 100.0})
     assert far.matrix.tolist() == [[0.0, 1.0]] and far.best == "b"
     middle = model.posterior({"x": 1.5})
@@ -92,7 +96,7 @@ def test_outputs_below_zero_are_cut_off() -> None:
 
 
 def test_where_no_output_is_positive_the_largest_has_it_all() -> None:
-    model = likely.fit(table(), "y", likely.Linear(), types=TYPES)
+    model = likely.fit(table(), "y", likely.LeastSquares(), types=TYPES)
     found = model._clipped(np.array([[-3.0, -1.0, -1.0], [0.0, 0.0, 0.0], [2.0, -1.0, 2.0]]))
     assert found.tolist() == [[0, 1, 0], [1, 0, 0], [0.5, 0, 0.5]]
 
@@ -107,8 +111,8 @@ def circle() -> dict[str, Any]:
 
 
 def test_pairwise_does_not_know_where_the_duels_disagree() -> None:
-    model = likely.fit(circle(), "y", likely.Linear(mode="pairwise"), types=TYPES)
-    votes = likely.fit(circle(), "y", likely.Linear(mode="pairwise", ties="votes"), types=TYPES)
+    model = likely.fit(circle(), "y", likely.LeastSquares(mode="pairwise"), types=TYPES)
+    votes = likely.fit(circle(), "y", likely.LeastSquares(mode="pairwise", ties="votes"), types=TYPES)
     grid = [(x, z) for x in np.linspace(-3, 3, 41) for z in np.linspace(-3, 3, 41)]
     points = {"x": [p[0] for p in grid], "z": [p[1] for p in grid]}
     found, voted = model.posterior(points), votes.posterior(points)
@@ -124,7 +128,7 @@ def test_pairwise_does_not_know_where_the_duels_disagree() -> None:
 
 
 @BOTH
-def test_few_rows_many_columns(learner: likely.Linear) -> None:
+def test_few_rows_many_columns(learner: likely.LeastSquares) -> None:
     rng = np.random.default_rng(3)
     rows = {f"x{k}": rng.normal(size=6) for k in range(30)} | {"y": list("aabbcc")}
     model = likely.fit(rows, "y", learner, types={f"x{k}": "number" for k in range(30)})
@@ -133,7 +137,7 @@ def test_few_rows_many_columns(learner: likely.Linear) -> None:
 
 
 @BOTH
-def test_repeated_columns_share_the_weight(learner: likely.Linear) -> None:
+def test_repeated_columns_share_the_weight(learner: likely.LeastSquares) -> None:
     rows = table(5)
     alone = likely.fit({k: rows[k] for k in ("z", "y")}, "y", learner, types={"z": "number"})
     twin = likely.fit(
@@ -148,7 +152,7 @@ def test_repeated_columns_share_the_weight(learner: likely.Linear) -> None:
 
 
 @BOTH
-def test_corners(learner: likely.Linear) -> None:
+def test_corners(learner: likely.LeastSquares) -> None:
     one = likely.fit({"x": [1.0, 2.0, 4.0], "y": ["a"] * 3}, "y", learner, types={"x": "number"})
     assert one.predict({"x": 3.0}) == "a" and one.posterior({"x": None}).matrix.tolist() == [[1.0]]
     each = likely.fit({"x": [1.0, 2.0, 4.0], "y": list("abc")}, "y", learner, types={"x": "number"})
@@ -164,7 +168,7 @@ def test_corners(learner: likely.Linear) -> None:
 
 @BOTH
 @pytest.mark.parametrize("scale", [1e300, 1e-300, 5e-320])
-def test_huge_and_tiny_scales(learner: likely.Linear, scale: float) -> None:
+def test_huge_and_tiny_scales(learner: likely.LeastSquares, scale: float) -> None:
     rng = np.random.default_rng(7)
     x = np.concatenate([rng.normal(0, 1, 50), rng.normal(6, 1, 50)])
     rows = {"x": x * scale, "z": rng.normal(1e9, 1e-6, 100), "y": ["a"] * 50 + ["b"] * 50}
@@ -178,9 +182,9 @@ def test_a_mean_far_above_the_spread() -> None:
     rng = np.random.default_rng(8)
     near = rng.normal(size=200)
     y = np.where(near + 0.3 * rng.normal(size=200) > 0, "a", "b")
-    far = likely.fit({"x": 1e9 + near * 1e-3, "y": y}, "y", likely.Linear(), types={"x": "number"})
+    far = likely.fit({"x": 1e9 + near * 1e-3, "y": y}, "y", likely.LeastSquares(), types={"x": "number"})
     exact = (1e9 + near * 1e-3) - 1e9
-    close = likely.fit({"x": exact, "y": y}, "y", likely.Linear(), types={"x": "number"})
+    close = likely.fit({"x": exact, "y": y}, "y", likely.LeastSquares(), types={"x": "number"})
     found = [
         np.concatenate([m.outputs(b) for b in m.batches({"x": c})]) for m, c in ((far, 1e9 + exact), (close, exact))
     ]
@@ -193,10 +197,10 @@ def test_a_mean_far_above_the_spread() -> None:
 )
 def test_settings_out_of_range(settings: dict[str, Any]) -> None:
     with pytest.raises(LikelyError, match=next(iter(settings))):
-        likely.Linear(**settings)
+        likely.LeastSquares(**settings)
 
 
 def test_a_summary_without_products() -> None:
     summary = likely.summarize(table(), "y", types=TYPES)
     with pytest.raises(LikelyError, match="sums of products"):
-        likely.Linear().learn(summary)
+        likely.LeastSquares().learn(summary)

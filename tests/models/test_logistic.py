@@ -10,12 +10,12 @@ import pytest
 from models.test_linear import TYPES, scores, some, table
 
 import likely
-from likely.drafting import Reading, draft
+from likely.apply.fitting import merged, unlearned
 from likely.errors import LikelyError
-from likely.evaluate.validate import validate
-from likely.fitting import merged, unlearned
-from likely.models.baseline import Prior
-from likely.models.logistic import MOST
+from likely.evaluate.crossval.validate import validate
+from likely.intake.schema import Reading, draft
+from likely.models.linear.logistic import MOST
+from likely.models.naive.baseline import Prior
 from likely.table.source import open_source
 from likely.testing import bits
 
@@ -189,7 +189,7 @@ def test_cross_validation_lets_all_folds_search_at_once() -> None:
     rows = table(8)
     rows["y"][0] = "rare"  # a class that only one fold has
     source, reading = open_source(rows), Reading("y", TYPES)
-    learners = {"logistic": likely.Logistic(), "linear": likely.Linear(), "prior": Prior()}
+    learners = {"logistic": likely.Logistic(), "linear": likely.LeastSquares(), "prior": Prior()}
     found = validate(source, draft(source, reading), reading, learners, 4, 0)
     assert found.refused == {} and set(found.scorers) == set(learners)
     single = validate(

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import likely
-from likely.drafting import Reading, draft
 from likely.errors import InputError, SettingError
-from likely.evaluate.validate import validate
-from likely.models.baseline import Prior
-from likely.models.evidence import log_evidence
+from likely.evaluate.crossval.validate import validate
+from likely.intake.schema import Reading, draft
 from likely.models.learners import LEARNERS
-from likely.models.mixing import shares
 from likely.models.model import Model, Search
-from likely.models.stacking import stacked
+from likely.models.naive.baseline import Prior
+from likely.models.pool.evidence import log_evidence
+from likely.models.pool.hashing import shares
+from likely.models.pool.stacking import stacked
 from likely.sums import state
 from likely.table.source import open_source
 from likely.testing import bits
@@ -339,4 +339,4 @@ def test_a_search_of_logistic_regression_is_kept_in_the_file(examples: Path, tmp
 
 def test_scores_that_are_no_probabilities_are_refused(examples: Path) -> None:
     with pytest.raises(SettingError, match="not probabilities"):
-        likely.fit(examples / "iris.csv", "species", likely.Mixture((likely.Linear(),), weights=(1.0,)))
+        likely.fit(examples / "iris.csv", "species", likely.Mixture((likely.LeastSquares(),), weights=(1.0,)))

@@ -11,13 +11,13 @@ import pytest
 
 import likely
 from likely.errors import ColumnError, SettingError
-from likely.models.binned import Binned
-from likely.models.bins import edges_of, mdl
-from likely.models.gaussian import Gaussian
-from likely.models.kernel import KernelDensity
-from likely.models.tallied import tallied
-from likely.report.contents import of_attribute
-from likely.sums.numbers import Numbers
+from likely.models.factors.binned import Binned
+from likely.models.factors.bins import edges_of, mdl
+from likely.models.factors.gaussian import Gaussian
+from likely.models.factors.kernel import KernelDensity
+from likely.models.factors.tallied import tallied
+from likely.present.report.contents import of_attribute
+from likely.sums.columns.numbers import Numbers
 
 NB = likely.NaiveBayes
 ALL = [

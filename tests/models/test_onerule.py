@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.models.onerule import left_out_score, upper_bound
+from likely.models.naive.one_rule import left_out_score, upper_bound
 
 
 @settings(max_examples=30)

@@ -1,4 +1,4 @@
-"""Laws of Tree and OneDependence alike: files, weights, merging, threads, folds, and what they refuse."""
+"""Laws of TreeAugmented and OneDependence alike: files, weights, merging, threads, folds, and what they refuse."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from models.tables import ASKED, ROWS, TYPES, columns
 
 import likely
+from likely.apply.fitting import unlearned
 from likely.errors import InputError, SettingError
-from likely.fitting import unlearned
 from likely.models.learners import LEARNERS
 from likely.sums import state
 from likely.table.batch import Codes
@@ -23,14 +23,16 @@ from likely.table.labels import Labels
 
 LEARN = st.one_of(
     st.builds(
-        likely.Tree,
+        likely.TreeAugmented,
         pseudo_count=st.sampled_from([0, 0.5, 1]),
         root=st.sampled_from([None, "b", "x"]),
         prior=st.sampled_from(["observed", "uniform"]),
     ),
     st.builds(likely.OneDependence, pseudo_count=st.sampled_from([0, 0.5, 1]), minimum=st.sampled_from([0, 1, 5])),
 )
-BOTH = pytest.mark.parametrize("learner", [likely.Tree(), likely.OneDependence()], ids=lambda x: type(x).__name__)
+BOTH = pytest.mark.parametrize(
+    "learner", [likely.TreeAugmented(), likely.OneDependence()], ids=lambda x: type(x).__name__
+)
 
 
 def fitted(learner: Any, rows: list[dict[str, Any]], weighted: bool = False, **reading: Any) -> Any:
@@ -82,7 +84,7 @@ def test_every_law_of_a_model(
     assert set(drawn) == {"a", "b", "x", "c", "t"} and all(len(v) == 20 for v in drawn.values())
     again = model.posterior(drawn)
     assert not again.unseen
-    if isinstance(learner, likely.Tree) or learner.pseudo_count > 0 or model.serves.all():
+    if isinstance(learner, likely.TreeAugmented) or learner.pseudo_count > 0 or model.serves.all():
         assert not again.undefined.any()
     assert model.sample(20, seed=3) == drawn
 
@@ -106,7 +108,7 @@ def test_two_halves_of_levels_learn_like_the_whole(
         return columns(rows, "x", "w")
 
     types = {name: kind for name, kind in TYPES.items() if name != "x"}
-    learner = replace(learner, root=None) if isinstance(learner, likely.Tree) else learner
+    learner = replace(learner, root=None) if isinstance(learner, likely.TreeAugmented) else learner
     whole = likely.summarize(levels(one + two), "t", types=types, more=["pairs"])
     a, b = (likely.summarize(levels(part), schema=whole.schema, more=["pairs"]) for part in (one, two))
     expected = learner.learn(whole).posterior(columns(asked, "x")).matrix.tobytes()
@@ -193,7 +195,7 @@ def test_a_summary_that_lacks_pairs_or_classes_is_refused(learner: Any) -> None:
 @BOTH
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), "1"])
 def test_settings_out_of_range(learner: Any, value: object) -> None:
-    name = "prior_pseudo_count" if isinstance(learner, likely.Tree) else "minimum"
+    name = "prior_pseudo_count" if isinstance(learner, likely.TreeAugmented) else "minimum"
     for setting in ("pseudo_count", name):
         with pytest.raises(SettingError, match=setting):
             replace(learner, **{setting: value})

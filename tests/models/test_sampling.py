@@ -93,7 +93,9 @@ def test_edges_of_sampling() -> None:
             model.sample(rows, seed)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("learner", [likely.NaiveBayes(), likely.Tree(), likely.OneDependence(), likely.Prior()])
+@pytest.mark.parametrize(
+    "learner", [likely.NaiveBayes(), likely.TreeAugmented(), likely.OneDependence(), likely.Prior()]
+)
 @pytest.mark.parametrize(("rows", "seed"), [(-1, 0), (2, -1), (2.5, 0), (2, 0.5)])
 def test_a_draw_that_makes_no_sense_is_refused_with_a_sentence(learner: likely.Model, rows: int, seed: int) -> None:
     model = likely.fit({"a": ["x", "y", "x", "y"], "b": ["u", "v", "v", "u"], "y": ["p", "p", "q", "q"]}, "y", learner)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.models import solving
-from likely.models.softmax import Sheet, bends_size, bent, sloped
-from likely.models.solving import factored, solved
+from likely.models.linear import solving
+from likely.models.linear.softmax import Sheet, bends_size, bent, sloped
+from likely.models.linear.solving import factored, solved
 
 
 def some_sheet(rng: np.random.Generator, rows: int, numbers: int, levels: tuple[int, ...], classes: int) -> Sheet:

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+from likely.apply.fitting import merged, unlearned
+from likely.apply.spec import parse_spec, spec_of
 from likely.errors import ColumnError, SettingError
-from likely.fitting import merged, unlearned
 from likely.models.learners import learner_named, settings_of
-from likely.models.scales import Rows, best_scales
-from likely.models.text import Text
-from likely.models.textfactor import ABSENT
-from likely.spec import parse_spec, spec_of
+from likely.models.text.factor import ABSENT
+from likely.models.text.scales import Rows, best_scales
+from likely.models.text.settings import Text
 from likely.sums import state
 
 SPEAK = {"spam": ["win", "free", "cash", "now"], "ham": ["lunch", "report", "team", "thanks"], "ad": ["buy", "sale"]}
@@ -141,7 +141,7 @@ def test_neither_threads_nor_batches_change_the_choice(rows: int) -> None:
 
 @pytest.mark.parametrize(("rows", "in_turn"), [(60, True), (5_000, True), (21_000, False)])
 def test_all_rows_are_held_out_where_they_and_their_words_are_few(rows: int, in_turn: bool) -> None:
-    from likely.models.textsearch import TextSearch
+    from likely.models.text.search import TextSearch
 
     table = {"body": ["win cash", "a lunch today"] * (rows // 2), "label": ["x", "y"] * (rows // 2)}
     summary = likely.summarize(table, "label", types={"body": "text"})
@@ -257,7 +257,7 @@ def test_huge_texts_are_learned_from_and_answered() -> None:
 
 def test_rows_of_texts_are_kept_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few words may stand among many blanks: they are not kept, and nothing else changes."""
-    from likely import holding
+    from likely.intake import row_cache as holding
 
     table = {k: v for k, v in mails(200).items() if k in ("body", "label")}
     wide = {**table, "body": [f"{cell}{' ' * 4000}." if cell else cell for cell in table["body"]]}
@@ -380,7 +380,7 @@ def test_the_working_speaks_of_the_words() -> None:
 
 def test_other_learners_leave_text_out() -> None:
     table = mails(60)
-    for learner in (likely.Tree(), likely.Logistic(), likely.FullBayes(density="table"), likely.Prior()):
+    for learner in (likely.TreeAugmented(), likely.Logistic(), likely.FullBayes(density="table"), likely.Prior()):
         model = likely.fit(
             {k: v for k, v in table.items() if k != "n"},
             "label",
@@ -413,7 +413,7 @@ def test_settings_survive_json_and_toml(how: Text) -> None:
     plain = json.loads(json.dumps(settings_of(learner)))
     assert learner_named("NaiveBayes", plain) == learner
     assert state.built(likely.NaiveBayes, plain) == learner
-    from likely.spec import Spec
+    from likely.apply.spec import Spec
 
     assert parse_spec(Spec(learner=learner).toml(), "s").learner == learner
     assert not how.settled().is_open

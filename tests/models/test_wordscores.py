@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.models.wordscores import WordScores
-from likely.sums.vocabulary import Vocabulary
+from likely.models.text.scores import WordScores
+from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import texts
-from likely.table.tokens import Tokens, words_of
+from likely.table.words.tokens import Tokens, words_of
 
 KNOWN = sorted(
     {"a", "b", "the", "ß", "incomprehensibilities", "incomprehensibly", "a b", " a", "a ", "é"}, key=str.encode

@@ -46,7 +46,7 @@ def test_multi_response(name: str, weighted: bool, ridge: float) -> None:
     theirs = (Ridge(ridge, solver="svd") if ridge else LinearRegression()).fit(
         z, (y[:, None] == classes).astype(float), sample_weight=weight
     )
-    ours = fitted(x, y, likely.Linear(ridge=ridge), weight)
+    ours = fitted(x, y, likely.LeastSquares(ridge=ridge), weight)
     np.testing.assert_allclose(outputs(ours, named(x)), theirs.predict(z), rtol=1e-9, atol=1e-11)
     assert ours.predict(named(x)) == [str(classes[k]) for k in theirs.predict(z).argmax(axis=1)]
 
@@ -54,7 +54,7 @@ def test_multi_response(name: str, weighted: bool, ridge: float) -> None:
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_pairwise(name: str) -> None:
     x, y = data(name)
-    ours = fitted(x, y, likely.Linear(mode="pairwise"))
+    ours = fitted(x, y, likely.LeastSquares(mode="pairwise"))
     found = outputs(ours, named(x))
     for k, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
         some = (y == a) | (y == b)
@@ -79,7 +79,7 @@ def mixed(seed: int, rows: int = 400) -> tuple[dict[str, Any], Any, Any]:
 
 def test_multi_response_of_mixed_columns_is_the_minimum_norm_solution() -> None:
     table, design, y = mixed(1)
-    model = likely.fit({**table, "y": y}, "y", likely.Linear(), types={"x": "number", "z": "number"})
+    model = likely.fit({**table, "y": y}, "y", likely.LeastSquares(), types={"x": "number", "z": "number"})
     centred = design - design.mean(axis=0)
     # The mean of a number with holes is that of the cells that are there, so its column has mean 0 already.
     target = np.eye(3)[y]

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
 import likely
-from likely import Density, FullBayes, Pooled
+from likely import Density, FullBayes, LinearDiscriminant
 
 FLOOR = 1e-12
 DATA = {"iris": load_iris, "wine": load_wine}
@@ -54,7 +54,7 @@ def test_covariances_with_either_divisor(variance: str) -> None:
 def test_linear_discriminant(name: str) -> None:
     x, y = DATA[name](return_X_y=True)
     theirs = LinearDiscriminantAnalysis(solver="lsqr", store_covariance=True).fit(x, y)  # divides by n
-    ours = fitted(x, y, Pooled(variance="ml", variance_floor=FLOOR))
+    ours = fitted(x, y, LinearDiscriminant(variance="ml", variance_floor=FLOOR))
     np.testing.assert_allclose(ours.normal.covariance[0], theirs.covariance_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(ours.posterior(named(x)).matrix, theirs.predict_proba(x), rtol=1e-6, atol=1e-12)
 
@@ -63,7 +63,7 @@ def test_the_hyperplane_is_that_of_scikit_learn() -> None:
     x, y = load_iris(return_X_y=True)
     x, y = x[50:], y[50:]
     theirs = LinearDiscriminantAnalysis(solver="lsqr").fit(x, y)
-    weights, constant = fitted(x, y, Pooled(variance="ml")).hyperplane()
+    weights, constant = fitted(x, y, LinearDiscriminant(variance="ml")).hyperplane()
     np.testing.assert_allclose(weights, theirs.coef_[0], rtol=1e-9)
     assert constant == pytest.approx(theirs.intercept_[0], rel=1e-9)
 
@@ -116,7 +116,7 @@ def test_pooled_covariance_in_fractions(missing: float) -> None:
     rng = np.random.default_rng(9)
     x, y = rng.normal(size=(40, 3)) + 1e6, np.arange(40) % 3
     x[rng.random(x.shape) < missing] = np.nan
-    found = fitted(x, y, Pooled())
+    found = fitted(x, y, LinearDiscriminant())
     for i in range(3):
         for j in range(3):
             total, rows = Fraction(0), 0

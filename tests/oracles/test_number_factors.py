@@ -11,7 +11,7 @@ from scipy.stats import gaussian_kde, norm
 from sklearn.preprocessing import KBinsDiscretizer
 
 import likely
-from likely.models.kernel import KernelDensity, log_likelihood_left_out
+from likely.models.factors.kernel import KernelDensity, log_likelihood_left_out
 
 NB = likely.NaiveBayes
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, SettingError
-from likely.models.tree import spanning_tree
+from likely.models.dependence.tree import spanning_tree
 
 NAMES = ["a", "b", "c", "d", "e"]
 LEVELS = {"a": "uv", "b": "uvw", "c": "uv", "d": "uvw", "e": "uv"}
@@ -66,7 +66,7 @@ def direct_bits(data: dict[str, list[Any]], one: str, two: str) -> float:
 @settings(max_examples=25)
 def test_no_other_tree_tells_more(seed: int) -> None:
     data = some_rows(seed)
-    model = likely.fit(data, "t", likely.Tree(), types=TYPES)
+    model = likely.fit(data, "t", likely.TreeAugmented(), types=TYPES)
     bits = {frozenset(p): direct_bits(data, NAMES[p[0]], NAMES[p[1]]) for p in combinations(range(5), 2)}
     links = {frozenset((v, int(u))) for v, u in enumerate(model.parents) if u >= 0}
     for pair, expected in bits.items():
@@ -99,7 +99,7 @@ def direct_score(model: Any, row: dict[str, Any]) -> np.ndarray:
 @given(st.integers(0, 10**6), st.sampled_from([0, 0.5, 1]), st.sampled_from([None, "c", "e"]))
 @settings(max_examples=12)
 def test_a_gap_is_the_sum_over_its_levels(seed: int, pseudo_count: float, root: str | None) -> None:
-    model = likely.fit(some_rows(seed), "t", likely.Tree(pseudo_count, root), types=TYPES)
+    model = likely.fit(some_rows(seed), "t", likely.TreeAugmented(pseudo_count, root), types=TYPES)
     (batch,) = model.batches({n: [row[n] for row in EVERYTHING] for n in NAMES})
     joint = np.exp(model.log_joint(batch))
     full = {}
@@ -115,7 +115,7 @@ def test_a_gap_is_the_sum_over_its_levels(seed: int, pseudo_count: float, root: 
 @given(st.integers(0, 10**6), st.sampled_from([0, 1]))
 @settings(max_examples=10)
 def test_terms_added_in_order_are_the_score(seed: int, pseudo_count: float) -> None:
-    model = likely.fit(some_rows(seed), "t", likely.Tree(pseudo_count), types=TYPES)
+    model = likely.fit(some_rows(seed), "t", likely.TreeAugmented(pseudo_count), types=TYPES)
     (batch,) = model.batches({n: [row[n] for row in EVERYTHING] for n in NAMES})
     terms = model.terms(batch)
     assert terms.names == ("prior", *NAMES)
@@ -137,7 +137,7 @@ def test_terms_added_in_order_are_the_score(seed: int, pseudo_count: float) -> N
 
 def test_tables_are_counts_with_pseudo_counts() -> None:
     data = some_rows(3)
-    model = likely.fit(data, "t", likely.Tree(pseudo_count=0.5), types=TYPES)
+    model = likely.fit(data, "t", likely.TreeAugmented(pseudo_count=0.5), types=TYPES)
     for v, u in enumerate(model.parents.tolist()):
         for k, c in enumerate(model.classes):
             rows = [r for r in zip(data[NAMES[v]], data[NAMES[u]] if u >= 0 else [""] * 40, data["t"], strict=True)]
@@ -152,7 +152,7 @@ def test_tables_are_counts_with_pseudo_counts() -> None:
 
 def test_the_root_changes_arrows_and_not_links() -> None:
     data = some_rows(11, rows=400, gaps=0)
-    one, two = (likely.fit(data, "t", likely.Tree(0, root), types=TYPES) for root in (None, "e"))
+    one, two = (likely.fit(data, "t", likely.TreeAugmented(0, root), types=TYPES) for root in (None, "e"))
     links = [{frozenset((v, int(u))) for v, u in enumerate(m.parents) if u >= 0} for m in (one, two)]
     assert links[0] == links[1] and two.parents[4] == -1
     # Without gaps and pseudo-counts both are the same distribution.
@@ -162,16 +162,18 @@ def test_the_root_changes_arrows_and_not_links() -> None:
 def test_a_root_that_is_none() -> None:
     data = some_rows(1)
     with pytest.raises(ColumnError, match="no column 'aa'"):
-        likely.fit(data, "t", likely.Tree(root="aa"), types=TYPES)
+        likely.fit(data, "t", likely.TreeAugmented(root="aa"), types=TYPES)
     with pytest.raises(SettingError, match="'t' is no attribute"):
-        likely.fit(data, "t", likely.Tree(root="t"), types=TYPES)
-    model = likely.fit({**data, "x": [1.0, 2.0] * 20}, "t", likely.Tree(root="x"), types={**TYPES, "x": "number"})
+        likely.fit(data, "t", likely.TreeAugmented(root="t"), types=TYPES)
+    model = likely.fit(
+        {**data, "x": [1.0, 2.0] * 20}, "t", likely.TreeAugmented(root="x"), types={**TYPES, "x": "number"}
+    )
     assert any("starts elsewhere than at 'x'" in note for note in model.notes)
 
 
 def test_samples_come_home() -> None:
-    model = likely.fit(some_rows(7, rows=300), "t", likely.Tree(), types=TYPES)
-    again = likely.fit(model.sample(60_000, seed=1), "t", likely.Tree(), types=TYPES)
+    model = likely.fit(some_rows(7, rows=300), "t", likely.TreeAugmented(), types=TYPES)
+    again = likely.fit(model.sample(60_000, seed=1), "t", likely.TreeAugmented(), types=TYPES)
     assert again.parents.tolist() == model.parents.tolist()
     np.testing.assert_allclose(np.exp(again.log_prior), np.exp(model.log_prior), atol=0.01)
     for mine, theirs in zip(model.tables, again.tables, strict=True):

@@ -17,14 +17,14 @@ from portable.test_portable import ALWAYS, ASKED, OTHERS, TEXTS, close, fitted, 
 
 import likely
 from likely.models.model import Model
-from likely.models.text import Text
-from likely.page.bundling import bundle
+from likely.models.text.settings import Text
 from likely.portable import forms
 from likely.portable.describing import portable
 from likely.portable.reading import cells_of, number_label, words_of
 from likely.portable.scoring import posterior, scores, terms
 from likely.portable.writing import text_of
-from likely.table.tokens import Tokens
+from likely.present.page.bundling import bundle
+from likely.table.words.tokens import Tokens
 
 API = "globalThis.likelyScript = { cellsOf, scoresOf, chancesOf, revived, wordsOf, numberLabel, scoresBy };"
 SCORE = """([portable, rows]) => {

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
-from likely.evaluate.plane import Plane
-from likely.page.attributes import evidence
-from likely.page.bars import diverging, stacked
-from likely.page.confusions import confusion
-from likely.page.drawing import Axis, Frame, told
-from likely.page.histograms import bin_edges
-from likely.page.planes import _contours, _ellipse, density, landscape
-from likely.page.rows import Row, rows
+from likely.evaluate.attributes.plane import Plane
+from likely.present.charts.bars import diverging, stacked
+from likely.present.charts.drawing import Axis, Frame, told
+from likely.present.charts.histograms import bin_edges
+from likely.present.charts.planes import _contours, _ellipse, density, landscape
+from likely.present.page.attributes import evidence
+from likely.present.page.confusions import confusion
+from likely.present.page.rows import Row, rows
 
 STYLE = (Path(likely.__file__).parent / "page" / "templates" / "charts.css").read_text("utf-8")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

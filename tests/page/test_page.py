@@ -11,7 +11,7 @@ from page.conftest import Watched
 from page.test_writing import EVIL, EXAMPLES, TARGET
 
 import likely
-from likely.page.writing import page
+from likely.present.page.writing import page
 
 
 def made(name: str, folder: Path) -> Path:
@@ -23,7 +23,7 @@ def made(name: str, folder: Path) -> Path:
         more = {"curve": likely.curve(EXAMPLES / "iris.csv", "species", folds=3, steps=4)}
         more["comparison"] = likely.compare(EXAMPLES / "iris.csv", "species", {"one": likely.NaiveBayes()}, folds=3)
     elif name == "weather":
-        record = likely.look(EXAMPLES / "weather.csv", "play", likely.Tree(), picture=True)
+        record = likely.look(EXAMPLES / "weather.csv", "play", likely.TreeAugmented(), picture=True)
     elif name == "mails":
         record = likely.look(EXAMPLES / "mails.csv", "label", picture=True, types={"text": "text"})
     elif name == "evil":

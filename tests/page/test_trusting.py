@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import likely
-from likely.page import trusting
+from likely.present.page import trusting
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

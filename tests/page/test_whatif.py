@@ -15,9 +15,9 @@ import pytest
 from page.conftest import Watched
 
 import likely
-from likely.deciding.asking import ask
+from likely.apply.decide.asking import ask
 from likely.models.model import Model
-from likely.page.writing import page_of_model
+from likely.present.page.writing import page_of_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UGLY = {

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.page.writing import embedded, page, page_of_model
+from likely.present.page.writing import embedded, page, page_of_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EVIL = {
@@ -142,7 +142,7 @@ def test_the_answer_is_first_with_interval_and_baseline() -> None:
 @pytest.mark.parametrize(
     ("learner", "graph"),
     [
-        (likely.Tree(), True),
+        (likely.TreeAugmented(), True),
         (likely.NaiveBayes(blocks=(("outlook", "windy"),)), True),
         (likely.NaiveBayes(pseudo_count=0.0), True),
         (likely.OneDependence(), False),

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import likely
 import likely.table.schema
-from likely.deciding.missing import averaged
-from likely.deciding.priors import reweighted
+from likely.apply.decide.missing import averaged
+from likely.apply.decide.priors import reweighted
 from likely.errors import FileFormatError, SettingError
 from likely.models.learners import LEARNERS
 from likely.models.model import Model
-from likely.models.text import Text
+from likely.models.text.settings import Text
 from likely.portable import forms
 from likely.portable.describing import is_portable, portable
 from likely.portable.reading import cells_of
@@ -110,25 +110,25 @@ def test_naive_bayes_is_what_its_portable_form_says(learner: likely.NaiveBayes, 
     agree(model, rows_of(table(ASKED, seed + 2, 12, tuple(ASKED))), 1e-9 if learner.blocks else 1e-12)
 
 
-MIXED = likely.Mixture((likely.NaiveBayes(), likely.Tree(), likely.Prior()), weights=(0.5, 0.3, 0.2))
+MIXED = likely.Mixture((likely.NaiveBayes(), likely.TreeAugmented(), likely.Prior()), weights=(0.5, 0.3, 0.2))
 OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
     "Prior": (likely.Prior(), ("a",), 1e-12),
     "Logistic": (likely.Logistic(), tuple(CELLS), 1e-12),
-    "Linear": (likely.Linear(), tuple(CELLS), 1e-12),
-    "duels": (likely.Linear(mode="pairwise"), tuple(CELLS), 1e-12),
-    "votes": (likely.Linear(mode="pairwise", ties="votes"), tuple(CELLS), 1e-12),
-    "Tree": (likely.Tree(), tuple(CELLS), 1e-12),
-    "Tree without counts": (likely.Tree(pseudo_count=0), tuple(CELLS), 1e-12),
+    "LeastSquares": (likely.LeastSquares(), tuple(CELLS), 1e-12),
+    "duels": (likely.LeastSquares(mode="pairwise"), tuple(CELLS), 1e-12),
+    "votes": (likely.LeastSquares(mode="pairwise", ties="votes"), tuple(CELLS), 1e-12),
+    "TreeAugmented": (likely.TreeAugmented(), tuple(CELLS), 1e-12),
+    "TreeAugmented without counts": (likely.TreeAugmented(pseudo_count=0), tuple(CELLS), 1e-12),
     "OneDependence": (likely.OneDependence(), tuple(CELLS), 1e-12),
     "OneDependence, parents": (likely.OneDependence(minimum=9, pseudo_count=0), tuple(CELLS), 1e-12),
     "FullBayes, table": (likely.FullBayes(), ("a", "b"), 1e-12),
     "FullBayes, reserve": (likely.FullBayes(unseen="reserve", pseudo_count=0.25), ("a", "b"), 1e-12),
     "FullBayes, normal": (likely.FullBayes(), ("x", "y", "d"), 1e-9),
-    "Pooled": (likely.Pooled(), ("x", "y", "d"), 1e-9),
+    "LinearDiscriminant": (likely.LinearDiscriminant(), ("x", "y", "d"), 1e-9),
     "Mixture": (MIXED, tuple(CELLS), 1e-12),
     "OneRule": (likely.OneRule(), tuple(CELLS), 1e-12),
-    "Tuned": (likely.Tuned(parts=2), tuple(CELLS), 1e-12),
-    "Auto": (likely.Auto(("Prior", "NaiveBayes", "Tree", "Logistic"), parts=2), tuple(CELLS), 1e-12),
+    "TunedNaiveBayes": (likely.TunedNaiveBayes(parts=2), tuple(CELLS), 1e-12),
+    "Auto": (likely.Auto(("Prior", "NaiveBayes", "TreeAugmented", "Logistic"), parts=2), tuple(CELLS), 1e-12),
     "Logistic, squares": (likely.Logistic(numbers="squares"), tuple(CELLS), 1e-9),
     "Logistic, binned": (likely.Logistic(numbers="binned"), tuple(CELLS), 1e-12),
     "NaiveBayes, temperature": (likely.NaiveBayes(temperature=0.5), tuple(CELLS), 1e-12),
@@ -181,7 +181,7 @@ TEXTS = [
 )
 @pytest.mark.parametrize("words", [{}, {"shortest": 2, "pairs": True, "stop": ("the",)}, {"grams": (2, 3)}], ids=str)
 def test_texts(text: Text, words: dict[str, Any]) -> None:
-    from likely.table.tokens import Tokens
+    from likely.table.words.tokens import Tokens
 
     rng = np.random.default_rng(3)
     data = {"note": [" ".join(rng.choice(TEXTS, 4)) for _ in range(60)], "t": ["c", "d", "e"] * 20, "x": [*range(60)]}

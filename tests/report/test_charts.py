@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.report.charts import Dot, Line, Panel, chart, ticks
+from likely.present.report.charts import Dot, Line, Panel, chart, ticks
 
 NUMBERS = st.floats(-1e9, 1e9, allow_subnormal=False)
 SIZES = st.floats(0.1, 1e12)

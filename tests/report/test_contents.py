@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import likely
-from likely.report.contents import of_attribute, of_model, page_json
-from likely.report.looking import of_look
-from likely.report.words import clean, number, percent, plural
+from likely.present.report.contents import of_attribute, of_model, page_json
+from likely.present.report.looking import of_look
+from likely.present.report.words import clean, number, percent, plural
 
 
 @pytest.fixture(scope="module")

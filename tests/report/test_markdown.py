@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.report.markdown import as_markdown, marked
-from likely.report.tables import Page, Table
+from likely.present.report.markdown import as_markdown, marked
+from likely.present.report.tables import Page, Table
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=30))

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 import likely
 import likely.sklearn as faces
-from likely.table import counted
+from likely.table.formats import word_counts as counted
 
 ROWS = 90
 FACES = [name for name in faces.__all__ if hasattr(getattr(faces, name), "_maker")]
@@ -115,14 +115,14 @@ def test_settings_of_text_are_not_chosen_from_pieces() -> None:
 @pytest.mark.parametrize("name", FACES)
 def test_a_pickle_is_plain(name: str) -> None:
     fitted = made(name).fit(rows_for(name), Y)
-    data = pickle.dumps(made(name).partial_fit(rows_for(name), Y) if name == "TreeClassifier" else fitted)
+    data = pickle.dumps(made(name).partial_fit(rows_for(name), Y) if name == "TreeAugmentedClassifier" else fitted)
     strings: list[str] = []
     for operation, argument, _ in pickletools.genops(data):
         if isinstance(argument, str):
             strings.append(argument)
         assert operation.name != "GLOBAL" or not str(argument).startswith("likely")
     ours = {s for s in strings if s.startswith("likely.") and not s.startswith("likely.sklearn")}
-    assert ours <= {"likely.models.text"}  # the setting text=Text()
+    assert ours <= {"likely.models.text.settings"}  # the setting text=Text()
     again = pickle.loads(data)
     ask = "score_samples" if name == "DensityEstimator" else "predict_proba"
     np.testing.assert_array_equal(getattr(again, ask)(rows_for(name)), getattr(fitted, ask)(rows_for(name)))
@@ -138,7 +138,7 @@ def test_the_tools_of_scikit_learn() -> None:
         assert grid.fit(frame, Y).predict(frame).shape == (ROWS,)
         assert cross_val_score(face, frame, Y, cv=2, error_score="raise").mean() > 0.4
     assert np.isfinite(cross_val_score(face, X, Y, cv=2, scoring="neg_log_loss", error_score="raise")).all()
-    calibrated = CalibratedClassifierCV(faces.TreeClassifier(), cv=2).fit(X, Y)
+    calibrated = CalibratedClassifierCV(faces.TreeAugmentedClassifier(), cv=2).fit(X, Y)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
 
 
@@ -195,7 +195,7 @@ def test_what_is_no_count_is_refused() -> None:
         with pytest.raises(ValueError, match=r"sparse matrix is read as counts"):
             faces.NaiveBayesClassifier().fit(csr_array(np.array(bad * 2)), [0, 1])
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        faces.TreeClassifier().fit(csr_array(np.eye(4)), [0, 1, 0, 1])
+        faces.TreeAugmentedClassifier().fit(csr_array(np.eye(4)), [0, 1, 0, 1])
     fitted = faces.NaiveBayesClassifier().fit(NUMBERS, Y)
     with pytest.raises(ValueError, match="no sparse matrix"):
         fitted.predict(csr_array(np.ones((2, 4))))
@@ -233,7 +233,7 @@ def test_a_refused_setting_is_a_sentence() -> None:
     with pytest.raises(ValueError, match="numbers or nominal attributes only"):
         faces.FullBayesClassifier().fit(X.drop(columns="text"), Y)
     with pytest.raises(ValueError, match="0 sample"):
-        faces.TreeClassifier().fit(X.iloc[:0], [])
+        faces.TreeAugmentedClassifier().fit(X.iloc[:0], [])
 
 
 def test_the_density_estimator() -> None:

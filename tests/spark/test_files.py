@@ -21,15 +21,15 @@ from spark.rows import awkward
 import likely
 import likely.spark
 from likely.errors import ColumnError, InputError, LikelyError, SettingError
-from likely.opening import Reading
+from likely.intake.reading import Reading
 from likely.spark.flow import summarized
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import quiet
 from likely.spark.spread import Files
 from likely.sums import state
-from likely.table.carrying import schema_bytes
-from likely.table.fragments import Fragment, How, cut, open_fragment, ranges
+from likely.table.formats.fragments import Fragment, How, cut, open_fragment, ranges
 from likely.table.source import open_source
+from likely.table.wrappers.transport import schema_bytes
 
 TARGET = "<y>"
 

@@ -88,7 +88,7 @@ def test_searches_see_the_rows_in_their_order(spark: Any, long: pa.Table) -> Non
 def test_cross_validation_deals_the_same_folds(spark: Any) -> None:
     table = awkward(1_500)
     df = frame(spark, table, [0, 0, 700, 1_490, 1_500])
-    learners = {"naive": likely.NaiveBayes(), "tree": likely.Tree(), "logistic": likely.Logistic(max_sweeps=2)}
+    learners = {"naive": likely.NaiveBayes(), "tree": likely.TreeAugmented(), "logistic": likely.Logistic(max_sweeps=2)}
     own = likely.spark.compare(df, TARGET, learners, folds=3)
     here = likely.compare(table, TARGET, learners, folds=3)
     assert all(one.scores is not None for one in own.learners)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
+from likely.apply.streams.follow import follow
 from likely.errors import LikelyError
-from likely.following import follow
 from likely.sums import state
-from likely.table.blocks import Blocks
+from likely.table.formats.blocks import Blocks
 from likely.table.source import open_source
 
 CELLS = ["1", "", 'a "quoted" word', "two\nlines", "a\r\nb", "x,y", "x;y", '"', "ä", "5'", "[red]", " ", "{"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, InputError, LikelyError
-from likely.keeping import Keep
+from likely.intake.store.kept_sums import Keep
 from likely.sums import state
 
 CELLS = ["", "?", "a", "b", "1", "2", "2.5", "-0.0", "1e300", "007", "x y", "ä,b", '"q"', "line\nbreak", "[red]", "nan"]
@@ -148,7 +148,7 @@ def test_a_rewrite_of_the_same_size_and_time_is_noticed(tmp_path: Path) -> None:
     assert first != again == likely.summarize(tmp_path / "a.csv", "y")
 
 
-@pytest.mark.parametrize("learner", [likely.Tree(), likely.FullBayes(), likely.Logistic(), likely.Neighbors()])
+@pytest.mark.parametrize("learner", [likely.TreeAugmented(), likely.FullBayes(), likely.Logistic(), likely.Neighbors()])
 def test_every_learner_learns_the_same_from_what_is_kept(learner: Any, parts: Any, tmp_path: Path) -> None:
     path = tmp_path / "logs" / "*.parquet"
     for k in range(5):

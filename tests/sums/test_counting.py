@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.sums.counting import PIECE
-from likely.sums.entries import Entries, in_order
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, weights
-from likely.sums.words import Words
+from likely.sums.words.counting import PIECE
+from likely.sums.words.entries import Entries, in_order
+from likely.sums.words.words import Words
 from likely.table.batch import texts
-from likely.table.tokens import Tokens, words_of
+from likely.table.words.tokens import Tokens, words_of
 
 
 def counted(text: str, tokens: Tokens) -> dict[str, int]:

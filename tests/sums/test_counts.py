@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.sums.counts import Counts
+from likely.sums.columns.counts import Counts
 from likely.sums.weights import weights
 from likely.table.batch import Codes
 from likely.table.labels import Labels

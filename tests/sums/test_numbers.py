@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
-from likely.models.gaussian import mean_of, variance_of
-from likely.sums.numbers import Numbers
+from likely.models.factors.gaussian import mean_of, variance_of
+from likely.sums.columns.numbers import Numbers
 from likely.sums.weights import weights
 from likely.testing import bits, swept
 

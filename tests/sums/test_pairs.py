@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import NotLearned, SchemaMismatch, SettingError
-from likely.sums.cells import Cells
 from likely.sums.exact import Exact
-from likely.sums.pairs import BINS, Pairs, quantile_edges
+from likely.sums.rows.cells import Cells
+from likely.sums.rows.pairs import BINS, Pairs, quantile_edges
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 

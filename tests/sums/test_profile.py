@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from laws.nasty import TextColumn
 
-from likely.sums.profile import KEEP
+from likely.sums.columns.profile import KEEP
 from likely.testing import bits
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import LikelyError
-from likely.sums.cells import distinct
 from likely.sums.requests import asked, request
+from likely.sums.rows.cells import distinct
 from likely.table.batch import Codes
 from likely.table.labels import Labels
 

@@ -9,8 +9,8 @@ import pytest
 
 import likely
 from likely.errors import NotLearned, SettingError
-from likely.sums import rows as room
-from likely.sums.rows import Rows
+from likely.sums.rows import rows as room
+from likely.sums.rows.rows import Rows
 from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels

@@ -10,8 +10,8 @@ from laws.nasty import TABLE, of_summary
 
 import likely
 from likely.errors import NotLearned, SchemaMismatch
-from likely.sums.counts import Counts
-from likely.sums.numbers import Numbers
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, texts
 from likely.table.bins import bin_labels

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely.errors import ColumnError, EncodingError, InputError, SettingError
-from likely.table import delimited, sniff
+from likely.table.formats import delimited, sniff
 from likely.table.source import Source, open_source
 
 

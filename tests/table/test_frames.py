@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import likely
-from likely.table.frames import Frames, one_below_the_other, packed, table_of, unpacked
+from likely.table.formats.frames import Frames, one_below_the_other, packed, table_of, unpacked
 
 TABLE: dict[str, list[Any]] = {
     "a 'b' = [red]": ["x", "y", "x", None, "y", "x"],

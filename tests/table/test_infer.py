@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, InputError, SettingError
-from likely.sums.counts import Counts
+from likely.sums.columns.counts import Counts
 from likely.table.infer import (
     FEW_NUMBERS,
     MANY_CLASSES,

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 import likely
-from likely.table import delimited, remembering
+from likely.table.formats import delimited
 from likely.table.source import open_source
+from likely.table.wrappers import parsed_once as remembering
 
 
 @pytest.fixture

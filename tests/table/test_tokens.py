@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from likely.errors import SettingError
-from likely.sums.words import Words
-from likely.table import letters
+from likely.sums.words.words import Words
 from likely.table.batch import texts
-from likely.table.tokens import Tokens, first_broken, words_of
+from likely.table.words import letters
+from likely.table.words.tokens import Tokens, first_broken, words_of
 
 CHARACTERS = st.characters(exclude_categories=["Cs"])
 NASTY = [

@@ -36,7 +36,7 @@ def run(arguments: list[str]) -> int:
     """Run a command; every failure becomes a sentence and an exit code, never a traceback."""
     import click
 
-    from likely.cli.commands import commands
+    from likely.cli.listing import commands
     from likely.errors import LikelyError, shown
 
     try:

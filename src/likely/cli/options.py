@@ -30,7 +30,7 @@ def table_of(data: str | None) -> Any:
     query, table = said.get("likely.query"), said.get("likely.table")
     if data is None or (query is None and table is None):
         return data
-    from likely.table.databases import database
+    from likely.table.databases.database import database
 
     return database(data, query=query, table=table)
 
@@ -148,7 +148,7 @@ def row_of(
     replace_invalid: bool = False,
 ) -> Any:
     """The row that is asked about: values by hand, or row N of a table."""
-    from likely.explaining.asked import asked, by_name
+    from likely.apply.explain.asked import asked, by_name
 
     if row is None:
         return asked(model, by_name(given, model.schema.names))
@@ -187,7 +187,7 @@ def loss_of(loss_file: str | None) -> Any:
     """The loss that --loss names; None without it."""
     if loss_file is None:
         return None
-    from likely.loss import read_loss
+    from likely.probability.loss import read_loss
 
     return read_loss(loss_file)
 
@@ -237,7 +237,7 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     schema_file = options.pop("schema_file")
     schema = None
     if schema_file is not None:
-        from likely.fitting import load
+        from likely.apply.fitting import load
 
         schema = load(schema_file).schema
     return {
@@ -261,7 +261,7 @@ def tokens_of(options: dict[str, Any]) -> Any:
     said = {name: options.pop(name) for name in TOKENS}
     if all(value is None or value is False for value in said.values()):
         return None
-    from likely.table.tokens import Tokens
+    from likely.table.words.tokens import Tokens
 
     return Tokens(
         1 if said["shortest_word"] is None else said["shortest_word"],
@@ -275,7 +275,7 @@ def tokens_of(options: dict[str, Any]) -> Any:
 def _stop_words(path: str | None) -> tuple[str, ...]:
     if path is None:
         return ()
-    from likely.table.tokens import words_of
+    from likely.table.words.tokens import words_of
 
     try:
         with open(path, encoding="utf-8-sig") as file:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from likely.cli import terminal
 from likely.errors import InputError, LikelyError, shown
 from likely.sums import state
-from likely.sums.counts import Counts
+from likely.sums.columns.counts import Counts
 
 if TYPE_CHECKING:
     from likely.evaluate.look import Look
@@ -63,7 +63,7 @@ def write_page(record: Look, data: str, out: str | None, how: Any, study: bool, 
     `arguments` are those of the command, which the page repeats.
     """
     from likely import __version__
-    from likely.page.writing import page
+    from likely.present.page.writing import page
 
     more: dict[str, Any] = {}
     if (

@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from likely.cli.options import TOKENS, loss_of, pair, pairs, reading_of, with_options
 from likely.errors import SettingError, shown
 
-NAMES = ("Auto", "NaiveBayes", "Tuned", "Tree", "OneDependence", "FullBayes", "Pooled", "Linear", "Logistic",
-         "Neighbors", "Mixture", "Gibbs", "Density", "OneRule", "Prior")  # fmt: skip
+NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
+         "LeastSquares", "Logistic", "Neighbors", "Mixture", "Gibbs", "Density", "OneRule", "Prior")  # fmt: skip
 """The learners, so that help need not wait for them to be imported; a test compares."""
 
 spec_option = click.option(
@@ -215,7 +215,7 @@ def assumed(options: dict[str, Any], target: str | None, loss_file: str | None =
     if spec_file is None:
         reading = reading_of(options)
         return Assumed(target, reading, learner_of(options) if "learner" in options else None, loss)
-    from likely.spec import read_spec
+    from likely.apply.spec import read_spec
 
     spec = read_spec(spec_file)
     said = {k: v for k, v in spec.reading().items() if v is not None}

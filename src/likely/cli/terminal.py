@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
-    from likely.report.tables import Page, Table
+    from likely.present.report.tables import Page, Table
 
 STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""

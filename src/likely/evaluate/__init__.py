@@ -1,1 +1,5 @@
-"""How far a model can be trusted: folds from one sweep, scores, information, and the first look at a table."""
+"""How far a model may be trusted: cross-validation, scores with intervals, what attributes tell, troubles, drift.
+
+Imports apply, intake and models. `look`, `compare`, `curve`, `repeats` and `doctor` are what users call.
+Inside: crossval/, scores/, attributes/, troubles/, drift/.
+"""

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from likely.drafting import Draft, Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate.dealing import Folds, set_apart
-from likely.evaluate.intervals import Intervals, Paired, Parts, intervals, paired
-from likely.evaluate.repeating import holm
-from likely.evaluate.scores import Scores
-from likely.evaluate.validate import Validation, judged_rows, validate
+from likely.evaluate.attributes.repeating import holm
+from likely.evaluate.crossval.dealing import Folds, set_apart
+from likely.evaluate.crossval.validate import Validation, judged_rows, validate
+from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
+from likely.evaluate.scores.scores import Scores
+from likely.intake.schema import Draft, Reading, draft, with_encoding
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
 from likely.models.model import Learner, unread_texts
-from likely.models.naive import NaiveBayes
+from likely.models.naive.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source

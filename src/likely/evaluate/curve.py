@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from likely.drafting import Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate.folded import Folded
-from likely.evaluate.folds import FoldSums, fold_sums
-from likely.evaluate.intervals import Measure, doubt, wilson
-from likely.evaluate.judge import Judge
-from likely.evaluate.lessons import Lessons, growing
-from likely.evaluate.noting import Said, noted
-from likely.evaluate.scores import Scorer, Scores, summed
+from likely.evaluate.crossval.folds import FoldSums, fold_sums
+from likely.evaluate.crossval.judge import Judge
+from likely.evaluate.crossval.lessons import Lessons, growing
+from likely.evaluate.crossval.notes import Said, noted
+from likely.evaluate.crossval.row_folds import Folded
+from likely.evaluate.crossval.validate import check_classes, taught
+from likely.evaluate.scores.intervals import Measure, doubt, wilson
+from likely.evaluate.scores.scores import Scorer, Scores, summed
 from likely.evaluate.trend import Trend, spread, trend
-from likely.evaluate.validate import check_classes, taught
-from likely.holding import small
-from likely.models.baseline import Prior
+from likely.intake.row_cache import small
+from likely.intake.schema import Reading, draft, with_encoding
 from likely.models.model import Learner
-from likely.models.naive import NaiveBayes
+from likely.models.naive.baseline import Prior
+from likely.models.naive.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import inner, kernel
+from likely.machinery.jit import inner, kernel
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)

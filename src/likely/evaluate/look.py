@@ -11,40 +11,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely import showing
-from likely.drafting import Reading, draft, with_encoding
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.evaluate.beware import LEAK, MUCH_MISSING, NEARLY_MISSING, warnings
-from likely.evaluate.calibration import Reliability, calibrations
-from likely.evaluate.cautions import TextSeen, notes
-from likely.evaluate.ceiling import Ceiling, ceiling
-from likely.evaluate.cooling import Tempered, cooled, tempered_model
-from likely.evaluate.dealing import Folds, set_apart
-from likely.evaluate.gathering import Gathered
-from likely.evaluate.information import Attribute, entropy, evidence
-from likely.evaluate.intervals import Intervals, Paired, intervals, paired
-from likely.evaluate.losses import LossScores, loss_scores
-from likely.evaluate.perclass import OfClass, of_classes
-from likely.evaluate.pieces import Piece
-from likely.evaluate.plane import Plane
-from likely.evaluate.ranking import Ranking, rankings
-from likely.evaluate.redundancy import Pair, outside
-from likely.evaluate.scores import Scores
-from likely.evaluate.sharpening import Sharpened, sharpened
-from likely.evaluate.twice import Twice, twice
-from likely.evaluate.validate import Validation, judged_rows, validate
-from likely.evaluate.watching import LEARNER, Watch, alone, with_named
-from likely.extending import searched
-from likely.loss import Loss
-from likely.models.baseline import Prior
+from likely.evaluate.attributes.entropy import Piece
+from likely.evaluate.attributes.information import Attribute, entropy, evidence
+from likely.evaluate.attributes.plane import Plane
+from likely.evaluate.attributes.redundancy import Pair, outside
+from likely.evaluate.attributes.watching import LEARNER, Watch, alone, with_named
+from likely.evaluate.crossval.dealing import Folds, set_apart
+from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.crossval.validate import Validation, judged_rows, validate
+from likely.evaluate.scores.calibration import Reliability, calibrations
+from likely.evaluate.scores.ceiling import Ceiling, ceiling
+from likely.evaluate.scores.intervals import Intervals, Paired, intervals, paired
+from likely.evaluate.scores.losses import LossScores, loss_scores
+from likely.evaluate.scores.per_class import OfClass, of_classes
+from likely.evaluate.scores.ranking import Ranking, rankings
+from likely.evaluate.scores.scores import Scores
+from likely.evaluate.scores.sharpness import Sharpened, sharpened
+from likely.evaluate.scores.temperature import Tempered, cooled, tempered_model
+from likely.evaluate.troubles.beware import LEAK, MUCH_MISSING, NEARLY_MISSING, warnings
+from likely.evaluate.troubles.cautions import TextSeen, notes
+from likely.evaluate.troubles.duplicates import Twice, twice
+from likely.intake.further import searched
+from likely.intake.schema import Reading, draft, with_encoding
+from likely.machinery import html as showing
 from likely.models.model import Learner, Model
-from likely.models.naive import NaiveBayes
-from likely.models.onerule import OneRule
-from likely.models.product import Product
+from likely.models.naive.baseline import Prior
+from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.one_rule import OneRule
+from likely.models.naive.product import Product
+from likely.probability.loss import Loss
 from likely.sums import state
-from likely.table.remembering import parsed_once
 from likely.table.schema import Column
 from likely.table.source import Source
+from likely.table.wrappers.parsed_once import parsed_once
 
 if TYPE_CHECKING:
     from likely.sums.summary import Summary

@@ -8,15 +8,15 @@ from numbers import Integral
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from likely.drafting import Reading, draft, with_encoding
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate.redundancy import Pair, Sampler, outside
-from likely.evaluate.scores import Scores
-from likely.evaluate.validate import validate
-from likely.models.blocks import LevelBlock, NumberBlock
+from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
+from likely.evaluate.crossval.validate import validate
+from likely.evaluate.scores.scores import Scores
+from likely.intake.schema import Reading, draft, with_encoding
 from likely.models.model import Learner, Model, Search
-from likely.models.naive import NaiveBayes
-from likely.models.product import Product
+from likely.models.naive.blocks import LevelBlock, NumberBlock
+from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.product import Product
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from likely.chances import student_bound
-from likely.evaluate.intervals import Measure
+from likely.evaluate.scores.intervals import Measure
+from likely.machinery.distributions import student_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

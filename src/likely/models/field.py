@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from likely.models.learners import LEARNERS
-from likely.models.naive import NaiveBayes
+from likely.models.naive.naive import NaiveBayes
 
 _NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Auto")
 """These need members, or no target, come in several kinds, or would try all others anew in every fold (ask for it)."""

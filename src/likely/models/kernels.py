@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.machinery.jit import kernel
 
 
 @kernel("i4[], f8[][], f8[][]")
@@ -79,7 +79,7 @@ def add_quadratic(x: Any, mean: Any, rate: Any, whitening: Any, peak: Any, room:
 def tree_terms(
     codes: Any, order: Any, parent: Any, first: Any, sizes: Any, at: Any, table: Any, up: Any, told: Any, out: Any
 ) -> None:
-    """out[i, v] = the share of node v in the log probability of row i, per class: see models/tree.py.
+    """out[i, v] = the share of node v in the log probability of row i, per class: see models/dependence/tree.py.
 
     `order` lists every node after its parent (-1: none). table[at[v] + (a*width + b)*classes + k] is the log of
     P(a | b, class k), of a parent with `width` levels. `up` and `told` are room to work in: what the cells below a

@@ -9,44 +9,44 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.aode import OneDependence
-from likely.models.auto import Auto
-from likely.models.baseline import Prior
-from likely.models.density import Density
-from likely.models.full import FullBayes
-from likely.models.knowledge import checked_knowledge
-from likely.models.linear import Linear
-from likely.models.logistic import Logistic
-from likely.models.mixture import Gibbs, Mixture
-from likely.models.naive import NaiveBayes
-from likely.models.neighbors import Neighbors
-from likely.models.onerule import OneRule
-from likely.models.pooled import Pooled
+from likely.models.dependence.one_dependence import OneDependence
+from likely.models.dependence.tree import TreeAugmented
+from likely.models.joint.discriminant import LinearDiscriminant
+from likely.models.joint.full import FullBayes
+from likely.models.knowledge.knowledge import checked_knowledge
+from likely.models.linear.least_squares import LeastSquares
+from likely.models.linear.logistic import Logistic
+from likely.models.naive.baseline import Prior
+from likely.models.naive.density import Density
+from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.one_rule import OneRule
+from likely.models.neighbors.neighbors import Neighbors
+from likely.models.pool.auto import Auto
+from likely.models.pool.mixture import Gibbs, Mixture
+from likely.models.pool.tuned import TunedNaiveBayes
 from likely.models.settings import changed_settings as changed_settings
 from likely.models.settings import settings_of as settings_of
-from likely.models.text import checked_text, checked_texts
-from likely.models.tree import Tree
-from likely.models.tuned import Tuned
+from likely.models.text.settings import checked_text, checked_texts
 from likely.sums import state
 
 LEARNERS: dict[str, type[Any]] = {
     learner.__name__: learner
     for learner in (
         Auto,
-        Linear,
+        LeastSquares,
         Logistic,
         Prior,
         NaiveBayes,
         FullBayes,
-        Pooled,
+        LinearDiscriminant,
         Density,
         Neighbors,
         Mixture,
         Gibbs,
         OneDependence,
         OneRule,
-        Tree,
-        Tuned,
+        TreeAugmented,
+        TunedNaiveBayes,
     )
 }
 

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from likely import showing
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.loss import Loss
-from likely.models.categorical import domain
+from likely.machinery import html as showing
+from likely.machinery.threads import in_order
+from likely.models.factors.categorical import domain
 from likely.models.posterior import Matrix, Posterior, joined
+from likely.probability.loss import Loss
 from likely.sums import state
-from likely.sums.counts import Counts
+from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
-from likely.table.frames import Frames, as_column
+from likely.table.formats.frames import Frames, as_column
 from likely.table.labels import Labels
+from likely.table.output.sink import densities, named_predictions
 from likely.table.schema import Schema
-from likely.table.sink import densities, named_predictions
 from likely.table.source import Source, open_source
-from likely.threads import in_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -288,7 +288,7 @@ class Model(ABC):
         if not self.generative:
             raise SettingError(
                 f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
-                "Use Density, NaiveBayes, FullBayes, Pooled, Tree or OneDependence."
+                "Use Density, NaiveBayes, FullBayes, LinearDiscriminant, TreeAugmented or OneDependence."
             )
 
     # -- the file -------------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely import showing
 from likely.errors import ColumnError, nearest, shown
+from likely.machinery import html as showing
 from likely.models import kernels
-from likely.table.frames import Frames, as_frame
+from likely.table.formats.frames import Frames, as_frame
 from likely.table.labels import label
-from likely.table.sink import predictions
+from likely.table.output.sink import predictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.known import Shares
+from likely.models.knowledge.known import Shares
 from likely.models.quotient import Quotient, as_written
 from likely.sums.summary import Summary
 from likely.table.labels import label

@@ -1,1 +1,4 @@
-"""The portable form: one description of how a model scores a row, of which pages, SQL and other programs are made."""
+"""How a model scores a row as plain values, and that form in other languages.
+
+Imports models. `forms` is the form, `scoring` its reference scorer. Inside: languages/ (SQL, ONNX, PMML, Python).
+"""

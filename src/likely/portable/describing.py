@@ -14,7 +14,7 @@ from likely.errors import SettingError
 from likely.models.model import Model
 from likely.portable import forms
 from likely.portable.terms import floats, grid_axes, matrix, term, terms_of
-from likely.sums.counts import Counts
+from likely.sums.columns.counts import Counts
 from likely.table.schema import Column
 
 Describe = Callable[[Any, dict[str, tuple[str, ...]]], forms.Score]
@@ -174,7 +174,7 @@ _SCORES: dict[str, Describe] = {
     "Normals": _normals,
     "Discriminant": _normals,
     "Joint": _joint,
-    "TreeModel": _tree,
+    "TreeAugmentedModel": _tree,
     "OneDependenceModel": _one_dependence,
     "Mixed": _mixed,
     "Chosen": _chosen,

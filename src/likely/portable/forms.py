@@ -28,7 +28,7 @@ Scores: TypeAlias = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Words:
-    r"""What counts as a word of a text: runs of `\w` in its small letters; see `likely.table.tokens.Tokens`."""
+    r"""What counts as a word of a text: runs of `\w` in its small letters; see `likely.table.words.tokens.Tokens`."""
 
     shortest: int = 1
     pairs: bool = False

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.models.blocks import LevelBlock, NumberBlock
-from likely.models.design import FARTHEST, Standard
-from likely.models.grid import Axis, Grid
-from likely.models.joint import Table
-from likely.models.normal import Normal
+from likely.models.dependence.grid import Axis, Grid
+from likely.models.factors.joint import Table
+from likely.models.factors.normal import Normal
+from likely.models.linear.design import FARTHEST, Standard
+from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.quotient import log_of
 from likely.portable import forms
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Levels = Mapping[str, tuple[str, ...]]
 REACH = 4.0
-"""How far from 0 standard units go where squares are taken of them (models/curves.py)."""
+"""How far from 0 standard units go where squares are taken of them (models/linear/curves.py)."""
 
 
 def floats(values: Any) -> forms.Scores:

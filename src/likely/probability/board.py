@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isinf
 from typing import Any
 
-from likely.loss import Loss
+from likely.probability.loss import Loss
 from likely.probability.numbers import Number, as_float, number, part, plain, rounded, total
 from likely.probability.rule import Bayes, Step
 from likely.probability.writing import aligned, named, spelled
@@ -18,7 +18,7 @@ from likely.probability.writing import aligned, named, spelled
 class Choice:
     """What every action is expected to cost, and the action that costs least (of equal ones the first).
 
-    >>> from likely.loss import Loss
+    >>> from likely.probability.loss import Loss
     >>> from likely.probability import bayes
     >>> b = bayes({"cancer": "0.008"}, {"cancer": "0.98", "no cancer": "0.03"}, "positive")
     >>> b.decide(Loss.of({"cancer": {"say none": 10}, "no cancer": {"say cancer": 1}})).action

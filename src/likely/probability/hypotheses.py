@@ -16,8 +16,8 @@ from likely.probability.numbers import Given, Number, alike, check_sum, number, 
 from likely.probability.writing import spelled
 
 if TYPE_CHECKING:
-    from likely.loss import Loss
     from likely.probability.joint import Joint
+    from likely.probability.loss import Loss
 
 
 @dataclass(frozen=True, init=False)
@@ -119,7 +119,7 @@ def bayes_error(joint: Joint, target: str) -> Number:
 def bayes_risk(joint: Joint, target: str, loss: Loss) -> Number:
     """The expected loss of the best rule that knows the joint: in every case the action of least expected loss.
 
-    >>> from likely.loss import Loss
+    >>> from likely.probability.loss import Loss
     >>> from likely.probability import Joint
     >>> joint = Joint.listed({"x": "ab", "y": "+-"}, ["0.4", "0.1", "0.2", "0.3"])
     >>> bayes_risk(joint, "y", Loss.of({"+": {"say -": 5}, "-": {"say +": 1}}))

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from likely.chances import chi_square_tail
 from likely.errors import SettingError, shown
+from likely.machinery.distributions import chi_square_tail
 from likely.probability.information import mutual_information
 from likely.probability.numbers import Number, as_float, equal, plain, rounded
 from likely.probability.writing import event, named

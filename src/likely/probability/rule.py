@@ -16,8 +16,8 @@ from likely.probability.numbers import Given, Number, alike, check_sum, equal, p
 from likely.probability.writing import found, named, spelled
 
 if TYPE_CHECKING:
-    from likely.loss import Loss
     from likely.probability.board import Choice
+    from likely.probability.loss import Loss
 
 EVIDENCE = "the evidence"
 

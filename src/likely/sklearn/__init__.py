@@ -19,12 +19,12 @@ from likely.sklearn.auto import AutoClassifier
 from likely.sklearn.categorical import CategoricalNB
 from likely.sklearn.classifiers import (
     FullBayesClassifier,
-    LinearClassifier,
+    LeastSquaresClassifier,
     LogisticClassifier,
     NaiveBayesClassifier,
     NeighborsClassifier,
     OneDependenceClassifier,
-    TreeClassifier,
+    TreeAugmentedClassifier,
 )
 from likely.sklearn.density import DensityEstimator
 from likely.sklearn.discrete import BernoulliNB, ComplementNB, MultinomialNB
@@ -38,11 +38,11 @@ __all__ = [
     "DensityEstimator",
     "FullBayesClassifier",
     "GaussianNB",
-    "LinearClassifier",
+    "LeastSquaresClassifier",
     "LogisticClassifier",
     "MultinomialNB",
     "NaiveBayesClassifier",
     "NeighborsClassifier",
     "OneDependenceClassifier",
-    "TreeClassifier",
+    "TreeAugmentedClassifier",
 ]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_non_negative
 
 from likely.models.kernels import add_levels
 from likely.sklearn.discrete import CountingBayes, log
-from likely.sums.counts import add_counts
+from likely.sums.columns.counts import add_counts
 from likely.sums.exact import Exact
 from likely.sums.weights import weights
 

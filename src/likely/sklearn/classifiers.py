@@ -139,15 +139,15 @@ class FullBayesClassifier(ClassifierFace):
         return numbers | super()._types(source)
 
 
-class TreeClassifier(ClassifierFace):
-    """Tree-augmented naive Bayes: each attribute has one other as its parent, as `likely.Tree`.
+class TreeAugmentedClassifier(ClassifierFace):
+    """Tree-augmented naive Bayes: each attribute has one other as its parent, as `likely.TreeAugmented`.
 
     >>> X, y = [["sun", "hot"], ["rain", "cold"], ["sun", "cold"], ["rain", "hot"]] * 3, [1, 0, 1, 0] * 3
-    >>> TreeClassifier().fit(X, y).predict([["sun", "hot"]])
+    >>> TreeAugmentedClassifier().fit(X, y).predict([["sun", "hot"]])
     array([1])
     """
 
-    _maker = likely.Tree
+    _maker = likely.TreeAugmented
 
     def __init__(
         self,
@@ -195,17 +195,17 @@ class OneDependenceClassifier(ClassifierFace):
         self.loss = loss
 
 
-class LinearClassifier(ClassifierFace):
-    """Least squares: a regression for each class, or for each pair of classes, as `likely.Linear`.
+class LeastSquaresClassifier(ClassifierFace):
+    """Least squares: a regression for each class, or for each pair of classes, as `likely.LeastSquares`.
 
     What `predict_proba` gives are normalised scores, no probabilities.
 
     >>> X, y = [[0.0], [1.0], [2.5], [7.0], [8.0], [9.5]], ["low", "low", "low", "high", "high", "high"]
-    >>> LinearClassifier().fit(X, y).predict([[8.5]])
+    >>> LeastSquaresClassifier().fit(X, y).predict([[8.5]])
     array(['high'], dtype='<U4')
     """
 
-    _maker = likely.Linear
+    _maker = likely.LeastSquares
     _generative = False
 
     def __init__(

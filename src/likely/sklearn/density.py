@@ -13,8 +13,8 @@ from likely.sklearn import taking
 from likely.sklearn.face import Face
 
 if TYPE_CHECKING:
-    from likely.table.counted import CountedSource
-    from likely.table.memory import TableSource
+    from likely.table.formats.memory import TableSource
+    from likely.table.formats.word_counts import CountedSource
 
 
 class DensityEstimator(DensityMixin, Face):

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likely.sklearn.taking import row_weights
-from likely.sums.counts import add_counts
+from likely.sums.columns.counts import add_counts
 from likely.sums.exact import Exact
 from likely.sums.powers import Powers
 from likely.sums.weights import Weights, weights

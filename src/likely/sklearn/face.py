@@ -16,16 +16,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import likely
-from likely.arriving import Arriving
-from likely.drafting import Reading
+from likely.apply.fitting import fit, loaded
 from likely.errors import SettingError
-from likely.fitting import fit, loaded
+from likely.intake.incremental import Arriving
+from likely.intake.schema import Reading
 from likely.models.model import Model, Search
 from likely.sklearn import taking
 from likely.sums import state as files
-from likely.table.counted import WORDS, CountedSource
-from likely.table.frames import Frames, one_below_the_other, packed, unpacked, with_numbers
-from likely.table.memory import TableSource
+from likely.table.formats.frames import Frames, one_below_the_other, packed, unpacked, with_numbers
+from likely.table.formats.memory import TableSource
+from likely.table.formats.word_counts import WORDS, CountedSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

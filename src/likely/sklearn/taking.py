@@ -16,10 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
 
 from likely.errors import LikelyError
-from likely.table.counted import WORDS, CountedSource
-from likely.table.frames import is_frame, table_of, with_labels, with_numbers
+from likely.table.formats.frames import is_frame, table_of, with_labels, with_numbers
+from likely.table.formats.memory import TableSource
+from likely.table.formats.word_counts import WORDS, CountedSource
 from likely.table.labels import label
-from likely.table.memory import TableSource
 from likely.table.schema import MISSING
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from likely.errors import SettingError
-from likely.loss import Loss
-from likely.models.auto import usual
+from likely.intake.reading import Reading
 from likely.models.model import Learner, Model
-from likely.opening import Reading
+from likely.models.pool.auto import usual
+from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -58,7 +58,7 @@ def fit(
 
     Learners that search (logistic regression, held-out weights) have their further sweeps there as well.
     """
-    from likely.fitting import priced
+    from likely.apply.fitting import priced
     from likely.spark.flow import summarized, with_encoding
     from likely.spark.searching import searched
     from likely.spark.spread import Spread, spread_of
@@ -90,7 +90,7 @@ def compare(
     **reading: Any,
 ) -> Any:
     """Cross-validate learners side by side where the rows are: as `likely.compare`, on the same folds."""
-    from likely.evaluate.dealing import Folds
+    from likely.evaluate.crossval.dealing import Folds
     from likely.spark.flow import with_encoding
     from likely.spark.folding import compared
     from likely.spark.spread import spread_of

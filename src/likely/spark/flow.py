@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from likely.drafting import Draft, check_rows, check_strays, draft, settle, text_columns
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
-from likely.onefile import Partial, tallied_target, viewed
-from likely.opening import Reading, check_said
+from likely.intake.observe import Partial, tallied_target, viewed
+from likely.intake.reading import Reading, check_said
+from likely.intake.schema import Draft, check_rows, check_strays, draft, settle, text_columns
 from likely.spark.spread import Files, Spread
 from likely.spark.tasks import Extend, Further, Look, Sum, View
 from likely.sums.summary import Summary
-from likely.table.carrying import Passed, Title
 from likely.table.encode import Encoder, column_form
 from likely.table.schema import Schema
 from likely.table.source import Source
+from likely.table.wrappers.transport import Passed, Title
 
 Wanted = Callable[[Schema], frozenset[str]]
 T = TypeVar("T")

@@ -12,27 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from likely.drafting import Draft, check_strays
 from likely.errors import SettingError
 from likely.evaluate.compare import Comparison
 from likely.evaluate.compare import compared as compared_by
-from likely.evaluate.dealing import Folds, Stratified
-from likely.evaluate.folded import Folded, FoldExtender, plus_tables
-from likely.evaluate.folds import FoldSummarizer, FoldSums
-from likely.evaluate.judge import Judge
-from likely.evaluate.validate import Validation, check_classes, repeated, validated
-from likely.extending import grouped
-from likely.holding import Piece
-from likely.models.chords import Together
+from likely.evaluate.crossval.dealing import Folds, Stratified
+from likely.evaluate.crossval.folds import FoldSummarizer, FoldSums
+from likely.evaluate.crossval.judge import Judge
+from likely.evaluate.crossval.row_folds import Folded, FoldExtender, plus_tables
+from likely.evaluate.crossval.validate import Validation, check_classes, repeated, validated
+from likely.intake.further import grouped
+from likely.intake.reading import Reading
+from likely.intake.row_cache import Piece
+from likely.intake.schema import Draft, check_strays
+from likely.models.linear.shared_folds import Together
 from likely.models.model import Learner, Model
-from likely.opening import Reading
 from likely.spark.flow import drafted, no_rows
 from likely.spark.parcel import packed, unpacked
 from likely.spark.pieces import Dealing, Places, Rows, looked
 from likely.spark.spread import Spread
 from likely.spark.tasks import Answer, posted
-from likely.sums.ordered import plus_tuples
 from likely.sums.summary import Summary
+from likely.sums.trees import plus_tuples
 from likely.table.encode import Encoder
 from likely.table.schema import Schema
 from likely.table.source import Source

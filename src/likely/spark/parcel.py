@@ -204,7 +204,7 @@ def told(error: Exception) -> dict[str, str]:
 def raised(said: Mapping[str, str]) -> Exception:
     """The error that `told` took apart; one of ours, whatever it says."""
     from likely import errors
-    from likely.table.carrying import Passed
+    from likely.table.wrappers.transport import Passed
 
     kind = Passed if said["kind"] == "Passed" else getattr(errors, said["kind"], None)
     ours = isinstance(kind, type) and issubclass(kind, errors.LikelyError)

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InputError
-from likely.evaluate.dealing import Stratified
-from likely.evaluate.folded import closed_encoder, dealt_piece
-from likely.holding import Piece, piece_rows
+from likely.evaluate.crossval.dealing import Stratified
+from likely.evaluate.crossval.row_folds import closed_encoder, dealt_piece
+from likely.intake.row_cache import Piece, piece_rows
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import failures
 from likely.spark.spread import LETTER, Spread, sound
-from likely.sums.ordered import Ordered
 from likely.sums.summary import Summary
-from likely.table.carrying import aligned, batch_bytes, batch_from, together
+from likely.sums.trees import Ordered
 from likely.table.encode import Encoder
 from likely.table.source import Source
+from likely.table.wrappers.transport import aligned, batch_bytes, batch_from, together
 
 MOST_BLOCKS = 64
 """At most about so many sums come back to the driver."""

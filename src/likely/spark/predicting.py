@@ -11,7 +11,7 @@ from likely.spark import tasks
 from likely.spark.parcel import packed
 from likely.spark.session import failures
 from likely.spark.spread import Frame
-from likely.table.sink import prediction_names
+from likely.table.output.sink import prediction_names
 
 
 def transformed(model: Model, frame: Any, keep: bool) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from likely.extending import grouped
-from likely.holding import Piece
+from likely.intake.further import grouped
+from likely.intake.row_cache import Piece
 from likely.models.model import Model, Search
 from likely.spark.pieces import Places, Rows, looked
 from likely.spark.spread import Spread
-from likely.sums.ordered import plus_tuples
 from likely.sums.summary import Summary
+from likely.sums.trees import plus_tuples
 
 
 @dataclass(frozen=True)

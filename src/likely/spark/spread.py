@@ -12,16 +12,16 @@ from functools import partial
 from typing import Any
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.opening import Reading
+from likely.intake.reading import Reading
 from likely.spark import tasks
 from likely.spark.parcel import packed, raised, unpacked
 from likely.spark.session import check_installed, failures, is_frame, session
 from likely.sums import state
-from likely.sums.joining import joined
-from likely.table.carrying import Title, schema_bytes
-from likely.table.fragments import BYTES, How, cut, open_fragment
-from likely.table.sniff import check_unique
+from likely.sums.trees import joined
+from likely.table.formats.fragments import BYTES, How, cut, open_fragment
+from likely.table.formats.sniff import check_unique
 from likely.table.source import Source
+from likely.table.wrappers.transport import Title, schema_bytes
 
 LETTER = "part long, key long, data binary"
 FAN = 32

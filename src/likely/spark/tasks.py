@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from likely.drafting import Draft
 from likely.errors import LikelyError
-from likely.extending import Extender
+from likely.intake.further import Extender
+from likely.intake.observe import Partial, Seen, summed, viewed
+from likely.intake.reading import Reading
+from likely.intake.schema import Draft
 from likely.models.model import Model
-from likely.onefile import Partial, Seen, summed, viewed
-from likely.opening import Reading
 from likely.spark.parcel import packed, told, unpacked
 from likely.sums import state
-from likely.sums.joining import joined
 from likely.sums.requests import asked
 from likely.sums.summary import MORE, Summary
-from likely.table.carrying import Passing, letter, letters, numbers_in, schema_from
-from likely.table.fragments import Fragment, How, open_fragment, ranges
+from likely.sums.trees import joined
+from likely.table.formats.fragments import Fragment, How, open_fragment, ranges
+from likely.table.output.sink import predictions
 from likely.table.schema import Schema
-from likely.table.sink import predictions
 from likely.table.source import Source
+from likely.table.wrappers.transport import Passing, letter, letters, numbers_in, schema_from
 
 SOUND, WRONG = b"+", b"!"
 Answer = tuple[int, bytes]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import inner, kernel
+from likely.machinery.jit import inner, kernel
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)

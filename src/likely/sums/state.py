@@ -16,13 +16,14 @@ import msgspec
 import numpy as np
 
 from likely.errors import FileFormatError, InputError, shown
-from likely.table.replacing import begun_beside, put_in_place
+from likely.table.output.atomic import begun_beside, put_in_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAGIC = b"\x89likely\n"
-VERSION = 1
+VERSION = 2
+"""Raised when learners or statistics are renamed or written otherwise; older files are refused with a sentence."""
 _HEAD = struct.Struct("<8sIQ")
 _DIGEST = 32
 _KINDS = ("u1", "i1", "i2", "i4", "i8", "u8", "f8")
@@ -89,9 +90,14 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
     _, version, length = _HEAD.unpack_from(data)
     if version == 0:
         raise FileFormatError(f"{shown(name)} is cut short or was altered. Copy or make it again.")
+    if version < VERSION:
+        raise FileFormatError(
+            f"{shown(name)} was written by an older likely (file version {version}, this one reads {VERSION}). "
+            "Make it again from its rows."
+        )
     if version > VERSION:
         raise FileFormatError(
-            f"{shown(name)} was written by a newer likely (file version {version}, this one reads up to {VERSION}). "
+            f"{shown(name)} was written by a newer likely (file version {version}, this one reads {VERSION}). "
             "Upgrade likely to read it."
         )
     if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:

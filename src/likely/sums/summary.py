@@ -14,16 +14,16 @@ import numpy as np
 
 from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.sums import state
-from likely.sums.cells import Cells
-from likely.sums.counts import Counts
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
-from likely.sums.numbers import Numbers
-from likely.sums.pairs import Pairs
-from likely.sums.products import Products
 from likely.sums.requests import asked
-from likely.sums.rows import Rows
+from likely.sums.rows.cells import Cells
+from likely.sums.rows.pairs import Pairs
+from likely.sums.rows.products import Products
+from likely.sums.rows.rows import Rows
 from likely.sums.weights import weights
-from likely.sums.words import Words
+from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label, sorted_labels

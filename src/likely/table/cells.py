@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import inner, kernel
-from likely.table.tokens import eight, folded, mixed
+from likely.machinery.jit import inner, kernel
+from likely.table.words.tokens import eight, folded, mixed
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
 """Forms of a cell. CODE is a whole number with leading zeros, such as 007: a name, not a quantity."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.jit import kernel
+from likely.machinery.jit import kernel
 
 
 @kernel("i4[], u1[], i8, i4[]")

@@ -18,8 +18,8 @@ from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, F
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
 from likely.table.schema import Column, Schema
-from likely.table.tokens import first_broken, is_plain
 from likely.table.views import TextView, indices, plain_text, text_cells, text_view, validity
+from likely.table.words.tokens import first_broken, is_plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

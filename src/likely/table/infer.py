@@ -12,7 +12,7 @@ import numpy as np
 
 from likely.errors import shown
 from likely.table.schema import Column, Kind, Reading
-from likely.table.tokens import Tokens
+from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -70,16 +70,16 @@ def open_source(data: object, *, encoding: str | None = None, delimiter: str | N
     if isinstance(data, Source):
         return data
     if isinstance(data, (str, PathLike)):
-        from likely.table.files import open_path
+        from likely.table.formats.files import open_path
 
         path = fspath(data)
         if isinstance(path, bytes):
             raise InputError(f"The path {shown(path)} is bytes; give it as text.")
         return open_path(path, encoding, delimiter)
     if callable(getattr(data, "read", None)) and not hasattr(data, "__arrow_c_stream__"):
-        from likely.table.files import open_stream
+        from likely.table.formats.files import open_stream
 
         return open_stream(data, "the stream", encoding, delimiter)
-    from likely.table.memory import open_memory
+    from likely.table.formats.memory import open_memory
 
     return open_memory(data)

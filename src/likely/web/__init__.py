@@ -1,1 +1,1 @@
-"""The server: the page of a model and a small API, for this machine alone. The only room that knows fastapi."""
+"""A page and a small API on this machine: `likely serve`. Thin: every answer is one call into the library."""

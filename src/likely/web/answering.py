@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from likely.deciding.decider import decider
-from likely.deciding.decision import NONE_OF_THESE, reasons
+from likely.apply.decide.decider import decider
+from likely.apply.decide.decision import NONE_OF_THESE, reasons
+from likely.apply.explain.ledger import explain
+from likely.apply.predict import remarks_on, together
 from likely.errors import SettingError
-from likely.explaining.ledger import explain
-from likely.loss import Loss
 from likely.models.model import Model
 from likely.models.posterior import Posterior
-from likely.predicting import remarks_on, together
-from likely.sums.counts import Counts
+from likely.probability.loss import Loss
+from likely.sums.columns.counts import Counts
 from likely.table.labels import label
-from likely.table.payload import Format, received, sent
-from likely.table.sink import decisions, predictions
+from likely.table.output.payload import Format, received, sent
+from likely.table.output.sink import decisions, predictions
 
 Row = Mapping[str, Any]
 

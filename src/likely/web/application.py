@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from likely.errors import LikelyError
 from likely.models.model import Model
-from likely.table.payload import Format
+from likely.table.output.payload import Format
 from likely.web import answering
 from likely.web.guarding import Guard
 

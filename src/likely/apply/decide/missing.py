@@ -1,0 +1,197 @@
+"""What a missing cell means for a decision, three ways: left out, averaged over its values, or evidence by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from likely.apply.decide.around import Around, settings_of
+from likely.errors import SettingError, shown
+from likely.models.factors.patterns import patterns
+from likely.models.model import Model, Search
+from likely.models.posterior import Matrix, Posterior
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.words.words import Words
+from likely.table.batch import MISSING_CODE, Batch, Codes, Floats, Texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MissingBy: TypeAlias = Literal["left-out", "averaged", "informative"]
+WAYS = ("left-out", "averaged", "informative")
+SLICES = 32
+"""A number of more values than this is averaged over so many slices of equal weight, each at its mean."""
+COMBINATIONS = 4096
+"""The most values together that are averaged over; of more, so many are drawn."""
+ROOM = 1 << 15
+"""Rows scored at a time."""
+HOW_AVERAGED = (
+    f"Missing cells are averaged over their values in training; a number of more than {SLICES} values over {SLICES} "
+    f"slices of equal weight; more than {COMBINATIONS:,} combinations over as many drawn ones (seed 0)."
+)
+
+
+def by_missing(model: Model, way: str | None) -> Model:
+    """The model that takes missing cells as `way` says; None: as the model was learned.
+
+    - "left-out": P(class | the cells that are there); naive Bayes leaves the factor out.
+    - "averaged": the sum over v of P(class | row with v) * P(v), with P(v) from training, whatever the class.
+    - "informative": learned again from the same sums, with being missing as one more level.
+    """
+    if way is None:
+        return model
+    if way not in WAYS:
+        raise SettingError(f"There is no way {shown(way)} to take missing cells. Choose one of {', '.join(WAYS)}.")
+    name = type(model.learner).__name__
+    chosen = getattr(model.learner, "missing", None)
+    if way == "averaged":
+        return averaged(model)
+    if way == "informative":
+        if chosen is None:
+            raise SettingError(f"{name} cannot take being missing as evidence. Use NaiveBayes for that.")
+        return model if chosen == "level" else _relearned(model, "level")
+    if chosen == "level":
+        return _relearned(model, "skip")
+    if chosen is None and not model.generative:
+        raise SettingError(
+            f"{name} has no way to leave missing cells out. Say averaged, or use a model of rows such as NaiveBayes."
+        )
+    return model
+
+
+def _relearned(model: Model, missing: str) -> Model:
+    learner: Any = replace(model.learner, missing=missing)  # type: ignore[type-var]
+    found = learner.learn(model.summary)
+    if isinstance(found, Search):
+        raise SettingError(f"{type(learner).__name__} must see the rows again to take missing cells otherwise.")
+    return replace(found, loss=model.loss)  # type: ignore[no-any-return]
+
+
+Spread: TypeAlias = "tuple[list[str] | NDArray[np.float64], NDArray[np.float64]]"
+"""The values of an attribute and their shares in training."""
+
+
+def averaged(model: Model) -> Model:
+    """The model that averages over what a missing cell may hold."""
+    spreads = {c.name: spread(model.summary.columns[c.name]) for c in model.schema.attributes}
+    return Averaged(
+        **settings_of(model),
+        spreads={name: s for name, s in spreads.items() if len(s[1])},
+    )
+
+
+def unaveraged(model: Model) -> str:
+    """The attributes of which training has no value to average over, as a sentence; empty where there are none."""
+    without = [c for c in model.schema.attributes if not len(spread(model.summary.columns[c.name])[1])]
+    if not without:
+        return ""
+    some = ", ".join(shown(c.name) for c in without[:5]) + (" …" if len(without) > 5 else "")
+    if all(c.kind == "text" for c in without):
+        return f"What a text may say is not averaged over: {some} left out where missing."
+    return f"No row has a value of {some} to average over: left out where missing."
+
+
+def spread(statistic: Counts | Numbers | Words) -> Spread:
+    """P(v) of an attribute, over all classes: of its levels, or of its numbers (few: each; many: slices).
+
+    Hardly any text occurs twice, so there are no values of a text to speak of.
+    """
+    if isinstance(statistic, Words):
+        return [], np.empty(0)
+    if isinstance(statistic, Counts):
+        weight = statistic.table[: len(statistic.labels)].sum(1).floats()
+        some = np.flatnonzero(weight > 0)
+        return [statistic.labels.names[k] for k in some], weight[some] / weight[some].sum()
+    values, table = statistic.tally()
+    weight = table.sum(1).floats()
+    values, weight = values[weight > 0], weight[weight > 0]
+    if len(values) <= SLICES:
+        return values, weight / weight.sum() if len(values) else weight
+    # Slice k holds the weight between k/SLICES and (k+1)/SLICES of the whole; a value on the border is divided.
+    above = np.cumsum(weight) / weight.sum()
+    edges = np.arange(1, SLICES) / SLICES
+    bounds = np.unique(np.concatenate([[0.0], edges, above]))
+    share, middle = np.diff(bounds), (bounds[1:] + bounds[:-1]) / 2
+    value = values[np.minimum(np.searchsorted(above, middle), len(values) - 1)]
+    which = np.minimum((middle * SLICES).astype(np.intp), SLICES - 1)
+    mass = np.bincount(which, share, SLICES)
+    return np.bincount(which, share * value, SLICES) / mass, mass / mass.sum()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Averaged(Around):
+    """P(class | row) = sum over v of P(class | row with v) * P(v), over what the missing cells may hold."""
+
+    spreads: Mapping[str, Spread]
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """Rows without a missing cell are scored as ever. The density of a row stays that of the model inside."""
+        out = self.inner.log_joint(batch)
+        names = [name for name in self.spreads if name in batch.cells]
+        if not names or not batch.rows:
+            return out
+        gone = np.column_stack([is_missing(batch.cells[name]) for name in names])
+        for columns, rows in patterns(gone):
+            if len(columns):
+                out[rows] = self._averaged(batch.take(rows), [names[k] for k in columns], out[rows])
+        return out
+
+    def _averaged(self, batch: Batch, names: list[str], left_out: Matrix) -> Matrix:
+        index, share = combinations([self.spreads[name][1] for name in names])
+        evidence = Posterior.of(self.classes, left_out).log_evidence
+        out, step = np.empty_like(left_out), max(1, ROOM // len(share))
+        for start in range(0, batch.rows, step):
+            rows = np.arange(start, min(start + step, batch.rows))
+            cells = {
+                name: filled(batch.cells[name], self.spreads[name][0], np.tile(own, len(rows)))
+                for name, own in zip(names, index, strict=True)
+            }
+            part = batch.take(np.repeat(rows, len(share)))
+            joint = self.inner.log_joint(replace(part, cells=part.cells | cells))
+            chances = Posterior.of(self.classes, joint).matrix.reshape(len(rows), len(share), -1)
+            mean = np.einsum("k,rkc->rc", share, chances, optimize=False)
+            # Values under which the row is impossible say nothing of the class; the others share their weight.
+            whole = mean.sum(axis=1, keepdims=True)
+            with np.errstate(divide="ignore"):
+                out[rows] = np.log(np.divide(mean, whole, out=np.zeros_like(mean), where=whole > 0))
+        with np.errstate(invalid="ignore"):
+            out += evidence[:, None]
+        return np.where(np.isneginf(evidence)[:, None], -np.inf, out)
+
+
+def combinations(shares: list[NDArray[np.float64]]) -> tuple[list[NDArray[np.intp]], NDArray[np.float64]]:
+    """Values of several attributes together: for each attribute the index of its value, and the share of each.
+
+    All of them where there are at most COMBINATIONS; else so many that are drawn, always the same.
+    """
+    count = 1
+    for own in shares:
+        count *= len(own)
+    if count <= COMBINATIONS:
+        grids = np.meshgrid(*(np.arange(len(s)) for s in shares), indexing="ij")
+        share = np.ones(())
+        for own in shares:
+            share = np.multiply.outer(share, own)
+        return [g.reshape(-1) for g in grids], share.reshape(-1)
+    rng = np.random.default_rng(0)
+    drawn = [rng.choice(len(s), COMBINATIONS, p=s) for s in shares]
+    return drawn, np.full(COMBINATIONS, 1 / COMBINATIONS)
+
+
+def is_missing(cells: Codes | Texts | Floats) -> NDArray[np.bool_]:
+    """Which cells are missing."""
+    if isinstance(cells, Texts):
+        return cells.starts == cells.ends  # type: ignore[no-any-return]
+    return cells.codes == MISSING_CODE if isinstance(cells, Codes) else ~np.isfinite(cells)
+
+
+def filled(cells: Codes | Floats, values: list[str] | NDArray[np.float64], index: NDArray[np.intp]) -> Codes | Floats:
+    """A column of given values, read as `cells` are."""
+    if isinstance(cells, Codes):
+        codes = np.array([cells.labels.index[str(v)] for v in values], np.int32)
+        return Codes(codes[index], cells.labels)
+    return np.asarray(values, np.float64)[index]

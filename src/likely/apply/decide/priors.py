@@ -1,0 +1,153 @@
+"""Other class priors than those of training: how they are told, and the model that believes them. Exact fractions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.apply.decide.around import Around, settings_of
+from likely.errors import SettingError, nearest, shown
+from likely.models.model import Model
+from likely.models.posterior import Matrix
+from likely.models.prior import TOLERANCE
+from likely.models.quotient import Quotient, as_written
+from likely.table.batch import Batch
+from likely.table.labels import label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NewPrior = Mapping[str, Any] | str
+"""A probability for some of the classes, or "uniform"."""
+
+
+def prior_of(model: Model) -> tuple[Fraction, ...]:
+    """P(class) in the model, exact: its own prior, or for a model without one the shares of the classes in training.
+
+    >>> import likely
+    >>> prior_of(likely.fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play"))
+    (Fraction(1, 3), Fraction(2, 3))
+    """
+    if isinstance(model, Reweighted):
+        return model.new
+    if isinstance(model, Around):
+        return prior_of(model.inner)
+    own = getattr(model, "prior", None)
+    if isinstance(own, tuple) and own and all(isinstance(p, Quotient) for p in own):
+        return tuple(p.value for p in own)
+    weights = model.summary.total.fractions()
+    whole = sum(weights, Fraction(0))
+    return tuple(w / whole if whole else Fraction(1, len(weights)) for w in weights)
+
+
+def new_prior(classes: tuple[str, ...], given: NewPrior, old: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """The prior that was given; classes that it does not name share the rest in the proportion that they had.
+
+    >>> new_prior(("a", "b", "c"), {"a": 0.4}, (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)))
+    (Fraction(2, 5), Fraction(2, 5), Fraction(1, 5))
+    """
+    if given == "uniform":
+        return (Fraction(1, len(classes)),) * len(classes)
+    if not isinstance(given, Mapping):
+        raise SettingError(f"The prior is {shown(given)}. Say 'uniform', or give classes a probability each.")
+    told = {name: _probability(name, value) for name, value in ((_name(k, classes), v) for k, v in given.items())}
+    total = sum(told.values(), Fraction(0))
+    others = [k for k, name in enumerate(classes) if name not in told]
+    if not others and abs(total - 1) > TOLERANCE:
+        off = "too little" if total < 1 else "too much"
+        raise SettingError(
+            f"The prior sums to {float(total):.10g}, which is {float(abs(total - 1)):.10g} {off}. "
+            "Mend it, or leave a class out, to which the rest then goes."
+        )
+    if others and total > 1 + Fraction(TOLERANCE):
+        raise SettingError(
+            f"The prior sums to {float(total):.10g} without {shown(classes[others[0]])}, which is "
+            f"{float(total - 1):.10g} too much. Mend it."
+        )
+    rest, had = max(1 - total, Fraction(0)), sum((old[k] for k in others), Fraction(0))
+    if others and rest and not had:
+        raise SettingError(
+            f"The prior leaves {float(rest):.10g} to {shown(classes[others[0]])}, to which the model gives none. "
+            "Give every class a probability."
+        )
+    whole = total + (rest if others else 0)  # 1, but for rounding of what was given
+    return tuple(
+        told[name] / whole if name in told else (rest * old[k] / had / whole if rest else Fraction(0))
+        for k, name in enumerate(classes)
+    )
+
+
+def _name(key: object, classes: tuple[str, ...]) -> str:
+    name = str(label(key))
+    if name not in classes:
+        raise SettingError(f"The prior names {shown(key)}, which is no class. {nearest(name, classes)}")
+    return name
+
+
+def _probability(name: str, value: object) -> Fraction:
+    wrong = SettingError(f"The prior of {shown(name)} is {shown(value)}. Probabilities lie between 0 and 1.")
+    try:
+        if isinstance(value, bool) or not isinstance(value, (str, Real)):
+            raise wrong
+        if isinstance(value, str) and "/" not in value:
+            value = float(value)
+        number = as_written(value) if isinstance(value, float) else Fraction(value)  # type: ignore[arg-type]
+    except (ArithmeticError, TypeError, ValueError):
+        raise wrong from None
+    if not 0 <= number <= 1:
+        raise wrong
+    return number
+
+
+def reweighted(model: Model, given: NewPrior) -> Model:
+    """The model under another prior: P(class | row) times new / old prior, normalised. Equal priors change nothing."""
+    if not model.proper:
+        raise SettingError(
+            f"The answers of {type(model.learner).__name__} are scores, no probabilities, so no prior can be put into "
+            "them. Use a model of probabilities, such as NaiveBayes or Logistic."
+        )
+    old = prior_of(model)
+    new = new_prior(model.classes, given, old)
+    for name, before, now in zip(model.classes, old, new, strict=True):
+        if now and not before:
+            raise SettingError(
+                f"The model gives {shown(name)} the prior 0, so no row can be evidence for it and a prior of "
+                f"{float(now):.4g} cannot be put in. Learn it with a prior above 0 (prior_pseudo_count, or rows)."
+            )
+    if new == old:
+        return model
+    return Reweighted(
+        **settings_of(model),
+        old=old,
+        new=new,
+        log_ratio=np.array([_log(n / o) if n else -np.inf for n, o in zip(new, old, strict=True)]),
+    )
+
+
+def _log(ratio: Fraction) -> float:
+    """The log of a positive fraction, also of one that no double holds."""
+    try:
+        if rounded := float(ratio):
+            return math.log(rounded)
+    except OverflowError:
+        pass
+    return math.log(ratio.numerator) - math.log(ratio.denominator)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Reweighted(Around):
+    """A model whose classes are more or less frequent than they were in training, each as it looked there."""
+
+    old: tuple[Fraction, ...]
+    new: tuple[Fraction, ...]
+    log_ratio: NDArray[np.float64]
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class, row) + log new / old prior."""
+        return self.inner.log_joint(batch) + self.log_ratio

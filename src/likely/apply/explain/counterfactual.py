@@ -1,0 +1,359 @@
+"""Counterfactuals: the fewest values that would have to be others for the decision to be another.
+
+They say what the model would answer, never what would happen in the world. Knows rows, choices and decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.apply.decide.decision import Costs, decided
+from likely.apply.explain import words
+from likely.apply.explain.asked import Asked, asked
+from likely.apply.explain.candidates import Choice, additive, choices
+from likely.apply.explain.pieces import alone_in
+from likely.apply.explain.searching import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
+from likely.apply.explain.turning import Alone, alone_of, rounded, told_value
+from likely.apply.explain.word_counterfactual import Wordless, without_words
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.models.model import Model
+from likely.models.pool.mixture import Gibbs
+from likely.models.posterior import Posterior
+from likely.probability.loss import Loss
+from likely.table.batch import Batch
+from likely.table.labels import label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TRIES, TRIES_OF_MANY, TRIES_OF_ROWS = 400_000, 10_000, 4_000
+"""Rows that are tried where no sum of terms can be searched; fewer where several members are asked about each, or each
+is compared with all rows of training."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One value that would have to be another."""
+
+    name: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """What would have to be other than it is. `changes` are the fewest; empty where none were found.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> found = likely.counterfactual(model, {"sky": "sun"})
+    >>> found.decision, found.towards, [c.name for c in found.changes]
+    ('y', 'n', ['sky'])
+    """
+
+    target: str
+    decision: str | None
+    """What is decided as things are; None where nothing can be."""
+    towards: str | None
+    """What would be decided after the changes; where there are none, what was wanted (None: anything else)."""
+    changes: tuple[Change, ...]
+    posterior: Mapping[str, float]
+    """P(class | row) after the changes; before them where there are none."""
+    alone: tuple[Alone, ...]
+    """Attributes that would do it each by itself, and by which values; of numbers the nearest."""
+    exact: bool
+    """Whether there are surely no fewer changes, or surely none at all, among the values that were considered."""
+    complete: bool = True
+    """Whether the values that were considered stand for all; else, of a number, there may be others in between."""
+    remarks: tuple[str, ...] = ()
+    wordless: tuple[Wordless, ...] = ()
+    """Texts without some of their words would do it too."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *(f"  {line}" for line in self.lines), *self.remarks])
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        now = "nothing can be decided" if self.decision is None else f"the decision is {words.clean(self.decision)}"
+        if not self.changes and self.wordless:
+            return f"Now {now}. It would be another one if a text lost some of its words:"
+        if not self.changes:
+            other = "another one" if self.towards is None else words.clean(self.towards)
+            none = self.exact and self.complete
+            found = "No change of these values leads to" if none else "No change was found that leads to"
+            return f"Now {now}. {found} {other}."
+        assert self.towards is not None
+        sure = "" if self.exact else " (perhaps fewer would do)"
+        if self.several:
+            return f"Now {now}. It would be another one if one value were different{sure}:"
+        many = "one value were" if len(self.changes) == 1 else f"{len(self.changes)} values were"
+        chance = f", with {words.percent(self.posterior[self.towards])}," if self.towards in self.posterior else ""
+        one = chance if not self.alone else ""
+        return f"Now {now}. It would be {words.clean(self.towards)}{one} if {many} different{sure}:"
+
+    @property
+    def several(self) -> bool:
+        """Whether single values lead to different decisions."""
+        return len({a.decision for a in self.alone}) > 1
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The changes, or, where one is enough, all attributes that would do by themselves."""
+        lost = tuple(f"{'or ' if self.changes else ''}{text}" for text in self.wordless)
+        if not self.alone:
+            return (*(_told(c.name, c.after, c.before) for c in self.changes), *lost)
+        return (*(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone), *lost)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return {
+            "target": self.target,
+            "decision": self.decision,
+            "towards": self.towards,
+            "changes": [{"name": c.name, "before": c.before, "after": c.after} for c in self.changes],
+            "posterior": dict(self.posterior),
+            "alone": [a.to_dict() for a in self.alone],
+            "without_words": [text.to_dict() for text in self.wordless],
+            "exact": self.exact,
+            "complete": self.complete,
+            "remarks": list(self.remarks),
+        }
+
+
+def _told(name: str, after: str, before: str | None) -> str:
+    now = "" if before is None else f" instead of {words.clean(before)}"
+    return f"{words.clean(name)}={words.clean(after)}{now}"
+
+
+def counterfactual(
+    model: Model,
+    row: object,
+    *,
+    number: int | None = None,
+    towards: object = None,
+    change: Sequence[str] | str | None = None,
+    loss: Loss | Mapping[str, Any] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> Counterfactual:
+    """The fewest changes of values that change the decision about a row, or lead `towards` a class or action.
+
+    Only attributes in `change` are changed (names, or one name); if none are named, all that the row has a value of.
+    Levels become any level of training, numbers any within the range of training or of what is known before data. A
+    loss (or the model's own) decides by expected cost.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> print(counterfactual(model, {"sky": "sun"}))
+    Now the decision is y. It would be n if one value were different:
+      sky=rain instead of sun
+    """
+    return counterfactual_of(
+        model, asked(model, row, number, encoding=encoding, delimiter=delimiter), towards, change, loss
+    )
+
+
+def counterfactual_of(
+    model: Model,
+    row: Asked,
+    towards: object = None,
+    change: Sequence[str] | str | None = None,
+    loss: Loss | Mapping[str, Any] | None = None,
+) -> Counterfactual:
+    """The same for a row that was read already."""
+    if model.schema.target is None:
+        raise SettingError("This model is a density, so there is no decision to change. See `likely score`.")
+    if isinstance(model.learner, Gibbs):
+        raise SettingError(
+            "Gibbs answers each row by a hypothesis drawn at random, so no change of values explains its decisions. "
+            "Use Mixture."
+        )
+    asking = _Asking.of(model, row, model.loss if loss is None else Loss.of(loss))
+    wanted = asking.wanted(towards)
+    names = _changeable(model, row, change)
+    found = choices(model, row.batch, names, asking.totals)
+    pick, exact = asking.fewest(found, wanted)
+    alone = () if len(pick) > 1 else tuple(asking.alone(found, wanted))
+    values = asking.values(pick, found, alone)
+    by_name = {c.name: c for c in found}
+    after = asking.posterior({n: np.array([v]) for n, v in values.items()}, found)
+    codes = asking.codes(after)
+    remarks = []
+    if change is None and any(s == "missing" for s in row.states.values()):
+        remarks.append("Values that are missing stay so; name an attribute as changeable to have it filled in.")
+    if not exact:
+        remarks.append("There were too many combinations to try them all.")
+    return Counterfactual(
+        target=model.schema.target.name,
+        decision=asking.name(asking.now),
+        towards=asking.name(int(codes[0])) if values else (None if towards is None else asking.name(int(wanted[0]))),
+        changes=tuple(Change(n, _before(row, n), told_value(by_name[n], v)) for n, v in values.items()),
+        posterior=dict(zip(model.classes, after.matrix[0].tolist(), strict=True)),
+        alone=alone,
+        exact=exact,
+        # A text could be any other: of texts only words are taken away.
+        complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found)
+        and not any(model.schema[n].kind == "text" for n in names),
+        remarks=tuple(remarks),
+        wordless=without_words(model, row, names, asking.codes, asking.names, wanted),
+    )
+
+
+def _before(row: Asked, name: str) -> str | None:
+    return None if row.states[name] == "missing" else row.cells.get(name)
+
+
+def _changeable(model: Model, row: Asked, change: Sequence[str] | str | None) -> list[str]:
+    attributes = [c.name for c in model.schema.attributes]
+    if change is None:
+        return [n for n in attributes if row.states[n] in ("known", "unseen")]
+    for name in (change := [change] if isinstance(change, str) else change):
+        if name not in attributes:
+            why = "is no attribute of this model" if name in model.schema.names else "is not there"
+            raise ColumnError(f"{shown(name)} {why}, so it cannot be changed. {nearest(name, attributes)}")
+    return [n for n in attributes if n in set(change)]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """The row, and how decisions about variants of it are made."""
+
+    model: Model
+    row: Asked
+    loss: Loss | None
+    costs: Costs | None
+    totals: NDArray[np.float64]
+    now: int
+
+    @classmethod
+    def of(cls, model: Model, row: Asked, loss: Loss | None) -> _Asking:
+        costs = None if loss is None else Costs(loss, model.classes)
+        bare = cls(model, row, loss, costs, model.log_joint(row.batch)[0], -1)
+        return cls(model, row, loss, costs, bare.totals, int(bare.codes(bare.posterior({}, []))[0]))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.model.classes if self.loss is None else self.loss.actions
+
+    def name(self, code: int) -> str | None:
+        return self.names[code] if code >= 0 else None
+
+    def wanted(self, towards: object) -> NDArray[np.intp]:
+        """The decisions that would do."""
+        every = np.arange(len(self.names))
+        if towards is None:
+            others: NDArray[np.intp] = every[every != self.now]
+            return others
+        name = str(label(towards))
+        if name not in self.names:
+            what = "class" if self.loss is None else "action"
+            raise SettingError(f"There is no {what} {shown(name)} to lead towards. {nearest(name, self.names)}")
+        if self.names.index(name) == self.now:
+            raise SettingError(f"The decision is {shown(name)} already, so nothing has to change towards it.")
+        return np.array([self.names.index(name)], np.intp)
+
+    def posterior(self, values: Mapping[str, NDArray[Any]], found: Sequence[Choice]) -> Posterior:
+        """P(class | row) with other values in some columns."""
+        rows = len(next(iter(values.values()))) if values else 1
+        whole = self.row.batch.take(np.zeros(rows, np.intp))
+        by_name = {c.name: c for c in found}
+        cells = {**whole.cells, **{n: by_name[n].column(v) for n, v in values.items()}}
+        batch = Batch(rows, cells, whole.target, whole.weight, whole.start)
+        return Posterior.of(self.model.classes, self.model.log_joint(batch), one=False, proper=self.model.proper)
+
+    def codes(self, posterior: Posterior) -> NDArray[np.intp]:
+        found: NDArray[np.intp] = posterior.codes
+        return found if self.loss is None else decided(posterior, self.loss, costs=self.costs).codes
+
+    def meets(
+        self, values: Mapping[str, NDArray[Any]], found: Sequence[Choice], wanted: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """Which rows of other values would be decided as wanted."""
+        return np.isin(self.codes(self.posterior(values, found)), wanted)
+
+    def alone(self, found: Sequence[Choice], wanted: NDArray[np.intp]) -> Iterator[Alone]:
+        """What each attribute would have to be by itself, for each decision that it can lead to."""
+        for choice in found:
+            codes = self.codes(self.posterior({choice.name: choice.values}, [choice]))
+            for code in sorted(set(codes.tolist()) & set(wanted.tolist())):
+
+                def test(values: NDArray[Any], choice: Choice = choice, code: int = code) -> NDArray[np.bool_]:
+                    return self.meets({choice.name: values}, [choice], np.array([code]))
+
+                yield alone_of(choice, self.row, self.names[code], codes == code, test)
+
+    def fewest(self, found: list[Choice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
+        """The fewest changes, and whether that is sure."""
+        pieces = additive(alone_in(self.model)[0]) if self.loss is None else None
+        if pieces is None:
+            many = TRIES_OF_MANY if getattr(self.model, "members", ()) else TRIES
+            tries = Budget(TRIES_OF_ROWS if "rows" in self.model.summary.more else many)
+
+            def do(some: Sequence[int], codes: NDArray[np.intp]) -> NDArray[np.bool_]:
+                values = {found[k].name: found[k].values[codes[:, j]] for j, k in enumerate(some)}
+                return self.meets(values, found, wanted)
+
+            pick = fewest_by_trying([len(c.values) for c in found], do, tries, len(found))
+            return pick or (), tries.left >= 0
+        own, tables = np.zeros((len(found), len(self.model.classes))), []
+        for k, choice in enumerate(found):
+            table = np.zeros((len(choice.values), len(self.model.classes)))
+            if choice.name in pieces:
+                pieces[choice.name].add(self.row.batch.cells[choice.name], own[k : k + 1])
+                pieces[choice.name].add(choice.column(choice.values), table)
+            tables.append(table)
+        return self._by_terms(pieces, found, own, tables, wanted)
+
+    def _by_terms(
+        self,
+        pieces: Mapping[str, Any],
+        found: list[Choice],
+        own: NDArray[np.float64],
+        tables: list[NDArray[np.float64]],
+        wanted: NDArray[np.intp],
+    ) -> tuple[Pick, bool]:
+        # Added up without the attributes that may change: taking -inf away again would not bring anything back.
+        terms = alone_in(self.model)[0].terms(self.row.batch)
+        kept = [k for k, n in enumerate(terms.names) if k == 0 or n not in {c.name for c in found}]
+        fixed = terms.array[0][kept].sum(axis=0)
+        best: Pick = ()
+        sure, most = True, len(found)
+        for code in sorted(wanted.tolist(), key=lambda c: (-self.totals[c], c)):
+            budget = Budget(NODES)
+
+            def holds(pick: Pick, code: int = code) -> bool:
+                values = {found[k].name: found[k].values[[v]] for k, v in pick}
+                return bool(self.meets(values, found, np.array([code]))[0])
+
+            pick = fewest_by_terms(fixed, own, tables, code, holds, budget, most)
+            sure = sure and budget.left >= 0
+            if pick:
+                best, most = pick, len(pick) - 1
+        return best, sure
+
+    def values(self, pick: Pick, found: list[Choice], alone: Sequence[Alone]) -> dict[str, Any]:
+        """The changes by name, in the order of the schema; numbers as round as will do, one alone the nearest."""
+        values = {found[k].name: found[k].values[v] for k, v in sorted(pick)}
+        near = {(a.name, a.decision): a.nearest for a in alone if a.nearest is not None}
+        if not values:
+            return {}
+        decision = self.codes(self.posterior({n: np.array([v]) for n, v in values.items()}, found))
+        for choice in (found[k] for k, _ in sorted(pick)):
+            if choice.labels is not None:
+                continue
+            key = choice.name, str(self.name(int(decision[0])))
+            if len(values) == 1 and key in near:
+                values[choice.name] = near[key]
+                continue
+
+            def do(value: float, name: str = choice.name) -> bool:
+                tried = {n: np.array([value if n == name else v]) for n, v in values.items()}
+                return bool(self.meets(tried, found, decision)[0])
+
+            values[choice.name] = rounded(choice, float(values[choice.name]), do)
+        return values

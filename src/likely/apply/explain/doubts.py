@@ -1,0 +1,223 @@
+"""Doubt about densities: draws of the log density of numbers, as the rows behind its mean and spread leave room for.
+
+Normal densities have normal-inverse-gamma posteriors (inverse Wishart in blocks); kernels go by the delta method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.apply.explain.doubt import Behind, Doubt, Drawn, log_gamma, of_block, of_levels, shares_of, variance
+from likely.errors import SettingError, shown
+from likely.models.factors.binned import Binned
+from likely.models.factors.bins import bin_of
+from likely.models.factors.categorical import Categorical
+from likely.models.factors.gaussian import Gaussian
+from likely.models.factors.kernel import KernelDensity
+from likely.models.factors.patterns import patterns
+from likely.models.knowledge.known import Normal, known_normals
+from likely.models.naive.blocks import LevelBlock, NumberBlock
+from likely.models.naive.product import Factor, Product
+from likely.models.quotient import Quotient
+from likely.sums.columns.numbers import Numbers
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Keys = NDArray[np.int64]
+
+
+FAR = 1e70
+"""So many deviations from the mean are as far as any more: their fourth powers must be doubles."""
+
+
+class NormalDoubt:
+    """A normal density: variance ~ s² (n-1) / chi-square(n-1), mean ~ normal(m, variance / n), in each class.
+
+    That is the posterior after the prior 1 / variance. In units of the deviation: with u = chi-square / (n-1) and a
+    standard normal g, the log density at z is ½ log u - ½ (z √u - g / √n)², so that nothing overflows.
+    """
+
+    behind: Behind = "values"
+
+    def __init__(
+        self,
+        factor: Gaussian,
+        numbers: Numbers,
+        believed: Sequence[Normal | None],
+        unbiased: bool,
+        draws: int,
+        seed: tuple[int, ...],
+    ) -> None:
+        self.name, self._factor = factor.name, factor
+        rng = np.random.default_rng(seed)
+        rows = numbers.weight().floats()
+        worth = np.array([float(k.worth) if k else 0.0 for k in believed or (None,) * len(rows)])
+        weight = rows + worth
+        # A class without a spread of its own borrows that of all values; without a value, also their mean.
+        spread, known = (np.where(factor.borrowed, n.sum(), n) for n in (weight, worth))
+        # The deviation that knowledge gives is not estimated, so that it costs no degree of freedom.
+        freedom = np.maximum(np.where(known > 0, np.maximum(spread - known - 1, 0) + known, spread - 1), 1.0)
+        below = freedom if unbiased else np.maximum(spread, 1.0)
+        size = (len(weight), draws)
+        rate = rng.chisquare(freedom[:, None], size) / below[:, None]
+        shift = rng.standard_normal(size) / np.sqrt(np.where(weight > 0, weight, 1.0))[:, None]
+        there, self._gone = known_draws(factor.known, numbers, draws, rng)
+        self._weight, self._seen = weight, np.full(len(weight), np.inf) if factor.known is None else rows
+        # The term is a polynomial in z; what it is multiplied by, for each class and draw: (classes, 3, draws).
+        rest = 0.5 * np.log(rate) - 0.5 * shift**2 - np.log(factor.deviation)[:, None] + there
+        self._coefficients = np.stack([-0.5 * rate, np.sqrt(rate) * shift, rest], axis=1)
+        around = self._coefficients - self._coefficients.mean(axis=2, keepdims=True)
+        self._covariance = around @ around.transpose(0, 2, 1) / draws
+
+    def draw(self, batch: Batch) -> Drawn:
+        x: Any = batch.cells[self.name]
+        known = np.isfinite(x)
+        z = (np.where(known, x, 0.0)[:, None] - self._factor.mean) / self._factor.deviation
+        z = np.clip(z, -FAR, FAR).T
+        powers = np.stack([z * z, z, np.ones_like(z)], axis=2)
+        terms = (powers @ self._coefficients).transpose(1, 0, 2)
+        room = np.maximum(((powers @ self._covariance) * powers).sum(axis=2), 0.0).T
+        if not known.all():
+            terms[~known], room[~known] = self._gone, variance(self._gone)
+        return Drawn(terms, room, np.where(known[:, None], self._weight, self._seen))
+
+
+class KernelDoubt:
+    """A kernel density, by the delta method: it is a mean over the values near x, which count for (Σ w K)² / Σ w K² of
+    them; with n such values its log has the variance log(1 + 1/n). Bandwidths are taken as they are."""
+
+    behind: Behind = "near"
+
+    def __init__(self, factor: KernelDensity, numbers: Numbers, draws: int, seed: tuple[int, ...]) -> None:
+        self.name, self._factor = factor.name, factor
+        rng = np.random.default_rng(seed)
+        weight = numbers.weight().floats()
+        self._normal = rng.standard_normal((len(weight), draws))
+        self._there, self._gone = known_draws(factor.known, numbers, draws, rng)
+
+    def draw(self, batch: Batch) -> Drawn:
+        cells: Any = batch.cells[self.name]
+        known = np.isfinite(cells)
+        x, place = np.unique(np.where(known, cells, 0.0), return_inverse=True)
+        factor = self._factor
+        plain, near = np.zeros((len(x), len(factor.bandwidth))), np.empty((len(x), len(factor.bandwidth)))
+        factor.add(x, plain)
+        if factor.known is not None:
+            plain -= np.log([float(there) for there, _ in factor.known])
+        for k in range(near.shape[1]):
+            some = slice(factor.starts[k], factor.starts[k + 1])
+            steps = ((x[:, None] - factor.points[some]) * factor.rate[k]) ** 2
+            bumps = factor.weights[some] * np.exp(steps.min(axis=1, keepdims=True) - steps)
+            near[:, k] = bumps.sum(axis=1) ** 2 / (bumps**2 / factor.weights[some]).sum(axis=1)
+        terms = (plain[:, :, None] + np.sqrt(np.log1p(1 / near))[:, :, None] * self._normal + self._there)[place]
+        terms[~known] = self._gone
+        return Drawn(terms, variance(terms), np.where(known[:, None], near[place], np.inf))
+
+
+class BlockDoubt:
+    """A normal density of several numbers together: its covariance has an inverse Wishart posterior.
+
+    Where cells are whitened, so that the covariance is 1, the inverse covariance is A A' / (n-1) with Bartlett's
+    triangle A, and the log density at y is log |A| - ½ |A'y / √(n-1) - g / √n|²: `NormalDoubt` in more dimensions.
+    """
+
+    behind: Behind = "values"
+
+    def __init__(self, factor: NumberBlock, statistics: Mapping[str, Any], draws: int, seed: tuple[int, ...]) -> None:
+        self.name, self._factor, self._draws, self._seed = factor.name, factor, draws, seed
+        columns: list[Numbers] = [statistics[name] for name in factor.names]
+        self._weight = np.array([c.weight().floats() for c in columns]).min(axis=0)
+        rng = np.random.default_rng(seed)
+        self._known = [
+            known_draws(shares, column, draws, rng)
+            for shares, column in zip(factor.known or (None,) * len(columns), columns, strict=True)
+        ]
+
+    def draw(self, batch: Batch) -> Drawn:
+        cells: list[Any] = [batch.cells[name] for name in self._factor.names]
+        x = np.column_stack(cells)
+        known = np.isfinite(x)
+        terms = np.zeros((len(x), len(self._weight), self._draws))
+        for k, (there, gone) in enumerate(self._known):
+            terms += np.where(known[:, k, None, None], there, gone)
+        for places, rows in patterns(known):
+            if len(places):
+                terms[rows] += self._densities(x[np.ix_(rows, places)], places)
+        return Drawn(terms, variance(terms), np.where(known.any(axis=1)[:, None], self._weight, np.inf))
+
+    def _densities(self, x: Floats, places: NDArray[np.intp]) -> Floats:
+        normal, size = self._factor.normal, len(places)
+        rng = np.random.default_rng([*self._seed, *places.tolist()])
+        out = np.empty((len(x), len(self._weight), self._draws))
+        for k, weight in enumerate(np.maximum(self._weight, 1.0).tolist()):
+            values, vectors = np.linalg.eigh(normal.correlation[k][np.ix_(places, places)])
+            values = np.maximum(values, normal.least[k])
+            y = (x - normal.mean[k, places]) / normal.deviation[k, places] @ (vectors / np.sqrt(values))
+            freedom = max(weight - 1, float(size))
+            triangle = np.tril(rng.standard_normal((self._draws, size, size)), -1)
+            diagonal = np.sqrt(rng.chisquare(freedom - np.arange(size), (self._draws, size)) / freedom)
+            triangle /= math.sqrt(freedom)
+            triangle[:, np.arange(size), np.arange(size)] = diagonal
+            shift = rng.standard_normal((self._draws, size)) / math.sqrt(weight)
+            inside = np.einsum("rj,dji->rdi", y, triangle) - shift
+            peak = 0.5 * np.log(values).sum() + np.log(normal.deviation[k, places]).sum()
+            out[:, k] = np.log(diagonal).sum(axis=1) - 0.5 * (inside**2).sum(axis=2) - peak
+        return out
+
+
+def known_draws(
+    known: tuple[tuple[Quotient, Quotient], ...] | None, numbers: Numbers, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Draws of log P(known | class) and log P(missing | class); zeros where a missing cell is left out."""
+    weight = numbers.weight().floats()
+    if known is None:
+        none = np.zeros((len(weight), draws))
+        return none, none
+    tops, bottoms = (np.array([float(getattr(there, side)) for there, _ in known]) for side in ("top", "bottom"))
+    shares = shares_of(tops, bottoms, weight)
+    one, other = log_gamma(shares.top, draws, rng), log_gamma(shares.rest, draws, rng)
+    whole = np.logaddexp(one, other)
+    return one - whole, other - whole
+
+
+DOUBTFUL = (Categorical, Binned, Gaussian, KernelDensity, LevelBlock, NumberBlock)
+"""Factors of which something can be drawn."""
+
+
+def doubt_of(model: Product, factor: Factor, draws: int, seed: tuple[int, ...]) -> Doubt:
+    """What can be drawn of a factor."""
+    statistics: Mapping[str, Any] = model.summary.columns
+    match factor:
+        case Categorical():
+            return of_levels(factor, lambda batch: _column(factor.translated(_cells(batch, factor))), draws, seed)
+        case Binned():
+            return of_levels(
+                factor.levels, lambda batch: _column(bin_of(factor.starts, _cells(batch, factor))), draws, seed
+            )
+        case LevelBlock():
+            return of_block(factor, draws, seed)
+        case NumberBlock():
+            return BlockDoubt(factor, statistics, draws, seed)
+        case KernelDensity():
+            return KernelDoubt(factor, statistics[factor.name], draws, seed)
+        case Gaussian():
+            told = known_normals(getattr(model.learner, "knowledge", ()), factor.name, model.classes, model.schema)
+            unbiased = getattr(model.learner, "variance", "unbiased") == "unbiased"
+            return NormalDoubt(factor, statistics[factor.name], told, unbiased, draws, seed)
+        case _:
+            raise SettingError(f"What the model says of {shown(factor.name)} keeps nothing of how sure that is.")
+
+
+def _cells(batch: Batch, factor: Categorical | Binned) -> Any:
+    return batch.cells[factor.name]
+
+
+def _column(codes: NDArray[np.int32]) -> Keys:
+    return codes.astype(np.int64)[:, None]

@@ -1,0 +1,147 @@
+"""`joint`: the joint table of some columns of a file or table, counted in one sweep. Knows sums and probability.
+
+Rows are counted batch by batch and never kept; the counts are exact, whatever the batches and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.intake.engine import sweep
+from likely.intake.schema import Reading, check_strays, draft, with_encoding
+from likely.models.factors.bins import Closed, bin_of, least_of_bins, names_of
+from likely.probability import Joint
+from likely.probability.cells import names_of as distinct
+from likely.probability.counting import sorted_levels
+from likely.sums.rows.cells import Cells
+from likely.sums.weights import weights
+from likely.table.batch import Batch, Codes
+from likely.table.encode import Encoder
+from likely.table.labels import Labels
+from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from likely.probability.numbers import Given
+    from likely.table.schema import Schema
+
+
+def joint(
+    data: object,
+    variables: Sequence[str],
+    *,
+    edges: Mapping[str, Sequence[float]] | None = None,
+    closed: Closed = "left",
+    pseudo_count: Given = 0,
+    **reading: Any,
+) -> Joint:
+    """The joint distribution of some columns, counted from a file or any table: a sample, with exact fractions.
+
+    Every different cell of a column is a value; a column of numbers named in `edges` is cut there, each edge belonging
+    to the bin above it, or below it (`closed="right"`). A row that lacks a value is left out; `left_out` counts them.
+    `reading` takes missing, weight, encoding, delimiter, threads and progress, as `summarize` does.
+
+    >>> week = {"hours": [38, 40, 60], "sex": ["f", "m", "m"]}
+    >>> j = joint(week, ["sex", "hours"], edges={"hours": [40]}, closed="right")
+    >>> j.p(hours="above 40"), j.levels["hours"]
+    (Fraction(1, 3), ('up to 40', 'above 40'))
+    """
+    wanted = distinct(variables)
+    cuts = _cuts(edges or {}, wanted, closed)
+    for option in reading:
+        if option not in ("missing", "weight", "encoding", "delimiter", "threads", "progress"):
+            raise SettingError(f"joint does not take {shown(option)}. Give edges for numbers; all else are levels.")
+    how = Reading(**reading)
+    bins = {name: names_of(np.array((edges or {})[name], np.float64), closed) for name in cuts}
+
+    def work(source: Source) -> Joint:
+        return _counted(source, wanted, cuts, bins, how, pseudo_count)
+
+    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+
+
+def _cuts(edges: Mapping[str, Sequence[float]], wanted: tuple[str, ...], closed: Closed) -> dict[str, Any]:
+    if not wanted:
+        raise SettingError("No variable is named. Name at least one column.")
+    if closed not in ("left", "right"):
+        raise SettingError(f"closed is {shown(closed)}. Say 'left' or 'right'.")
+    out = {}
+    for name, given in edges.items():
+        if name not in wanted:
+            raise SettingError(f"Edges are given for {shown(name)}, which is no variable. {nearest(name, wanted)}")
+        try:
+            held = np.array([float(e) for e in given])
+        except (TypeError, ValueError):
+            held = np.array([np.nan])
+        if not len(held) or not np.isfinite(held).all() or (np.diff(held) <= 0).any():
+            raise SettingError(f"The edges of {shown(name)} must be finite numbers that increase, such as [20, 40].")
+        out[name] = least_of_bins(held, closed)
+    return out
+
+
+class _Counter:
+    def __init__(self, schema: Schema, wanted: tuple[str, ...], cuts: dict[str, Any], bins: dict[str, Labels]) -> None:
+        self.encoder, self.cells = Encoder(schema), Cells(list(wanted), 1)
+        self.rows = 0
+        self._cuts, self._bins = cuts, bins
+
+    def take(self, batch: Any, start: int) -> None:
+        read = self.encoder.encode(batch, start)
+        cells = dict(read.cells)
+        for name, edges in self._cuts.items():
+            cells[name] = Codes(bin_of(edges, cells[name]), self._bins[name])
+        group = np.zeros(read.rows, np.int32)
+        if read.weight is not None:
+            group[read.weight <= 0] = -1
+        self.rows += int(np.count_nonzero(group >= 0))
+        self.cells.update(Batch(read.rows, cells), group, weights(read.weight))
+
+
+def _counted(
+    source: Source,
+    wanted: tuple[str, ...],
+    cuts: dict[str, Any],
+    bins: dict[str, list[str]],
+    reading: Reading,
+    pseudo_count: Given,
+) -> Joint:
+    names = source.schema.names
+    for name in wanted:
+        if name not in names:
+            raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, names)}")
+        if name == reading.weight:
+            raise SettingError(f"Column {shown(name)} cannot be both a variable and the weight.")
+    kinds = {n: "number" if n in cuts else "nominal" if n in wanted else "ignore" for n in names}
+    first = draft(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
+    labels = {name: Labels(held) for name, held in bins.items()}
+    columns = [c.name for c in first.schema.used]
+    workers = sweep(
+        source.batches(columns),
+        lambda: _Counter(first.schema, wanted, cuts, labels),
+        reading.threads,
+        progress=reading.progress,
+    )
+    check_strays([w.encoder for w in workers], first, sum(w.rows for w in workers))
+    whole: Cells = reduce(add, (w.cells for w in workers)).canonical()
+    weighed = whole.counts.table.sum(1).fractions()
+    tally: dict[tuple[str, ...], Fraction] = {}
+    lacking = Fraction(0)
+    for levels, weight in zip(whole.rows(), weighed, strict=True):
+        if None in levels:
+            lacking += weight
+        else:
+            tally[tuple(levels)] = weight  # type: ignore[arg-type]
+    if not tally:
+        every = "has no rows" if not lacking else "has no row in which every variable has a value"
+        raise InputError(f"{source.name} {every}. Give a table with at least one, or fewer variables.")
+    order = {**sorted_levels(wanted, tally), **bins}
+    out = Joint.from_counts(tally, wanted, sample=True, pseudo_count=pseudo_count, levels=order)  # type: ignore[arg-type]
+    out.left_out = lacking
+    return out

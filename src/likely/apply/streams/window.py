@@ -1,0 +1,242 @@
+"""A moving window: a model of the last rows of a stream. What comes is learned, what is too old is unlearned.
+
+It keeps the sums of each piece, never rows, so it can take a piece away again. Knows no learner's insides.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+from likely.apply.fitting import continued, loaded, summarized, swept
+from likely.errors import FileFormatError, InputError, SettingError, shown
+from likely.intake.further import extended, searched
+from likely.intake.schema import Reading, check_strays, draft, with_encoding
+from likely.models.model import Learner, Model
+from likely.models.naive.naive import NaiveBayes
+from likely.probability.loss import Loss
+from likely.sums import state
+from likely.sums.columns.numbers import Numbers
+from likely.sums.summary import Summary
+from likely.sums.words.words import Words
+from likely.table.source import Source
+
+STEPS = 10
+"""A window of rows moves in so many steps where no step is given."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows that came together, and go together: their sums, and how many there were (with a class or without)."""
+
+    summary: Summary
+    size: int
+
+
+class Window:
+    """The last rows of a stream as a model: equal, to the last bit, to one that was fitted on these rows alone.
+
+    `rows` keeps at most so many rows, and moves by `step` rows; `files` keeps so many tables, each learned at once. The
+    first table says how columns are read, so it should be like the rest, or the kinds should be said.
+
+    >>> window = Window("play", rows=4, step=2, types={"sky": "nominal"})
+    >>> for sky in ("sun", "rain", "fog"):
+    ...     window = window.learn({"sky": [sky, sky], "play": ["yes", "no"]})
+    >>> window.model.levels("sky"), window.summary.rows
+    (['fog', 'rain'], 4)
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        learner: Learner | None = None,
+        *,
+        rows: int | None = None,
+        step: int | None = None,
+        files: int | None = None,
+        loss: Loss | Mapping[str, Any] | None = None,
+        **reading: Any,
+    ) -> None:
+        if (rows is None) == (files is None):
+            raise SettingError(
+                "A window keeps so many rows or so many files. Say one of the two: rows=1000 or files=7."
+            )
+        if files is not None and step is not None:
+            raise SettingError("A window of files moves by whole files. Leave step out, or say rows.")
+        self.rows, self.files = _whole("rows", rows), _whole("files", files)
+        self.step = _whole("step", step) or (None if self.rows is None else max(1, self.rows // STEPS))
+        if self.rows is not None and self.step is not None and self.step > self.rows:
+            raise SettingError(f"step is {self.step:,}, but the window keeps {self.rows:,} rows. Take a smaller step.")
+        self.pieces: tuple[Piece, ...] = ()
+        self.came = 0
+        """Rows that ever came."""
+        self._learner, self._loss, self._reading = learner or NaiveBayes(), Loss.of(loss), Reading(target, **reading)
+        self._begun: Model | None = None
+        self._total: Summary | None = None
+
+    # -- what comes and goes --------------------------------------------------------------------------------------
+
+    def learn(self, data: object, **reading: Any) -> Window:
+        """Take in the rows of a table, let go of the oldest, and give back the window itself.
+
+        Nothing changes where the table cannot be read to its end.
+        """
+        how = replace(self._reading, **reading) if self._begun is None else self._later(reading)
+
+        def work(source: Source) -> Window:
+            first = self._begun if self._begun is not None else self._first(source, how)
+            schema = replace(how, target=None, types=None, missing=None, weight=None, target_bins=None, tokens=None)
+            pieces, total, came = self._moved(source, first, replace(schema, schema=first.schema))
+            self._begun, self.pieces, self._total, self.came = first, pieces, total, self.came + came
+            return self
+
+        return with_encoding(data, how, work)  # type: ignore[no-any-return]
+
+    def _later(self, reading: Mapping[str, Any]) -> Reading:
+        odd = sorted(reading.keys() - {"encoding", "delimiter", "threads", "progress", "encoding_errors"})
+        if odd:
+            raise SettingError(f"The window has begun, so it reads tables as before. Leave {odd[0]} out.")
+        old = self._reading
+        same = {"threads": old.threads, "progress": old.progress, "encoding": old.encoding, "delimiter": old.delimiter}
+        return Reading(**{**same, "encoding_errors": old.encoding_errors, **reading})
+
+    def _first(self, source: Source, how: Reading) -> Model:
+        """The model of the first table: it says how columns are read, and what was chosen by looking at rows."""
+        summary = summarized(source, how, self._learner.needs)
+        model = searched(source, self._learner.learn(summary), summary, how)
+        if model.found() and not model.carried():
+            raise SettingError(
+                f"{type(self._learner).__name__} must see the rows themselves to learn, and a window keeps their sums."
+            )
+        if self._loss is not None:
+            self._loss.check(model.classes)
+            model = replace(model, loss=self._loss)
+        return model
+
+    def _moved(self, source: Source, first: Model, how: Reading) -> tuple[tuple[Piece, ...], Summary, int]:
+        pieces, total, came, coarse = list(self.pieces), self._total, 0, False
+        like = first.summary.more
+        for some in [source] if self.step is None else _cut(source, how, self.step, self._room()):
+            whole, encoders = swept(some, draft(some, how).schema, how)
+            check_strays(encoders, draft(some, how), whole.rows + whole.left_out)
+            size = whole.rows + whole.left_out
+            own = extended(some, whole.canonical(), frozenset(like), how, like)
+            came += size
+            total = own if total is None else total + own
+            if self.step is not None and pieces and pieces[-1].size < self.step:
+                pieces[-1] = Piece(pieces[-1].summary + own, pieces[-1].size + size)
+            else:
+                pieces.append(Piece(own, size))
+            while self._too_many(pieces):
+                total = total - pieces.pop(0).summary
+                coarse = coarse or _is_coarse(total)
+        if not came:
+            raise InputError(f"{source.name} has no rows. Give a table with at least one row below its header.")
+        if coarse or total is None:
+            # A tally that gave up low bits for rows that are gone does not win them back: it is added up anew.
+            total = reduce(add, (p.summary for p in pieces))
+        return tuple(pieces), total, came
+
+    def _room(self) -> int:
+        """How many rows the last piece still takes."""
+        full = not self.pieces or self.pieces[-1].size == self.step
+        return 0 if full or self.step is None else self.step - self.pieces[-1].size
+
+    def _too_many(self, pieces: Sequence[Piece]) -> bool:
+        if len(pieces) < 2:
+            return False
+        return len(pieces) > self.files if self.files is not None else sum(p.size for p in pieces) > (self.rows or 0)
+
+    # -- what is believed now -------------------------------------------------------------------------------------
+
+    @property
+    def summary(self) -> Summary:
+        """The sums of the rows in the window."""
+        if self._total is None:
+            raise SettingError("The window is empty. Let it learn a table first.")
+        return self._total
+
+    @property
+    def model(self) -> Model:
+        """What the rows in the window teach."""
+        summary = self.summary
+        assert self._begun is not None
+        return continued(self._begun, summary)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        keeps = f"{self.files:,} files" if self.rows is None else f"{self.rows:,} rows"
+        held = sum(p.size for p in self.pieces)
+        return f"<Window of {keeps}: {held:,} rows in {len(self.pieces):,} pieces, {self.came:,} came>"
+
+    # -- the file -------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the window to a file, which is a model's file too: every command can read it."""
+        pieces = [{"size": p.size, "summary": p.summary.state()} for p in self.pieces]
+        kept = {"rows": self.rows, "step": self.step, "files": self.files, "came": self.came, "pieces": pieces}
+        state.write(path, state.dump({**self.model.tree(), "window": kept}))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Window:
+        """Read a window's file, to go on from there."""
+        name = shown(os.path.basename(path))
+        tree = state.read(path)
+        if "window" not in tree:
+            raise FileFormatError(
+                f"{name} holds no window. Begin one under another name: likely window FILE DATA --rows N."
+            )
+        kept, model = tree["window"], loaded(tree, name)
+        try:
+            out = cls(rows=kept["rows"], files=kept["files"], step=kept["step"] if kept["files"] is None else None)
+            out.pieces = tuple(Piece(Summary.from_state(p["summary"]), int(p["size"])) for p in kept["pieces"])
+            out.came = int(kept["came"])
+        except (AttributeError, LookupError, SettingError, TypeError, ValueError):
+            raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
+        out._begun, out._total, out._learner, out._loss = model, model.summary, model.learner, model.loss
+        return out
+
+
+def _whole(name: str, value: int | None) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise SettingError(f"{name} is {shown(value)}. It is a whole number of 1 or more.")
+    return value
+
+
+def _is_coarse(summary: Summary) -> bool:
+    """Whether a tally has given up something that taking rows away does not bring back."""
+    return any(isinstance(s, (Numbers, Words)) and s.level for s in summary.columns.values())
+
+
+class _Some(Source):
+    """Some rows of a source, held."""
+
+    def __init__(self, whole: Source, columns: list[str], batches: list[Any]) -> None:
+        self.name, self.schema, self.declared, self.notes = whole.name, whole.schema, whole.declared, whole.notes
+        self.rows, self._columns, self._held = sum(b.num_rows for b in batches), columns, batches
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+        wanted = self._columns if columns is None else list(columns)
+        for batch in self._held:
+            yield batch if wanted == self._columns else batch.select(wanted)
+
+
+def _cut(source: Source, how: Reading, step: int, room: int) -> Iterator[Source]:
+    """The rows of a source, `step` at a time; the first time as many as still fit into the piece before."""
+    columns = [c.name for c in draft(source, how).schema.used]
+    held: list[Any] = []
+    left = room or step
+    for batch in source.batches(columns):
+        at = 0
+        while at < batch.num_rows:
+            some = batch.slice(at, left)
+            held.append(some)
+            at, left = at + some.num_rows, left - some.num_rows
+            if not left:
+                yield _Some(source, columns, held)
+                held, left = [], step
+    if held:
+        yield _Some(source, columns, held)

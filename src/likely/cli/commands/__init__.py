@@ -1,0 +1,1 @@
+"""One file for each command: parse, one call into the library, show."""

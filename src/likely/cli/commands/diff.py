@@ -1,0 +1,70 @@
+"""likely diff: what changed from one table or model to another, and what two models or specs assume differently."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from likely.cli import terminal
+from likely.cli.options import json_option, reading_of, reading_options
+from likely.errors import SettingError
+
+ASSUMING = (".likely", ".toml")
+
+
+@click.command(short_help="What changed from one table or model to another, significantly.")
+@click.argument("one")
+@click.argument("two")
+@click.option("--target", metavar="COLUMN", help="Of tables: compare the classes too, and attributes given the class.")
+@click.option("--grown", is_flag=True, help="TWO learned on from ONE: compare ONE with the rows that are new.")
+@click.option(
+    "--chance", type=float, default=0.01, show_default=True, help="Name changes that chance gives less often."
+)
+@click.option("--all", "everything", is_flag=True, help="Show every attribute, changed or not.")
+@click.option("--fail", is_flag=True, help="Exit with 1 if anything changed significantly.")
+@json_option
+@reading_options
+def diff(
+    one: str,
+    two: str,
+    target: str | None,
+    grown: bool,
+    chance: float,
+    everything: bool,
+    fail: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Show how TWO differs from ONE; each is a table, a model (.likely) or a spec (.toml).
+
+    Of tables, or a model and a table: whether the shares of the classes changed, which attributes did, in all and given
+    the class, how much, and whether chance explains it; new and vanished levels and columns, other kinds, more missing
+    cells. Of two models this, and what they assume differently. Of a spec: the assumptions alone.
+    """
+    reading = reading_of(options)
+    if one.endswith(ASSUMING) and two.endswith(ASSUMING):
+        from likely.evaluate.drift.models import compared
+        from likely.present.report.changed import of_difference
+
+        if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
+            raise SettingError("--target and how to read columns are said of tables; models and specs have their own.")
+        found = compared(one, two, grown=grown, chance=chance)
+        said, page, sums = found.json(), of_difference(found, one, two, everything), found.changes
+        changed = sums is not None and bool(sums.significant or sums.p_classes < sums.chance)
+    else:
+        from likely.evaluate.drift.tables import drift
+        from likely.present.report.drifts import of_drift
+
+        if grown:
+            raise SettingError("--grown is said of two models. Compare the tables without it.")
+        with terminal.counting() as progress:
+            record = drift(one, two, target, chance=chance, progress=progress, **reading)
+        said, page, changed = record.json(), of_drift(record, everything), record.changed
+    if as_json:
+        sys.stdout.buffer.write(said + b"\n")
+    else:
+        terminal.show(page)
+    if fail and changed:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,44 @@
+"""likely export: a model as SQL, ONNX, PMML, JSON or Python, to run where likely is not."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from likely.cli import terminal
+from likely.cli.options import out_option
+
+LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python")
+
+
+@click.command(short_help="A model as SQL, ONNX, PMML, JSON or Python.")
+@click.argument("model")
+@click.option("--to", type=click.Choice(LANGUAGES), help="The language; form is the whole model as JSON.")
+@out_option("FILE", "Where to write it; standard output otherwise.", required=False)
+@click.option("--dialect", metavar="NAME", help="Of SQL: postgres, duckdb, sqlite, bigquery … One for many otherwise.")
+@click.option("--table", metavar="NAME", help="Of SQL: the table whose rows are scored; rows otherwise.")
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="Of SQL: a column to give back; the attributes otherwise."
+)
+def export(model: str, to: Any, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]) -> None:
+    """Write MODEL in another language. It scores rows there as it does here, missing and unseen values included.
+
+    What a language cannot say is refused.
+    """
+    from likely.apply.fitting import load_model
+    from likely.portable.languages.export import export as exported
+    from likely.present.report.words import clean
+
+    if to is None:
+        raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")
+    if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
+        raise click.UsageError("ONNX is not text. Name a file with -o.")
+    place: Any = None if out == "-" else out
+    text = exported(load_model(model), to, place, dialect=dialect, table=table, keep=keep)
+    if out in (None, "-"):
+        sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
+        sys.stdout.flush()
+    else:
+        terminal.say(f"{clean(out)}: {len(text):,} {'characters' if isinstance(text, str) else 'bytes'}.")

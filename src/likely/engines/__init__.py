@@ -1,1 +1,0 @@
-"""Where a sweep runs. Engines know sums and tables, never models."""

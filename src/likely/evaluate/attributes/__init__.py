@@ -1,0 +1,1 @@
+"""What each attribute tells of the target, and which tell the same."""

@@ -1,0 +1,384 @@
+"""How rows are dealt to parts: at random and stratified, by groups that stay together, by time, or each by itself.
+
+Knows the target and the one column that rows are dealt by; no learner, no sums but those that say where to cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.evaluate import kernels
+from likely.evaluate.crossval.lessons import Lessons, each_fold, expanding
+from likely.intake.engine import sweep
+from likely.intake.schema import Draft, Reading
+from likely.sums.columns.numbers import Numbers
+from likely.table.batch import Codes, Ints
+from likely.table.encode import Encoder, column_form
+from likely.table.kinds import kind_of
+from likely.table.labels import Labels
+from likely.table.schema import Column, Schema
+from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_EACH = 1000
+"""Rows that are each left out in turn where the learner must really learn that often."""
+Placed = tuple[Any, Ints, "NDArray[np.int64]"]
+"""A batch, the class of each row, and what its fold follows from."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """What was asked for: how many folds, and what holds rows together or in order.
+
+    >>> Folds(5, group="patient").count
+    5
+    """
+
+    count: int = 10
+    seed: int = 0
+    repeats: int = 1
+    """Cross-validate so many times, dealt by seed, seed + 1 and so on."""
+    group: str | None = None
+    """Rows with the same cell in this column stay in one fold. It is then no attribute."""
+    time: str | None = None
+    """Rows are predicted by what earlier ones taught: one fold more, of which the first is only learned from."""
+    leave_one_out: bool = False
+    """Each row is predicted by what all others taught."""
+
+    def __post_init__(self) -> None:
+        said = [name for name in ("group", "time", "leave_one_out") if getattr(self, name) not in (None, False)]
+        if len(said) > 1:
+            one, other = (name.replace("_", "-") for name in said[:2])
+            raise SettingError(f"Rows cannot be dealt by {one} and by {other} at once. Leave one of them out.")
+        for name, least, most in (("count", 2, 1000), ("repeats", 1, 1000), ("seed", 0, 2**62)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+                called = "folds" if name == "count" else name
+                raise SettingError(f"{called} is {shown(value)}. It must be a whole number, {least} or more.")
+        if self.repeats > 1 and said and said[0] != "group":
+            how = "by time" if said[0] == "time" else "each by itself"
+            raise SettingError(f"Rows that are dealt {how} are dealt the same way each time. Leave repeats out.")
+
+    @property
+    def column(self) -> str | None:
+        """The column that rows are dealt by."""
+        return self.group if self.group is not None else self.time
+
+    @property
+    def how(self) -> str:
+        """One word for it."""
+        named = "leave-one-out" if self.leave_one_out else "stratified"
+        return named if self.column is None else "time" if self.group is None else "group"
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are dealt at random, stratified."""
+        return self.column is None and not self.leave_one_out
+
+
+class Dealer(Protocol):
+    """Says the part of each row. `place` is quick and runs under the sweep's lock, `folds` anywhere."""
+
+    def place(self, batch: Any, start: int) -> Placed:
+        """The batch with each row's class code and what its part follows from; in the order of the table."""
+        ...
+
+    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
+        """The part of each row; -1 where it has none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Deal:
+    """How many parts there are, what is learned from which, and who deals the rows to them."""
+
+    parts: int
+    lessons: Lessons
+    dealer: Callable[[Schema], Dealer]
+    columns: tuple[str, ...] = ()
+    """What the dealer reads besides the columns of the schema."""
+    notes: tuple[str, ...] = ()
+
+
+class Stratified:
+    """Every run of k rows of a class goes to all k parts, shuffled by the seed."""
+
+    def __init__(self, schema: Schema, folds: int, seed: int, before: Mapping[str, int] | None = None) -> None:
+        """`before` says how many rows each class has ahead of the first, where that is not the table's first row."""
+        if folds < 2:
+            raise SettingError(f"{folds} folds cannot be made. Say 2 or more.")
+        self.folds_count, self._seed = folds, seed
+        self._encoder = encoder_of_target(schema, classes=None if before is None else Labels(before))
+        self._seen = np.array([*(before or {}).values(), *[0] * 16], np.int64)
+
+    def place(self, batch: Any, start: int) -> Placed:
+        """The batch with each row's class code and its number among the rows of its class."""
+        target = self._encoder.encode(batch, start).target
+        assert target is not None
+        if len(target.labels) > len(self._seen):
+            self._seen = np.concatenate([self._seen, np.zeros(len(target.labels), np.int64)])
+        ordinal = np.empty(batch.num_rows, np.int64)
+        kernels.ordinals(target.codes, self._seen, ordinal)
+        return batch, target.codes, ordinal
+
+    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
+        """The fold of each row (rows without a class go to the first, where they are counted and left out)."""
+        out = np.empty(len(codes), np.int32)
+        kernels.stratified(codes, ordinal, self.folds_count, self._seed, out)
+        return np.where(codes < 0, np.int32(0), out)
+
+
+class _ByColumn:
+    """The part follows from the cell of one column."""
+
+    def __init__(self, schema: Schema, column: Column, part: Callable[[Any], NDArray[np.int64]]) -> None:
+        self._encoder, self._part, self._name = encoder_of_target(schema, column), part, column.name
+
+    def place(self, batch: Any, start: int) -> Placed:
+        """The batch with each row's class code and its part."""
+        encoded = self._encoder.encode(batch, start)
+        assert encoded.target is not None
+        return batch, encoded.target.codes, self._part(encoded.cells[self._name])
+
+    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
+        """As it was placed."""
+        return ordinal.astype(np.int32)
+
+
+class _Each:
+    """Every row is a part of its own."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._encoder, self._seen = encoder_of_target(schema), 0
+
+    def place(self, batch: Any, start: int) -> Placed:
+        target = self._encoder.encode(batch, start).target
+        assert target is not None
+        known = target.codes >= 0
+        ordinal = np.where(known, self._seen + np.cumsum(known) - 1, 0)
+        self._seen += int(known.sum())
+        return batch, target.codes, ordinal
+
+    def folds(self, codes: Ints, ordinal: NDArray[np.int64]) -> Ints:
+        """As it was placed."""
+        return ordinal.astype(np.int32)
+
+
+def encoder_of_target(schema: Schema, *more: Column, classes: Labels | None = None) -> Encoder:
+    """Reads the target, and columns that rows are dealt by."""
+    own = schema.with_columns([c for c in schema.columns if c.role == "target"] + list(more))
+    return Encoder(own, classes=classes)
+
+
+def set_apart(source: Source, first: Draft, folds: Folds) -> Draft:
+    """The schema without the column that rows are dealt by among its attributes."""
+    name = folds.column
+    if name is None:
+        return first
+    if name not in source.schema.names:
+        raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, source.schema.names)}")
+    found = next((c for c in first.schema.columns if c.name == name), None)
+    if found is not None and found.role in ("target", "weight"):
+        raise SettingError(f"{shown(name)} is the {found.role}, so rows cannot be dealt by it. Choose another column.")
+    why = "rows that share it stay together" if folds.group is not None else "rows are taken in its order"
+    columns = [replace(c, role="left out", why=why) if c.name == name else c for c in first.schema.columns]
+    return Draft(first.schema.with_columns(columns), first.open - {name})
+
+
+def dealt(source: Source, first: Draft, reading: Reading, folds: Folds, seed: int | None = None) -> Deal:
+    """The deal that was asked for; a sweep over the column that rows are dealt by, where there is one."""
+    seed = folds.seed if seed is None else seed
+    if folds.group is not None:
+        return _grouped(source, first, reading, folds.group, folds.count, seed)
+    if folds.time is not None:
+        return _timed(source, first, reading, folds.time, folds.count)
+    if folds.leave_one_out:
+        return _each(source, first, reading)
+    return stratified(folds.count, seed)
+
+
+def stratified(folds: int, seed: int) -> Deal:
+    """At random, every class spread evenly."""
+    return Deal(folds, each_fold(folds), lambda schema: Stratified(schema, folds, seed))
+
+
+# -- by groups ----------------------------------------------------------------------------------------------
+
+
+class _Groups:
+    """Counts the rows of each group and class."""
+
+    def __init__(self, schema: Schema, column: Column) -> None:
+        self._encoder, self._name = encoder_of_target(schema, column), column.name
+        self.counts: dict[tuple[str | None, str], int] = {}
+
+    def take(self, batch: Any, start: int) -> None:
+        encoded = self._encoder.encode(batch, start)
+        cells, target = encoded.cells[self._name], encoded.target
+        assert target is not None and isinstance(cells, Codes)
+        wide, some = len(target.labels), target.codes >= 0
+        pairs, counts = np.unique((cells.codes[some].astype(np.int64) + 1) * wide + target.codes[some],
+                                  return_counts=True)  # fmt: skip
+        names, classes = [None, *cells.labels.names], target.labels.names
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            key = names[pair // wide], classes[pair % wide]
+            self.counts[key] = self.counts.get(key, 0) + count
+
+
+def _grouped(source: Source, first: Draft, reading: Reading, name: str, folds: int, seed: int) -> Deal:
+    """Groups, the largest first, each to the part where its classes are still most wanted."""
+    kind, how = kind_of("nominal", name, column_form(source.schema.field(name).type))
+    column, target = Column(name, kind, "attribute", how), _target(first)
+    workers = sweep(source.batches([name, target]), lambda: _Groups(first.schema, column), reading.threads)
+    counts: dict[tuple[str | None, str], int] = {}
+    for worker in workers:
+        for key, count in worker.counts.items():
+            counts[key] = counts.get(key, 0) + count
+    groups = sorted({g for g, _ in counts}, key=lambda g: (g is not None, g))
+    classes = {c: k for k, c in enumerate(sorted({c for _, c in counts}))}
+    if len(groups) < 2:
+        what = "have no cell" if groups == [None] else f"have {shown(groups[0])}" if groups else "are without a class"
+        raise InputError(
+            f"All rows of {source.name} {what} in column {shown(name)}, so they are one group, and none can be "
+            "held out. Choose another column for the groups."
+        )
+    table = np.zeros((len(groups), len(classes)))
+    place = {g: k for k, g in enumerate(groups)}
+    for (group, label), count in counts.items():
+        table[place[group], classes[label]] = count
+    parts = min(folds, len(groups))
+    notes = []
+    if parts < folds:
+        notes.append(f"There are only {len(groups)} groups in {shown(name)}, so there are {parts} folds.")
+    lone = place.get(None)
+    if lone is not None:
+        notes.append(f"{int(table[lone].sum()):,} rows have no cell in {shown(name)}: they are kept together.")
+    fold = _spread(table, parts, seed)
+    by_name = {g: int(fold[k]) for g, k in place.items()}
+
+    def dealer(schema: Schema) -> Dealer:
+        return _ByColumn(schema, column, _PartOfGroup(by_name))
+
+    return Deal(parts, each_fold(parts), dealer, (name,), tuple(notes))
+
+
+class _PartOfGroup:
+    """The part of each row's group, looked up once for each level of the encoder, which goes on collecting them."""
+
+    def __init__(self, parts: dict[str | None, int]) -> None:
+        self._parts, self._known = parts, np.array([parts.get(None, 0)], np.int64)
+
+    def __call__(self, cells: Codes) -> NDArray[np.int64]:
+        new = cells.labels.names[len(self._known) - 1 :]
+        if new:  # the last place serves the code -1
+            some = np.array([self._parts.get(name, 0) for name in new], np.int64)
+            self._known = np.concatenate([self._known[:-1], some, self._known[-1:]])
+        return self._known[cells.codes]
+
+
+def _spread(table: NDArray[np.float64], parts: int, seed: int) -> NDArray[np.int64]:
+    """The part of each group: shares of every class, and of all rows, as even as one group after the other can be."""
+    size = table.sum(axis=1)
+    lot = np.random.default_rng(seed).random(len(table))
+    order = np.lexsort((lot, -size))  # the largest first; the seed decides between equals
+    share = np.ascontiguousarray(np.column_stack([table, size]) / np.append(table.sum(axis=0), size.sum()))
+    out = np.zeros(len(table), np.int64)
+    kernels.spread(share, order.astype(np.int64), np.zeros((parts, share.shape[1])), out)
+    return out
+
+
+# -- by time ------------------------------------------------------------------------------------------------
+
+
+class _Times:
+    """Tallies the times of rows that have a class."""
+
+    def __init__(self, schema: Schema, column: Column) -> None:
+        self._encoder, self._name = encoder_of_target(schema, column), column.name
+        self.times, self.missing, self.rows = Numbers(1, cap=1 << 16), 0, 0
+
+    def take(self, batch: Any, start: int) -> None:
+        encoded = self._encoder.encode(batch, start)
+        assert encoded.target is not None
+        x = encoded.cells[self._name]
+        some = encoded.target.codes >= 0
+        self.rows += int(some.sum())
+        self.missing += int((some & ~np.isfinite(x)).sum())
+        self.times.update(x, np.where(some & np.isfinite(x), np.int32(0), np.int32(-1)))
+
+
+def _timed(source: Source, first: Draft, reading: Reading, name: str, folds: int) -> Deal:
+    """Parts of about as many rows each, one after the other; rows of one time are in one part."""
+    found = next(c for c in first.schema.columns if c.name == name)
+    if found.reading not in ("number", "date"):
+        raise ColumnError(
+            f"Column {shown(name)} holds neither numbers nor dates, so rows cannot be taken in its order. "
+            "Choose another column for the time."
+        )
+    column = replace(found, kind=found.reading, role="attribute")
+    workers = sweep(source.batches([name, _target(first)]), lambda: _Times(first.schema, column), reading.threads)
+    values, table = reduce(add, (w.times for w in workers)).tally()
+    weight, missing = table.sum(1).floats(), sum(w.missing for w in workers)
+    if len(values) < 2:
+        raise InputError(
+            f"The rows of {source.name} have {len(values)} different times in column {shown(name)}, so none come "
+            "before others. Choose another column for the time."
+        )
+    wanted = min(folds, len(values) - 1)
+    below = np.cumsum(weight)
+    aims = below[-1] * np.arange(1, wanted + 1) / (wanted + 1)
+    # A part begins with the value at which the rows before it come nearest to its share.
+    places = np.unique(np.clip(np.searchsorted((below[:-1] + below[1:]) / 2, aims) + 1, 1, len(values) - 1))
+    edges, notes = values[places], []
+    if len(edges) < folds:
+        notes.append(f"The rows have few different times in {shown(name)}, so there are {len(edges)} folds.")
+    if missing:
+        many = "1 row has" if missing == 1 else f"{missing:,} rows have"
+        notes.append(f"{many} no time in {shown(name)} and cannot be used.")
+
+    def part(cells: Any) -> NDArray[np.int64]:
+        return np.where(np.isfinite(cells), np.searchsorted(edges, cells, side="right"), -1)
+
+    count = len(edges) + 1
+    return Deal(count, expanding(count), lambda schema: _ByColumn(schema, column, part), (name,), tuple(notes))
+
+
+# -- each by itself -----------------------------------------------------------------------------------------
+
+
+class _Count:
+    def __init__(self, schema: Schema) -> None:
+        self._encoder, self.rows = encoder_of_target(schema), 0
+
+    def take(self, batch: Any, start: int) -> None:
+        target = self._encoder.encode(batch, start).target
+        assert target is not None
+        self.rows += int((target.codes >= 0).sum())
+
+
+def _each(source: Source, first: Draft, reading: Reading) -> Deal:
+    workers = sweep(source.batches([_target(first)]), lambda: _Count(first.schema), reading.threads)
+    rows = sum(w.rows for w in workers)
+    if rows > MOST_EACH:
+        raise SettingError(
+            f"To leave out each of {rows:,} rows in turn, the learner would have to learn so many times; "
+            f"that is done up to {MOST_EACH:,} rows (and for any number by NaiveBayes where each number is gaussian "
+            "and nothing is joined or known beforehand). Say how many folds instead."
+        )
+    if rows < 2:
+        raise InputError(f"{source.name} has {rows} rows with a class. To leave one out takes two or more.")
+    return Deal(rows, each_fold(rows), _Each)
+
+
+def _target(first: Draft) -> str:
+    assert first.schema.target is not None
+    return first.schema.target.name

@@ -1,0 +1,55 @@
+"""Leave-one-out in closed form: every row is scored by sums from which its own contribution was taken, in one sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from likely.evaluate.crossval.gathering import Gatherer
+from likely.evaluate.scores.losses import Chosen
+from likely.evaluate.scores.scores import Scorer
+from likely.intake.row_cache import PIECE, Piece
+from likely.models.model import Learner, learnable
+from likely.models.naive.leave_one_out import LeftOut, left_out
+from likely.probability.loss import Loss
+from likely.sums.summary import Summary
+
+
+def left_out_in_turn(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeftOut]:
+    """Those learners that have a closed form, by name."""
+    own = learnable(total, text=True)
+    found = {name: left_out(learner, own) for name, learner in learners.items()}
+    return {name: held for name, held in found.items() if held is not None}
+
+
+class LeavingJudge:
+    """Scores rows, each by what all others taught. One for each thread."""
+
+    def __init__(
+        self, held: Mapping[str, LeftOut], rows: int, classes: tuple[str, ...], loss: Loss | None, extra: Any
+    ) -> None:
+        self._held, self._classes, self.extra = held, classes, extra
+        self.scorers = {n: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for n in held}
+        self.gathered = {n: Gatherer(rows, classes) for n in held}
+
+    def take(self, piece: Piece, start: int) -> None:
+        """Score some rows."""
+        if self.extra is not None:
+            self.extra.take(piece, start)
+        batch = piece.batch
+        assert batch.target is not None
+        counts = batch.target.codes >= 0
+        if batch.weight is not None:
+            counts &= batch.weight > 0
+        index = np.flatnonzero(counts)
+        for begin in range(0, len(index), PIECE):
+            rows = index[begin : begin + PIECE]
+            part = batch.take(rows)
+            assert part.target is not None
+            weight = np.ones(part.rows) if part.weight is None else part.weight
+            for name, held in self._held.items():
+                joint = held.log_joint(part, part.target.codes, weight)
+                self.scorers[name].update(joint, part.target.codes, part.weight, self._classes)
+                self.gathered[name].take(batch.start + rows, part.target.codes, part.weight, joint)

@@ -1,0 +1,197 @@
+"""The check-up of a table: everything in it that may mislead a model or its scores, from the sums and one more sweep.
+
+Nothing is changed and nothing is left out by it: it names what a person should look at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Integral
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from likely.errors import InputError, SettingError, shown
+from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
+from likely.evaluate.attributes.redundancy import Sampler, outside
+from likely.evaluate.crossval.folds import fold_sums
+from likely.evaluate.crossval.judge import all_classes
+from likely.evaluate.crossval.row_folds import Folded
+from likely.evaluate.crossval.validate import check_classes, learned
+from likely.evaluate.troubles.cautions import TextSeen
+from likely.evaluate.troubles.copies import Copied, Copies
+from likely.evaluate.troubles.duplicates import twice
+from likely.evaluate.troubles.findings import Finding, Order, findings
+from likely.evaluate.troubles.functions import Bond, Kept, bonds
+from likely.evaluate.troubles.labels import Doubter, Surprise, Suspect
+from likely.evaluate.troubles.telling import Told, association, told
+from likely.evaluate.troubles.twins import Twinned, Twins
+from likely.intake.row_cache import Piece
+from likely.intake.schema import Reading, draft, with_encoding
+from likely.models.model import Learner, Model
+from likely.models.naive.naive import NaiveBayes
+from likely.models.pool.tuned import TunedNaiveBayes
+from likely.sums import state
+from likely.sums.summary import Summary
+from likely.sums.words.words import Words
+from likely.table.source import Source
+
+MOST_SUSPECTS = 10_000
+BLOCKS = 16
+"""Runs of rows that the order of the table is looked at in."""
+ROWS_A_BLOCK = 10
+MOST_TUNED = 400
+"""Attributes times classes up to which `TunedNaiveBayes` doubts labels: it takes a search for each fold."""
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """Everything `likely doctor` shows; of the rows only numbers, and the cells that speak against suspects."""
+
+    source: str
+    target: str
+    rows: int
+    left_out: int
+    classes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    """What may be wrong, grave first."""
+    attributes: tuple[Told, ...]
+    order: Order | None
+    """What the place of a row tells; None where there are too few rows."""
+    bonds: tuple[Bond, ...]
+    twins: Twinned
+    suspects: tuple[Suspect, ...]
+    """Rows whose class is least probable, the worst first."""
+    surprises: tuple[Surprise, ...]
+    learner: str
+    folds: int
+    seed: int
+
+    @property
+    def grave(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.grave)
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json(state.plain(self))
+
+
+class _Examiner:
+    """One for each thread: everything that is looked at in one sweep."""
+
+    def __init__(self, total: Summary, found: list[Attribute], models: list[Model], suspects: int) -> None:
+        self.sampler = Sampler(total, found)
+        self.texts = {name: Copied() for name, held in total.columns.items() if isinstance(held, Words)}
+        self.kept, self.twins = Kept(total), Twins(len(total.classes))
+        classes = all_classes(total, {("", k): model for k, model in enumerate(models)})
+        self.doubter = Doubter(models, classes, suspects)
+        self._all = total.rows + total.left_out
+        self.order = np.zeros((min(BLOCKS, self._all // ROWS_A_BLOCK), len(total.classes)), np.int64)
+
+    def take(self, piece: Piece, start: int) -> None:
+        for one in (self.sampler, self.kept, self.doubter):
+            one.take(piece, start)
+        batch = piece.batch
+        self.twins.take(batch, piece.fold, start)
+        assert batch.target is not None
+        group = batch.target.codes if batch.weight is None else np.where(batch.weight > 0, batch.target.codes, -1)
+        for name, copied in self.texts.items():
+            copied.take(batch.cells[name], piece.fold, group)
+        if len(self.order):
+            at = np.flatnonzero(group >= 0)
+            np.add.at(self.order, ((start + at) * len(self.order) // self._all, group[at]), 1)
+
+
+def doctor(
+    data: object,
+    target: str,
+    learner: Learner | None = None,
+    *,
+    suspects: int = 10,
+    folds: int = 5,
+    seed: int = 0,
+    **reading: Any,
+) -> Checkup:
+    """What may be wrong with a table; `reading` takes what `summarize` takes.
+
+    `suspects` rows at most are named whose class the rest of the table makes improbable, by models of `learner`.
+
+    >>> found = doctor({"x": ["a", "b"] * 200, "again": ["c", "d"] * 200, "y": ["p", "q"] * 199 + ["p", "p"]}, "y")
+    >>> [(f.kind, f.columns) for f in found.grave if f.columns]
+    [('leak', ('x',)), ('leak', ('again',)), ('copy', ('again', 'x'))]
+    >>> [(s.row, s.label, s.likely) for s in found.suspects]
+    [(400, 'p', 'q')]
+    """
+    if not isinstance(suspects, Integral) or isinstance(suspects, bool) or not 0 <= int(suspects) <= MOST_SUSPECTS:
+        raise SettingError(f"suspects is {shown(suspects)}. It must be a whole number from 0 to {MOST_SUSPECTS:,}.")
+    how = Reading(target, **reading)
+
+    def work(source: Source) -> Checkup:
+        return _examined(source, how, learner, int(suspects), folds, seed)
+
+    return with_encoding(data, how, work)
+
+
+def usual(total: Summary) -> Learner:
+    """Who doubts labels where nobody is named: plain naive Bayes is too sure of itself (decision 0068)."""
+    small = len(total.columns) * len(total.classes) <= MOST_TUNED
+    texts = any(isinstance(s, Words) for s in total.columns.values())
+    return TunedNaiveBayes() if small and not texts and total.columns else NaiveBayes()
+
+
+def _examined(
+    source: Source, reading: Reading, learner: Learner | None, suspects: int, folds: int, seed: int
+) -> Checkup:
+    first = draft(source, reading)
+    target = first.schema.target
+    if target is None:
+        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    sums = fold_sums(source, first, reading, folds, seed)
+    total = sums.total
+    check_classes(total, source)
+    if total.rows < 2 * folds and folds > 2:  # as `look` does
+        return _examined(source, reading, learner, suspects, max(2, total.rows // 2), seed)
+    chosen = usual(total) if learner is None else learner
+    rows = Folded(source, total, reading, folds, seed)
+    models, refused = learned(rows, {"": chosen}, sums)
+    if refused:
+        raise SettingError(refused[""])
+    found = attributes(total)
+    workers = rows.swept(lambda: _Examiner(total, found, models[""], suspects))
+    bound, grouped = bonds(reduce(add, (w.kept for w in workers)))
+    doubter, twins = reduce(add, (w.doubter for w in workers)), reduce(add, (w.twins for w in workers))
+    pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), getattr(chosen, "blocks", ()))
+    copies = {name: reduce(add, (w.texts[name] for w in workers)).read() for name in workers[0].texts}
+    texts = tuple(TextSeen(a.words, copies[a.name]) for a in found if a.words is not None)
+    each = told(total, found)
+    order = _order(sum(w.order for w in workers), total)
+    twinned = twins.read(total.classes)
+    same = Copies(twinned.rows, twinned.copied, twinned.across, twinned.contradicted, twinned.sampled)
+    return Checkup(
+        source.name,
+        target.name,
+        total.rows,
+        total.left_out,
+        total.classes,
+        findings(total, each, found, order, bound, grouped, pairs, texts, twinned, twice(same, total).matters),
+        each,
+        order,
+        bound,
+        twinned,
+        doubter.suspects(),
+        doubter.surprises(),
+        repr(chosen),
+        folds,
+        seed,
+    )
+
+
+def _order(table: Any, total: Summary) -> Order | None:
+    """Whether the classes' shares change along the table."""
+    if len(table) < 2:
+        return None
+    counts = table.astype(np.float64)
+    whole = entropy(counts.sum(axis=0))
+    return Order(information(counts) / whole if whole > 0 else 0.0, association(counts), len(table))

@@ -1,0 +1,1 @@
+"""What changed between two tables, summaries or models."""

@@ -1,0 +1,224 @@
+"""Two tables beside each other, or a model and a table: what changed from the rows of the one to those of the other.
+
+Knows how both can be read alike; what a change is, and whether chance explains it, is said in evaluate/.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from likely.apply.fitting import load, summarize
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.evaluate.drift.changing import CHANCE, Changes, changes
+from likely.evaluate.drift.diverging import Amount, amounts
+from likely.intake.schema import AS_ASKED, Reading, opened
+from likely.models.model import Model
+from likely.sums import state
+from likely.sums.summary import Summary
+from likely.table.schema import Column, Schema
+from likely.table.source import Source
+
+
+@dataclass(frozen=True)
+class Retyped:
+    """A column whose cells are of another kind than before."""
+
+    name: str
+    before: str
+    after: str
+    why: str
+    """What its cells look like now."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Everything `likely diff` says of two tables. Holds no rows."""
+
+    one: str
+    two: str
+    target: str | None
+    changes: Changes
+    amounts: tuple[Amount, ...]
+    """How much each attribute changed, in the order of the changes."""
+    retyped: tuple[Retyped, ...]
+    only_one: tuple[str, ...]
+    """Columns that the second does not have."""
+    only_two: tuple[str, ...]
+    """Columns that the first does not have."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything changed that chance does not explain."""
+        found, chance = self.changes, self.changes.chance
+        columns = self.only_one or self.only_two or self.retyped
+        shares = found.p_classes < chance or any(a.p_missing < chance for a in self.amounts)
+        return bool(found.significant or columns or shares)
+
+    def json(self) -> bytes:
+        """The whole record as JSON."""
+        return state.as_json({"changed": self.changed, **state.plain(self)})
+
+
+def drift(one: object, two: object, target: str | None = None, *, chance: float = CHANCE, **reading: Any) -> Drift:
+    """What changed from one table to another; either may be the file of a model (.likely) or a summary.
+
+    Both are read alike, as the first one asks for. `reading` takes what `summarize` takes.
+
+    >>> jan = {"sky": ["sun", "rain"] * 60, "t": [float(k % 30) for k in range(120)], "play": ["y", "n"] * 60}
+    >>> feb = {"sky": ["sun", "fog"] * 60, "t": [float(k % 30) for k in range(120)], "play": ["y", "n"] * 60}
+    >>> found = drift(jan, feb, "play")
+    >>> [(c.name, c.new_levels, round(a.bits, 1)) for c, a in zip(found.changes.significant, found.amounts)]
+    [('sky', ('fog',), 0.5)]
+    """
+    for key in ("progress", "threads"):
+        reading.setdefault(key, None)
+    sides = [_Side(data, dict(reading)) for data in (one, two)]
+    if target is not None and any(side.held is not None for side in sides):
+        raise SettingError("A model has its target already. Leave --target out, or compare two tables.")
+    second = sides[1].held
+    if second is not None and sides[0].held is None:
+        first = sides[0].like(second.schema)
+    else:
+        first = sides[0].inferred(target)
+    schema = first.schema
+    own = sides[1].alone().schema if second is None else second.schema
+    wanted = schema.target
+    remarks = []
+    if wanted is not None and wanted.name not in own.names:
+        if second is not None:
+            raise SettingError("The two have different targets. What changed can be told for one target only.")
+        remarks.append(
+            f"{sides[1].name} has no column {shown(wanted.name)}. {nearest(wanted.name, own.names)} The classes, and "
+            "the attributes given the class, are not compared."
+        )
+        first = _without_target(first)
+        schema, wanted = first.schema, None
+    alike, retyped = _read_alike(schema, own, reading.get("types") or {}, reread=sides[0].held is None)
+    if sides[0].held is None and any(c != schema[c.name] for c in alike if c.name in schema.names):
+        first = sides[0].like(schema.with_columns(alike))
+    if second is None:
+        second = sides[1].like(schema.with_columns(alike))
+    found = changes(first, second, chance=chance)
+    found = replace(found, only_before=(), only_after=(), read_differently=(), contained=False)
+    return Drift(
+        sides[0].name,
+        sides[1].name,
+        None if wanted is None else wanted.name,
+        found,
+        amounts(first, second, found.attributes),
+        retyped,
+        tuple(n for n in first.schema.names if n not in own.names),
+        tuple(n for n in own.names if n not in first.schema.names and n != (target or "")),
+        tuple(remarks),
+    )
+
+
+class _Side:
+    """One of the two: a table that can be read again, or sums that cannot."""
+
+    def __init__(self, data: object, reading: dict[str, Any]) -> None:
+        self.reading, self.held = reading, None
+        if isinstance(data, (Model, Summary)):
+            self.held, self.name = data.summary if isinstance(data, Model) else data, "the model"
+        elif isinstance(data, (str, os.PathLike)) and os.fspath(data).endswith(".likely"):
+            held = load(data)
+            self.held = held.summary if isinstance(held, Model) else held
+            self.name = os.path.basename(os.fspath(data))
+        else:
+            how = Reading(
+                encoding=reading.get("encoding"),
+                delimiter=reading.get("delimiter"),
+                encoding_errors=reading.get("encoding_errors") or "strict",
+            )
+            self.source: Source = opened(data, how)
+            self.name = self.source.name
+
+    def inferred(self, target: str | None) -> Summary:
+        """The sums, read as the table itself suggests, or as was asked for."""
+        return summarize(self.source, target, **self._known()) if self.held is None else self.held
+
+    def alone(self) -> Summary:
+        """The sums read as if nothing else were known: the target is a column like any other."""
+        skipped = ("target_bins", "schema")
+        return summarize(self.source, **{k: v for k, v in self._known().items() if k not in skipped})
+
+    def _known(self) -> dict[str, Any]:
+        names = self.source.schema.names
+        types = {n: kind for n, kind in (self.reading.get("types") or {}).items() if n in names}
+        return {**self.reading, "types": types or None}
+
+    def like(self, schema: Schema) -> Summary:
+        """The sums of the columns that there are, read as the schema says."""
+        names = set(self.source.schema.names)
+        kept = [c if c.name in names else replace(c, role="left out") for c in schema.columns]
+        for column in schema.columns:
+            if column.role in ("target", "weight") and column.name not in names:
+                known = nearest(column.name, self.source.schema.names)
+                raise ColumnError(f"{self.name} has no column {shown(column.name)}. {known}")
+        own = {k: v for k, v in self.reading.items() if k in ("encoding", "delimiter", "threads", "progress")}
+        errors = self.reading.get("encoding_errors") or "strict"
+        return summarize(self.source, schema=schema.with_columns(kept), encoding_errors=errors, **own)
+
+
+def _without_target(summary: Summary) -> Summary:
+    """The same sums over all classes."""
+    out = summary.regrouped([0] * len(summary.labels), [""])
+    out.schema = summary.schema.with_columns(c for c in summary.schema.columns if c.role != "target")
+    if not out.rows:
+        raise InputError("The first has no rows, so there is nothing to compare.")
+    return out
+
+
+def _read_alike(
+    schema: Schema, own: Schema, types: Mapping[str, str], reread: bool
+) -> tuple[list[Column], tuple[Retyped, ...]]:
+    """How both are read: the columns of the first schema, some of them otherwise, and those that cannot be compared.
+
+    What is constant in one of the two is read as the other has it, so that a change from or to it is seen.
+    """
+    out, retyped = [], []
+    for column in schema.columns:
+        if column.role in ("target", "weight") or column.name not in own.names:
+            out.append(column)
+            continue
+        other = own[column.name]
+        chosen = _read_as(column, other, reread)
+        said = column.name in types or column.why == AS_ASKED
+        words_no_more = (column.kind, column.reading, other.kind) == ("nominal", "text", "number") and not said
+        if (chosen is None or words_no_more) and _kind(column) != _kind(other):
+            retyped.append(Retyped(column.name, _kind(column), _kind(other), other.why))
+        out.append(replace(column, role="left out") if chosen is None else chosen)
+    return out, tuple(retyped)
+
+
+def _kind(column: Column) -> str:
+    of_numbers = column.kind == "nominal" and column.reading == "number"
+    return "nominal of numbers" if of_numbers else column.kind
+
+
+def _read_as(one: Column, two: Column, reread: bool) -> Column | None:
+    """How both can be read; None where they cannot be compared."""
+    used, empty = ("nominal", "number", "date", "text"), "every cell is missing"
+    if one.kind == "constant" and two.kind == "constant":
+        plain = reread and one.why != empty and two.why != empty
+        return replace(one, kind="nominal", role="attribute", reading="text") if plain else one
+    if one.kind == "constant":
+        fits = two.kind == "nominal" or one.reading == two.reading or one.why == empty
+        return two if reread and two.kind in used and fits else None
+    if one.kind not in used:
+        return one if one.kind == two.kind else None
+    if one.kind == two.kind and one.reading == two.reading:
+        return one
+    if two.kind == "constant":
+        fits = one.kind in ("nominal", "text") or one.reading == two.reading or two.why == empty
+        return one if fits else None
+    if one.kind == "nominal" and one.reading == "text" and two.kind in ("nominal", "number"):
+        return one
+    if one.kind == two.kind == "nominal" and two.reading == "text" and reread:
+        return two
+    numbers = one.reading == two.reading == "number" and two.kind in ("nominal", "number")
+    return one if numbers else None

@@ -1,0 +1,1 @@
+"""Scores of held-out predictions and their intervals: log loss, calibration, ranking, classes, temperature."""

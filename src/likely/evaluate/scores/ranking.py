@@ -1,0 +1,156 @@
+"""How well rows are ranked by the probability of one class: ROC, precision and recall, lift. Knows arrays only.
+
+Ranks are those of the log odds, which tell apart what is all 1.000 as a probability; equal ones are tied.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_POINTS = 200
+"""Of a curve, as it is kept; areas are those of all of them."""
+TENTHS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Shares of the rows at which lift is shown."""
+
+
+@dataclass(frozen=True)
+class Roc:
+    """Of a class against all others: the share of its rows found against that of others mistaken for it."""
+
+    of: str
+    positives: float
+    negatives: float
+    auc: Measure
+    """P(a row of the class ranks above one of another), ties half; bounds after DeLong, on the scale of log odds."""
+    points: tuple[tuple[float, float], ...]
+    """(share of the others, share of the class) at and above each threshold."""
+
+
+@dataclass(frozen=True)
+class PrecisionRecall:
+    """Of a class: the share of it found, against how many of the rows taken for it are."""
+
+    of: str
+    average_precision: float
+    prevalence: float
+    """Average precision of ranking by chance."""
+    points: tuple[tuple[float, float], ...]
+    """(recall, precision)."""
+
+
+@dataclass(frozen=True)
+class LiftRow:
+    """The rows that rank highest, up to a share of all."""
+
+    share: float
+    found: float
+    """Share of all rows of the class that is among them."""
+    precision: float
+    lift: float
+    """Precision over prevalence."""
+
+
+@dataclass(frozen=True)
+class Lift:
+    """How much more of a class is among the rows that rank highest than among all."""
+
+    of: str
+    rows: tuple[LiftRow, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All that ranks say of one class."""
+
+    roc: Roc
+    precision_recall: PrecisionRecall
+    lift: Lift
+
+
+def rankings(found: Gathered) -> dict[str, Ranking]:
+    """Of each class against all others; those without rows on either side are left out."""
+    out = {}
+    for k, name in enumerate(found.classes):
+        hit = found.truth == k
+        if found.weight[hit].sum() > 0 and found.weight[~hit].sum() > 0:
+            out[name] = ranking(found.log_odds[:, k], hit, found.weight, name)
+    return out
+
+
+def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64], of: str = "") -> Ranking:
+    """Everything of one class, from one sort.
+
+    >>> found = ranking(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]), np.ones(4))
+    >>> found.roc.auc.value, round(found.precision_recall.average_precision, 4)
+    (0.75, 0.8333)
+    """
+    steps = _Steps(score, hit, weight)
+    points = thinned(np.column_stack([steps.false / steps.negatives, steps.true / steps.positives]))
+    precision, recall = steps.true / (steps.true + steps.false), steps.true / steps.positives
+    average = float(np.diff(recall, prepend=0.0) @ precision)
+    whole = steps.positives + steps.negatives
+    prevalence = steps.positives / whole
+    curve = thinned(np.column_stack([recall, precision]))
+    upto = np.concatenate([[0.0], steps.true + steps.false]) / whole
+    gained = np.concatenate([[0.0], recall])
+    rows = []
+    for share in TENTHS:
+        # Ties are cut as if shuffled: so much of a step as is wanted.
+        found = float(np.interp(share, upto, gained))
+        rows.append(LiftRow(share, found, found * prevalence / share, found / share))
+    return Ranking(
+        Roc(of, steps.positives, steps.negatives, _area(steps, hit, weight), ((0.0, 0.0), *points)),
+        PrecisionRecall(of, average, prevalence, curve),
+        Lift(of, tuple(rows)),
+    )
+
+
+class _Steps:
+    """Weights of rows of the class and of others at and above each different score, the highest first."""
+
+    def __init__(self, score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[np.float64]) -> None:
+        values, self.place = np.unique(score, return_inverse=True)
+        count = len(values)
+        self.ups = np.bincount(self.place, weight * hit, count)
+        self.downs = np.bincount(self.place, weight * ~hit, count)
+        self.true, self.false = np.cumsum(self.ups[::-1]), np.cumsum(self.downs[::-1])
+        self.positives, self.negatives = float(self.true[-1]), float(self.false[-1])
+
+
+def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) -> Measure:
+    """The area under the ROC curve by ranks, and DeLong's bounds."""
+    place, ups, downs, up, down = steps.place, steps.ups, steps.downs, steps.positives, steps.negatives
+    # Of each row of the class, the share of others below it; of each other row, that of the class above it.
+    beaten = ((np.cumsum(downs) - downs / 2) / down)[place[hit]]
+    losing = (1 - (np.cumsum(ups) - ups / 2) / up)[place[~hit]]
+    shares = weight[hit] / up, weight[~hit] / down
+    # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
+    value = float((shares[0] * beaten).sum())
+    variance = 0.0
+    for share, each in zip(shares, (beaten, losing), strict=True):
+        rows = len(each)
+        variance += float((share * share * (each - value) ** 2).sum()) * (rows / (rows - 1) if rows > 1 else 1.0)
+    if variance <= 0 or not 0 < value < 1:
+        return Measure(value, *wilson(value, float(min(hit.sum(), (~hit).sum()))))
+    middle, half = math.log(value / (1 - value)), NORMAL * math.sqrt(variance) / (value * (1 - value))
+    low, high = (1 / (1 + math.exp(-min(max(b, -700.0), 700.0))) for b in (middle - half, middle + half))
+    return Measure(value, low, high)
+
+
+def thinned(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    """At most MOST_POINTS of a curve: the first and last, and those evenly between them along its length."""
+    if len(points) > MOST_POINTS:
+        length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points, axis=0)).sum(axis=1))])
+        wanted = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS))
+        points = points[np.unique(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1]))]
+    return tuple((float(a), float(b)) for a, b in points)

@@ -1,0 +1,1 @@
+"""What may be wrong with a table: leaks, copies, columns that repeat others, doubtful labels."""

@@ -1,1 +1,0 @@
-"""Exports: a model as SQL, ONNX, PMML, JSON or Python. All are made of the one description that `portable` gives."""

@@ -1,0 +1,82 @@
+"""The local engine: a sweep over the batches of a source on the threads of this machine.
+
+Batches are drawn one after the other, so their order is the file's; who works on which batch is left to chance,
+which exact sums do not notice.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+from likely.machinery.threads import default_threads
+
+
+class Worker(Protocol):
+    """What one thread keeps: it takes in batches, and is merged with its fellows when all is done."""
+
+    def take(self, batch: Any, start: int) -> None: ...
+
+
+W = TypeVar("W", bound=Worker)
+
+
+def sweep(
+    batches: Iterator[Any],
+    worker: Callable[[], W],
+    threads: int | None = None,
+    prepare: Callable[[Any, int], Any] | None = None,
+    progress: Callable[[int], None] | None = None,
+    finish: Callable[[W], None] | None = None,
+) -> Sequence[W]:
+    """Let `threads` workers take all batches; returns the workers.
+
+    `prepare(batch, start)` runs under the lock, in the order of the file: for what depends on the rows before.
+    `progress(rows)` is told how many rows have been drawn. `finish(worker)` is called when there are no more batches,
+    by the thread of the worker, so that all workers come to rest at the same time.
+    """
+    count = threads or default_threads()
+    workers = [worker() for _ in range(count)]
+    lock = threading.Lock()
+    failures: list[BaseException] = []
+    start = 0
+
+    def run(own: W) -> None:
+        nonlocal start
+        try:
+            while True:
+                with lock:
+                    if failures:
+                        return
+                    batch = next(batches, None)
+                    if batch is None:
+                        break
+                    at, start = start, start + batch.num_rows
+                    ready = batch if prepare is None else prepare(batch, at)
+                    if progress is not None:
+                        progress(start)
+                own.take(ready, at)
+            if finish is not None:
+                finish(own)
+        except BaseException as error:
+            failures.append(error)
+
+    if count == 1:
+        run(workers[0])
+    else:
+        crew = [threading.Thread(target=run, args=(w,), daemon=True) for w in workers]
+        for thread in crew:
+            thread.start()
+        try:
+            for thread in crew:
+                thread.join()
+        except BaseException as error:
+            # Interrupted: the threads end with their batch. One that still ran when Python ends would bring it down.
+            failures.append(error)
+            for thread in crew:
+                thread.join()
+            raise
+    if failures:
+        raise failures[0]
+    return workers

@@ -1,0 +1,105 @@
+"""Further sweeps: statistics beyond the first order, and the searches of learners that must look at the rows again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.intake.engine import sweep
+from likely.intake.row_cache import Held, Piece, piece_rows
+from likely.intake.schema import Reading
+from likely.machinery.threads import in_order
+from likely.models.model import Model, Search, numbered
+from likely.sums.columns.counts import Counts
+from likely.sums.rows.pairs import Pairs
+from likely.sums.summary import Summary
+from likely.sums.trees import Ordered, plus_tuples
+from likely.table.batch import Batch, Ints
+from likely.table.encode import Encoder
+from likely.table.labels import Labels
+from likely.table.source import Source
+from likely.table.wrappers.transport import aligned
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Extender:
+    """Takes rows into statistics beyond the first order, begun from a summary of the first."""
+
+    def __init__(self, summary: Summary, names: frozenset[str], like: Mapping[str, Any] | None = None) -> None:
+        self.more = {name: summary.begun(name) for name in sorted(names)}
+        held = (like or {}).get("pairs")
+        if held is not None and "pairs" in names:
+            self.more["pairs"] = Pairs.over(summary, held)
+        self._summary = summary.without(summary.more)
+        self._encoder = Encoder(summary.schema)
+
+    def update(self, batch: Batch) -> None:
+        self._summary.update_more(batch, self.more)
+
+    def take(self, batch: Any, start: int) -> None:
+        self.update(self._encoder.encode(batch, start))
+
+
+def extended(
+    source: Source,
+    summary: Summary,
+    names: frozenset[str],
+    reading: Reading,
+    like: Mapping[str, Any] | None = None,
+) -> Summary:
+    """The summary with these statistics as well; one more sweep where any is missing.
+
+    `like` holds statistics of another summary, with which those of this one are to be added or taken away.
+    """
+    missing = frozenset(names - summary.more.keys())
+    if not missing:
+        return summary
+    columns = [c.name for c in summary.schema.used]
+    workers = sweep(
+        source.batches(columns), lambda: Extender(summary, missing, like), reading.threads, progress=reading.progress
+    )
+    out = summary.canonical()
+    for name in sorted(missing):
+        out.more[name] = reduce(add, (w.more[name] for w in workers))
+    return out
+
+
+def grouped(summary: Summary, batch: Batch) -> tuple[Ints, NDArray[np.float64]]:
+    """The class of each row among the summary's (negative: none), and its weight."""
+    target = batch.target
+    if target is None:
+        return np.zeros(batch.rows, np.int32), np.ones(batch.rows)
+    index = {name: k for k, name in enumerate(summary.classes)}
+    places = np.array([*(index.get(n, -1) for n in target.labels.names), -1, -1], np.int32)
+    return places[target.codes], np.ones(batch.rows) if batch.weight is None else batch.weight
+
+
+def searched(source: Source, held: Model | Search, summary: Summary, reading: Reading) -> Model:
+    """Give a search its sweeps. Partial results are added in the order of the file, so threads change nothing."""
+    columns = [c.name for c in summary.schema.used]
+    # Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
+    labels = {n: s.labels for n, s in summary.columns.items() if isinstance(s, Counts)}
+    encoder = Encoder(summary.schema, labels, Labels(summary.classes))
+
+    def read() -> Iterator[Piece]:
+        batches = numbered(aligned(source.batches(columns), piece_rows(summary.schema)))
+        yield from in_order(batches, lambda item: Piece(encoder.encode(item[1], item[0])), reading.threads)
+
+    rows = Held(summary, read)
+    while isinstance(held, Search):
+        search = held
+
+        def partial(piece: Piece) -> Any:
+            return search.look_at(piece.batch, *grouped(summary, piece.batch))  # noqa: B023 - used up within the loop
+
+        sums = Ordered(plus_tuples)
+        for part in in_order(iter(rows), partial, reading.threads):
+            sums.take(part)
+        held = search.step(sums.whole())
+    return held

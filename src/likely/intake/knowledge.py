@@ -1,0 +1,72 @@
+"""The outset: a model from knowledge alone. What its schema is when there is no table to infer it from.
+
+Knows what the user said of columns and what knowledge names; no rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from likely.errors import ColumnError, SettingError, shown
+from likely.intake.schema import AS_ASKED, Reading
+from likely.models.knowledge.knowledge import Knowledge
+from likely.models.model import Learner
+from likely.sums.summary import Summary
+from likely.table.kinds import kind_of
+from likely.table.schema import MISSING, Column, Schema
+
+
+def no_rows(learner: Learner, reading: Reading) -> Summary:
+    """A summary of no rows, under the schema that knowledge and the user's words make; refused where nothing is known.
+
+    >>> from likely.models.naive.naive import NaiveBayes
+    >>> learner = NaiveBayes(knowledge=[Knowledge("fever", given="flu", probability=0.9, worth=40)])
+    >>> [(c.name, c.kind, c.role) for c in no_rows(learner, Reading("disease")).schema.columns]
+    [('fever', 'nominal', 'attribute'), ('disease', 'nominal', 'target')]
+    """
+    knowledge: tuple[Knowledge, ...] = getattr(learner, "knowledge", ())
+    if not knowledge:
+        raise SettingError(
+            f"There is no table, and {type(learner).__name__} has no knowledge to start from. "
+            "Give a table, or knowledge to NaiveBayes."
+        )
+    out = Summary(_schema(knowledge, reading) if reading.schema is None else reading.schema)
+    out.more = {wish: out.begun(wish) for wish in sorted(learner.needs(out.schema))}
+    return out
+
+
+def _schema(knowledge: Sequence[Knowledge], reading: Reading) -> Schema:
+    """Columns as the user listed them, then as knowledge names them, then weight and target."""
+    target, weight, said = reading.target, reading.weight, reading.types or {}
+    if target is None:
+        raise SettingError("There is neither a table nor a target. Say which column is to be predicted.")
+    if target == weight:
+        raise SettingError(f"Column {shown(target)} cannot be both the target and the weight.")
+    named = {k.attribute: "number" if k.is_normal else "nominal" for k in knowledge if k.attribute is not None}
+    columns = []
+    for name in dict.fromkeys([*said, *named]):
+        if name not in (target, weight):
+            kind, reads = kind_of(said[name] if name in said else named[name], name, "text")
+            role = "attribute" if kind in ("nominal", "number", "date") else "left out"
+            # "As asked" in either case: the spec of the model says the same and must give the same model again.
+            columns.append(Column(name, kind, role, reads, why=AS_ASKED))  # type: ignore[arg-type]
+    if weight is not None:
+        columns.append(Column(weight, "number", "weight", "number", why="the weight of a row"))
+    tokens = MISSING if reading.missing is None else tuple(dict.fromkeys(["", *(t.strip() for t in reading.missing)]))
+    return Schema((*columns, _target(target, said.get(target), reading)), tokens)
+
+
+def _target(name: str, said: str | None, reading: Reading) -> Column:
+    bins = reading.target_bins
+    if bins is not None:
+        if isinstance(bins, int):
+            raise SettingError("There is no table to cut the target by. Give the edges of its bins, e.g. 10,20,30.")
+        edges = tuple(float(e) for e in bins)
+        if not edges or sorted(set(edges)) != list(edges) or not all(map(math.isfinite, edges)):
+            raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
+        return Column(name, "nominal", "target", "number", edges=edges, why="numbers in the given bins")
+    kind, reads = kind_of(said or "nominal", name, "text")
+    if kind != "nominal":
+        raise ColumnError(f"The target {shown(name)} cannot be read as {said} without a table. It must be nominal.")
+    return Column(name, "nominal", "target", reads, why=AS_ASKED if said else "its classes are those that are known")

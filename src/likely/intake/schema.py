@@ -1,0 +1,359 @@
+"""How a table is to be read: the schema as a first draft, and the last word on it once its numbers are tallied.
+
+Inference is a sweep over the whole table, so it cannot depend on the order of rows. Knows no model and no learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from shlex import quote
+from typing import Any
+
+import numpy as np
+
+from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.intake.engine import sweep
+from likely.intake.reading import Progress as Progress
+from likely.intake.reading import Reading as Reading
+from likely.intake.reading import opened as opened
+from likely.intake.reading import with_encoding as with_encoding
+from likely.sums.columns.numbers import Numbers
+from likely.sums.columns.profile import Profile
+from likely.sums.summary import Summary
+from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.table.bins import shortest
+from likely.table.encode import Encoder, column_form, numbers, token_hashes
+from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
+from likely.table.kinds import kind_of
+from likely.table.schema import MISSING, Column, Schema
+from likely.table.source import Source
+from likely.table.words.tokens import Tokens
+
+AS_ASKED = "as asked"
+"""Why a column is read as it is, where the user said so."""
+WORDS = "word-pairs and the like"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A schema before the last word on its numbers, and the columns on which it is still to be said."""
+
+    schema: Schema
+    open: frozenset[str]
+
+
+def draft(
+    source: Source,
+    reading: Reading,
+    profiles: Mapping[str, Profile] | None = None,
+    tally: Numbers | None = None,
+) -> Draft:
+    """The schema of a source: given, or inferred by a sweep over its text columns.
+
+    Where `profiles` are given there is no sweep; a text column without one is taken to be nominal. `tally` is that of a
+    numeric target's values, where it is known already.
+    """
+    names = source.schema.names
+    if reading.schema is not None:
+        _check_alone(reading, reading.schema)
+        return Draft(_given(source, reading.schema), frozenset())
+    for name in [*(reading.types or {}), *(n for n in (reading.target, reading.weight) if n is not None)]:
+        if name not in names:
+            raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, names)}")
+    for name, kind in (reading.types or {}).items():
+        kind_of(kind, name, "text")  # what nobody can say is refused before any work is done
+    if reading.target is not None and reading.target == reading.weight:
+        raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
+    tokens = missing_tokens(reading)
+    if profiles is None:
+        profiles = _profiles(source, reading, tokens)
+    columns, still_open = [], set()
+    for name in names:
+        if name == reading.target:
+            columns.append(_target(source, reading, profiles.get(name), tokens, tally))
+        elif name == reading.weight:
+            columns.append(Column(name, "number", "weight", "number", why="the weight of a row"))
+        else:
+            column, fixed = _attribute(source, reading, name, profiles.get(name))
+            columns.append(column)
+            if not fixed and column.kind in ("number", "date"):
+                still_open.add(name)
+    return Draft(Schema(tuple(_with_tokens(columns, reading.tokens)), tokens), frozenset(still_open))
+
+
+def missing_tokens(reading: Reading) -> tuple[str, ...]:
+    """The cells that mean "not known"."""
+    if reading.schema is not None:
+        return reading.schema.missing
+    said = reading.missing
+    return MISSING if said is None else tuple(dict.fromkeys(["", *(token.strip() for token in said)]))
+
+
+def _with_tokens(columns: Sequence[Column], said: Tokens | Mapping[str, Tokens] | None) -> list[Column]:
+    """The columns with what counts as a word of them; refused where a column that is named is no text."""
+    by_name = said if isinstance(said, Mapping) else {}
+    texts = [c.name for c in columns if c.kind == "text"]
+    for name in by_name:
+        if name not in texts:
+            kind = next((c.kind for c in columns if c.name == name), None)
+            rest = nearest(name, [c.name for c in columns]) if kind is None else type_option(name, "text")
+            told = "there is no such column." if kind is None else f"the column is {kind}. To read it as text, say"
+            raise ColumnError(f"It is said what counts as a word of {shown(name)}, but {told} {rest}")
+    if isinstance(said, Tokens):
+        by_name = dict.fromkeys(texts, said)
+    return [replace(c, tokens=by_name[c.name]) if c.name in by_name else c for c in columns]
+
+
+def _check_alone(reading: Reading, schema: Schema) -> None:
+    """A given schema says everything; what contradicts it is refused rather than passed over."""
+    for what, asked, column in (("target", reading.target, schema.target), ("weight", reading.weight, schema.weight)):
+        if asked is not None and (column is None or column.name != asked):
+            other = f"has the {what} {shown(column.name)}" if column is not None else f"has no {what}"
+            raise SettingError(
+                f"The given schema {other}, but {shown(asked)} was asked for. Say the same, or leave the schema out."
+            )
+    for option, said in (
+        ("type", reading.types),
+        ("missing", reading.missing),
+        ("target-bins", reading.target_bins),
+        (WORDS, reading.tokens),
+    ):
+        if said is not None:
+            raise SettingError(
+                f"The schema already says how every column is read. Leave out either --schema or --{option}."
+            )
+
+
+def _given(source: Source, schema: Schema) -> Schema:
+    for column in schema.used:
+        if column.name not in source.schema.names:
+            raise ColumnError(
+                f"{source.name} has no column {shown(column.name)}, which the schema uses. "
+                f"{nearest(column.name, source.schema.names)}"
+            )
+    return schema
+
+
+class _Profiler:
+    def __init__(self, names: list[str], tokens: tuple[str, ...]) -> None:
+        self.profiles = {name: Profile() for name in names}
+        self._tokens = token_hashes(tokens)
+
+    def take(self, batch: Any, start: int) -> None:
+        for name, array in zip(batch.schema.names, batch.columns, strict=True):
+            self.profiles[name].update(array, self._tokens)
+
+
+def text_columns(source: Source, reading: Reading) -> list[str]:
+    """The text columns whose kind nobody has said."""
+    said = {*(reading.types or {}), *(n for n, d in source.declared.items() if d.kind != "text"), reading.weight}
+    names = [n for n in source.schema.names if n not in said and column_form(source.schema.field(n).type) == "text"]
+    if reading.target in source.schema.names and reading.target not in names:
+        form = column_form(source.schema.field(reading.target).type)
+        names += [reading.target] if form == "text" and not _is_said(reading, reading.target) else []
+    return names
+
+
+def _profiles(source: Source, reading: Reading, tokens: tuple[str, ...]) -> dict[str, Profile]:
+    """Profiles of the text columns whose kind nobody has said."""
+    names = text_columns(source, reading)
+    if not names:
+        return {}
+    workers = sweep(source.batches(names), lambda: _Profiler(names, tokens), reading.threads, progress=reading.progress)
+    return {n: reduce(add, (w.profiles[n] for w in workers)) for n in names}
+
+
+def _is_said(reading: Reading, name: str) -> bool:
+    return name in (reading.types or {})
+
+
+def _attribute(source: Source, reading: Reading, name: str, profile: Profile | None) -> tuple[Column, bool]:
+    """How an attribute is read, and whether that is the last word."""
+    said = (reading.types or {}).get(name)
+    form = column_form(source.schema.field(name).type)
+    declared = source.declared.get(name)
+    if declared is not None and declared.kind == "number":
+        form = "number"  # whatever the file keeps it in, its levels are numbers
+    if said is not None and not (said == "nominal" and declared is not None and declared.kind == "nominal"):
+        return _as_said(name, said, form, "attribute"), True
+    if declared is not None and declared.kind != "text":
+        reading_of = "text" if declared.kind == "nominal" else declared.kind
+        return Column(name, declared.kind, "attribute", reading_of, declared.levels, why="the file says so"), (
+            declared.kind == "nominal"
+        )
+    if profile is not None:
+        return of_text(name, profile.read()), False
+    if form == "text":
+        return Column(name, "nominal", "attribute", "text"), True
+    if form in ("number", "date"):
+        return Column(name, form, "attribute", form, why=f"the table keeps {form}s here"), False  # type: ignore[arg-type]
+    if form == "boolean":
+        return Column(name, "nominal", "attribute", "boolean", why="true or false"), True
+    why = "every cell is missing" if form == "empty" else "cells of this type cannot be used"
+    return Column(name, "constant" if form == "empty" else "ignored", "left out", why=why), True
+
+
+def _as_said(name: str, said: str, form: str, role: str) -> Column:
+    kind, reading = kind_of(said, name, form)
+    used = kind in ("nominal", "number", "date", "text")
+    tokens = Tokens() if kind == "text" else None
+    return Column(name, kind, role if used else "left out", reading, why=AS_ASKED, tokens=tokens)  # type: ignore[arg-type]
+
+
+def _target(
+    source: Source, reading: Reading, profile: Profile | None, tokens: tuple[str, ...], tally: Numbers | None
+) -> Column:
+    name = reading.target
+    assert name is not None
+    form = column_form(source.schema.field(name).type)
+    said = (reading.types or {}).get(name)
+    kind = None if said is None else kind_of(said, name, form)[0]
+    if kind not in (None, "nominal", "number"):
+        raise ColumnError(
+            f"The target {shown(name)} cannot be read as {said}. It must be nominal, or a number in bins."
+        )
+    declared = source.declared.get(name)
+    if reading.target_bins is not None:
+        return _binned(source, reading, name, tokens, tally)
+    if form in ("other", "date"):
+        raise ColumnError(
+            f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."
+        )
+    if form == "boolean":
+        return Column(name, "nominal", "target", "boolean", why="true or false")
+    if declared is not None and declared.kind == "nominal":
+        return Column(name, "nominal", "target", "text", declared.levels, why="the file says so")
+    if kind == "nominal" or form == "empty":
+        return _as_said(name, said if said and kind == "nominal" else "nominal", form, "target")
+    if form == "text" and profile is None:
+        return Column(name, "nominal", "target", "text")
+    column = (
+        Column(name, "number", "target", "number") if profile is None else of_text(name, profile.read(), target=True)
+    )
+    if column.kind == "date":
+        column = replace(column, kind="nominal", reading="text")
+    if column.kind == "number":
+        values, _ = (tally or _tally(source, reading, name, tokens)).tally()
+        if len(values) > NUMERIC_CLASSES:
+            raise ColumnError(
+                f"The target {shown(name)} is a number with many values (more than {NUMERIC_CLASSES}). "
+                "Cut it into bins, e.g. --target-bins 4, or say "
+                f"{type_option(name, 'nominal')} if each value is a class of its own. "
+                "To predict the number itself: `likely regress`."
+            )
+        return replace(column, kind="nominal", reading="number", why=f"numbers with {len(values)} values")
+    if profile is not None and profile.distinct() > MANY_CLASSES:
+        raise ColumnError(
+            f"The target {shown(name)} has {profile.distinct():,} different values, too many for classes "
+            f"(at most {MANY_CLASSES:,}). Is it an identifier? Choose another column."
+        )
+    return column
+
+
+class Tallier:
+    """Tallies the numbers of one column, all rows together."""
+
+    def __init__(self, tokens: tuple[str, ...]) -> None:
+        self.numbers = Numbers(1)
+        self._tokens = token_hashes(tokens)
+
+    def take(self, batch: Any, start: int) -> None:
+        self.add(batch.column(0))
+
+    def add(self, array: Any, weight: Weights = EVERY_ROW_ONE) -> None:
+        values, _ = numbers(array, self._tokens)
+        self.numbers.update(values, np.zeros(len(values), np.int32), weight)
+
+
+def _tally(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]) -> Numbers:
+    workers = sweep(source.batches([name]), lambda: Tallier(tokens), reading.threads)
+    return reduce(add, (w.numbers for w in workers))
+
+
+def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...], tally: Numbers | None) -> Column:
+    bins = reading.target_bins
+    if isinstance(bins, int):
+        if bins < 2:
+            raise SettingError(f"target_bins is {bins}. A target needs at least 2 bins.")
+        if bins > MANY_CLASSES:
+            raise SettingError(
+                f"target_bins is {bins}. Each bin is a class, and there may be {MANY_CLASSES:,} at most."
+            )
+        values, table = (tally or _tally(source, reading, name, tokens)).tally()
+        if len(values) < 2:
+            raise ColumnError(
+                f"The target {shown(name)} cannot be cut into bins: it has {len(values)} different numbers. "
+                "Leave the bins out, or choose a target of numbers."
+            )
+        below = np.cumsum(table.sum(1).floats())
+        wanted = below[-1] * np.arange(1, bins) / bins
+        places = np.clip(np.searchsorted(below, wanted), 0, len(values) - 2)
+        edges = tuple(shortest(float(values[p]), float(values[p + 1])) for p in np.unique(places))
+        why = f"numbers in {len(edges) + 1} bins of about as many rows each"
+    else:
+        edges = tuple(float(e) for e in bins or ())
+        if not edges or sorted(set(edges)) != list(edges) or not np.isfinite(edges).all():
+            raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
+        why = "numbers in the given bins"
+    return Column(name, "nominal", "target", "number", edges=edges, why=why)
+
+
+def type_option(name: str, kind: str) -> str:
+    """The option that reads a column otherwise, as it can be typed into a shell."""
+    plain = name if name.isprintable() and len(name) <= 40 else "COLUMN"
+    return f"--type {quote(f'{plain}={kind}')}"
+
+
+def remarks(schema: Schema) -> list[str]:
+    """What a person should know of how the columns were read: what is left out, and cells unlike the rest."""
+    out = []
+    for column in schema.columns:
+        name = shown(column.name)
+        if column.kind == "identifier" and column.why != AS_ASKED:
+            out.append(f"{name} looks like an identifier and is left out: {column.why}.")
+        elif " other cell" in column.why:
+            other = "number" if column.kind == "nominal" else "nominal"
+            out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")
+    return out
+
+
+# -- the last word ------------------------------------------------------------------------------------------
+
+
+def check_strays(encoders: Sequence[Encoder], first: Draft, rows: int) -> None:
+    """Refuse a column that a given schema calls a number when many of its cells are not."""
+    for column in first.schema.used:
+        strays = sum(e.strays.get(column.name, 0) for e in encoders)
+        if strays > 0.5 * rows and column.name not in first.open:
+            raise InputError(
+                f"{strays:,} of {rows:,} cells of column {shown(column.name)} are not {column.reading}s, as the schema "
+                f"or --type says they should be. Say how to read it, e.g. {type_option(column.name, 'nominal')}."
+            )
+
+
+def check_rows(summary: Summary, source: Source) -> Summary:
+    """Refuse a table from which nothing can be learned."""
+    target = summary.schema.target
+    if summary.rows == 0:
+        if summary.left_out == 0:
+            raise InputError(f"{source.name} has no rows. Give a table with at least one row below its header.")
+        what = f"a class in column {shown(target.name)}" if target is not None else "a weight above zero"
+        raise InputError(f"None of the {summary.left_out:,} rows of {source.name} has {what}. Check the table.")
+    return summary
+
+
+def settle(first: Draft, total: Summary, parts: Sequence[Summary] = ()) -> tuple[Summary, list[Summary]]:
+    """The last word on columns of numbers, said from the total for it and for its parts alike."""
+    columns = []
+    for column in first.schema.columns:
+        if column.name in first.open:
+            statistic = total.columns[column.name]
+            assert isinstance(statistic, Numbers)
+            values, table = statistic.tally()
+            column = settled(column, values, table.sum(1).floats(), statistic.level == 0)
+        columns.append(column)
+    schema = first.schema.with_columns(columns)
+    return total.with_schema(schema).canonical(), [p.with_schema(schema).canonical() for p in parts]

@@ -1,0 +1,244 @@
+"""The one place that knows numba and llvmlite: `kernel` turns a function over arrays into machine code, kept on disk.
+
+A kernel is compiled by numba once; its object code is kept beside the module or in the user's cache folder. Later
+processes load it without importing numba, which alone would take longer than most commands (decision 0003).
+Kernels run without the GIL. They may use arrays and numbers only: nothing that allocates, raises or touches Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from likely.machinery.caching import keep, kept
+
+KINDS = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "u8": np.uint64, "f8": np.float64, "b1": np.bool_}
+_FORMAT = b"likely kernel 1\n"
+_lock = threading.RLock()
+
+
+class Inner:
+    """A function that only kernels call: compiled into them."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self._compiled: Any = None
+
+    def compiled(self) -> Any:
+        if self._compiled is None:
+            import numba
+
+            options: dict[str, Any] = {"forceinline": True, "_nrt": False}
+            self._compiled = numba.njit(nogil=True, error_model="numpy", **options)(_with_inner(self.function))
+        return self._compiled
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Mark a function that only kernels call."""
+    assert isinstance(function, FunctionType)
+    return Inner(function)
+
+
+class _Zeros(Inner):
+    """How many of a whole number's lowest binary digits are 0: one instruction of the processor, not a loop."""
+
+    def compiled(self) -> Any:
+        from numba.cpython.unsafe.numbers import trailing_zeros as instruction
+
+        return instruction
+
+
+def _zeros(value: int) -> int:
+    return (value & -value).bit_length() - 1
+
+
+trailing_zeros: Any = _Zeros(cast(FunctionType, _zeros))
+"""For kernels: the number of zeros below the lowest 1 of a whole number that is not 0."""
+
+
+def _with_inner(function: FunctionType) -> FunctionType:
+    """The function, with the inner functions it calls compiled."""
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(names.get(name), Inner):
+            names[name] = names[name].compiled()
+    return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+
+
+class Kernel:
+    """A compiled function. Arrays must be contiguous and of the declared kinds; anything else is refused."""
+
+    def __init__(self, function: FunctionType, signature: str, returns: int) -> None:
+        self.function, self.returns = function, returns
+        self.__name__, self.__doc__ = function.__name__, function.__doc__
+        self.parts = [part.strip() for part in signature.split(",") if part.strip()]
+        self._expected = [(np.dtype(KINDS[p[:2]]), p.count("[]")) for p in self.parts]
+        self._call: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self._call is None:
+            with _lock:
+                self._call = self._call or self._ready()
+        return self._call(*args)
+
+    def _ready(self) -> Callable[..., Any]:
+        if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere each process compiles
+            import numba
+
+            plain: Any = numba.njit(nogil=True, error_model="numpy")(_with_inner(self.function))
+            return plain  # type: ignore[no-any-return]
+        return self._native(_address(self))
+
+    def _native(self, address: int) -> Callable[..., Any]:
+        word, pointer = ctypes.c_int64, ctypes.c_void_p
+        types: list[Any] = [pointer, pointer]
+        for _, dimensions in self._expected:
+            types += [pointer, pointer, word, word, pointer, *[word] * (2 * dimensions)] if dimensions else [word]
+        entry = ctypes.CFUNCTYPE(ctypes.c_int32, *types)(address)
+        results, expected, name = self.returns, self._expected, self.__name__
+
+        def call(*args: Any) -> Any:
+            out, error = (ctypes.c_int64 * max(results, 1))(), ctypes.c_void_p()
+            flat: list[Any] = [ctypes.addressof(out), ctypes.addressof(error)]
+            for (kind, dimensions), value in zip(expected, args, strict=True):
+                if not dimensions:
+                    flat.append(int(value))
+                    continue
+                if value.dtype != kind or value.ndim != dimensions or not value.flags.c_contiguous:
+                    raise TypeError(
+                        f"{name}: wants a contiguous {kind} array of {dimensions} dimensions, not {value.dtype}"
+                    )
+                data = value.__array_interface__["data"][0]
+                flat += (None, None, value.size, value.itemsize, data, *value.shape, *value.strides)
+            entry(*flat)
+            return None if not results else (out[0] if results == 1 else tuple(out))
+
+        return call
+
+    def compiled(self) -> tuple[str, list[str], bytes]:
+        """Let numba compile: the symbol, the outside symbols that are declared, the object code."""
+        import numba
+
+        arguments = ", ".join(p[:2] + f"[{':,' * (p.count('[]') - 1)}::1]" * ("[]" in p) for p in self.parts)
+        result = ("void", "i8", f"UniTuple(i8, {self.returns})")[min(self.returns, 2)]
+        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        # Arrays are not counted by who refers to them: nothing is allocated here, and counting costs half the time.
+        options["_nrt"] = False
+        dispatcher = numba.njit(f"{result}({arguments})", nogil=True, error_model="numpy", **options)(
+            _with_inner(self.function)
+        )
+        overload: Any
+        (overload,) = dispatcher.overloads.values()
+        library = overload.library
+        lines = library.get_llvm_str().splitlines()
+        outside = [x.split("@")[1].split("(")[0] for x in lines if x.startswith("declare") and "@llvm." not in x]
+        return overload.fndesc.llvm_func_name, outside, library.serialize_using_object_code()[2][0]
+
+
+def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function: `signature` lists its parameters (f8, i4 …; [] for an array), `returns` counts results."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        assert isinstance(function, FunctionType)
+        return Kernel(function, signature, returns)
+
+    return decorate
+
+
+# -- object code on disk ------------------------------------------------------------------------------------
+
+_engine: Any = None
+
+
+def _llvm() -> Any:
+    """llvmlite and the engine that object code is loaded into."""
+    global _engine
+    import llvmlite.binding as llvm
+
+    if _engine is None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine(codemodel="jitdefault", jit=True)
+        _engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    return llvm
+
+
+def _address(wanted: Kernel) -> int:
+    """Where the machine code of a kernel begins, loaded from disk or compiled now."""
+    llvm = _llvm()
+    held = _read(_file_name(wanted, llvm))
+    if held is None:
+        held = wanted.compiled()
+        _keep(_file_name(wanted, llvm), held)
+    symbol, outside, code = held
+    stop = ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value
+    for name in outside:
+        # Calls that a kernel declares but never makes (raising, freeing): they must resolve to something.
+        if llvm.address_of_symbol(name) is None and not hasattr(ctypes.CDLL(None), name):
+            llvm.add_symbol(name, stop)
+    _engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    _engine.finalize_object()
+    return int(_engine.get_function_address(symbol))
+
+
+def _file_name(wanted: Kernel, llvm: Any) -> str:
+    """A name that changes with the source, the signature, the compiler and the processor."""
+    files, constants = _ingredients(wanted.function)
+    source = b"".join(_source(file) for file in files) + repr(constants).encode()
+    name, features = _processor()
+    about = (wanted.parts, wanted.returns, sys.version_info[:2], llvm.llvm_version_info, name)
+    key = hashlib.sha256(source + repr(about).encode() + features.encode() + _source(__file__))
+    return f"{wanted.function.__module__}.{wanted.__name__}-{key.hexdigest()[:20]}.kernel"
+
+
+@cache
+def _source(file: str) -> bytes:
+    """What a file holds; several kernels are made of each."""
+    return Path(file).read_bytes()
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    """The processor's name, and what it can do."""
+    llvm = _llvm()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _ingredients(function: FunctionType) -> tuple[list[str], dict[str, str]]:
+    """The files that a kernel is made of, those of its inner functions too, and the numbers that it takes from any."""
+    files, constants, waiting = {function.__code__.co_filename}, {}, [function]
+    done = {function}
+    while waiting:
+        one = waiting.pop()
+        for name in one.__code__.co_names:
+            value = one.__globals__.get(name)
+            if isinstance(value, Inner) and value.function not in done:
+                done.add(value.function)
+                files.add(value.function.__code__.co_filename)
+                waiting.append(value.function)
+            elif isinstance(value, (int, float, np.generic)):
+                constants[name] = repr(value)
+    return sorted(files), dict(sorted(constants.items()))
+
+
+def _read(name: str) -> tuple[str, list[str], bytes] | None:
+    body = kept(name)
+    if body is None or not body.startswith(_FORMAT):
+        return None
+    header, _, code = body[len(_FORMAT) :].partition(b"\n")
+    symbol, *outside = header.decode().split(" ")
+    return symbol, outside, code
+
+
+def _keep(name: str, held: tuple[str, list[str], bytes]) -> None:
+    symbol, outside, code = held
+    keep(name, _FORMAT + " ".join([symbol, *outside]).encode() + b"\n" + code)

@@ -1,0 +1,126 @@
+"""Averaged one-dependence estimators (AODE): each attribute in turn is the parent of all others; the mean of all.
+
+Knows the grid of levels and its pairs. What is missing is neither parent nor child.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from likely.models import kernels
+from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, shares
+from likely.models.drawing import chance
+from likely.models.model import Model, learnable
+from likely.models.posterior import Matrix
+from likely.models.ranges import checked
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class OneDependence:
+    """P(class, row) = mean over the row's cells x_i of P(class, x_i) * product of P(x_j | class, x_i).
+
+    The mean is over cells that at least `minimum` rows of training have (Webb, Boughton and Wang 2005). A missing or
+    unseen cell is neither parent nor child. Where no cell serves as parent: naive Bayes over the same levels,
+    P(class) * product of P(x_j | class). Numbers are cut into bins by supervised MDL.
+
+    >>> OneDependence().minimum
+    1.0
+    """
+
+    pseudo_count: float = 1.0
+    """Added to the count of every level given the class and the parent's cell, and of every pair of class and level."""
+    minimum: float = 1.0
+    """So many rows of training (by weight) must have a cell, for it to serve as a parent."""
+
+    def __post_init__(self) -> None:
+        checked(self, "pseudo_count", "minimum")
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Counts of pairs."""
+        return frozenset({"pairs"})
+
+    def learn(self, summary: Summary) -> OneDependenceModel:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = learnable(summary)
+        grid = grid_of(summary, "OneDependence")
+        extra = self.pseudo_count
+        single = np.einsum("iik->ik", grid.counts)
+        joint, alone, given = np.empty_like(single), np.empty_like(single), np.empty_like(grid.counts)
+        for k in range(len(grid.axes)):
+            own = grid.cells(k)
+            alone[own] = shares(single[own], extra)
+            # Class and level together are drawn from so many pairs; rows without the level say nothing.
+            joint[own] = shares(single[own].reshape(-1, 1), extra).reshape(single[own].shape)
+            given[:, own] = shares(grid.counts[:, own], extra, alone[own])
+        total = summary.total.floats()
+        return OneDependenceModel(
+            learner=self,
+            summary=summary,
+            notes=grid.notes,
+            grid=grid,
+            log_prior=log(total / total.sum()),
+            log_alone=log(alone),
+            log_joint_cell=log(joint),
+            log_given=log(given),
+            serves=(single.sum(axis=1) >= self.minimum).astype(np.int32),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OneDependenceModel(Model):
+    """Logs of P(class), P(cell | class), P(class, cell) and P(other cell | class, cell), cells of all attributes."""
+
+    grid: Grid
+    log_prior: NDArray[np.float64]
+    log_alone: NDArray[np.float64]
+    log_joint_cell: NDArray[np.float64]
+    log_given: NDArray[np.float64]
+    """(parent's cell, cell, class)"""
+    serves: NDArray[np.int32]
+    """Which cells have enough rows to be parents."""
+    generative: ClassVar[bool] = True
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """The log of the mean over parents. A distribution over rows and classes where every cell may be a parent."""
+        grid, classes = self.grid, len(self.classes)
+        out = np.empty((batch.rows, classes))
+        codes = grid.codes(batch)
+        cells = np.where(codes < 0, np.int32(-1), codes + grid.first.astype(np.int32))
+        there = np.empty(len(grid.axes), np.int32)
+        top, total, score = np.empty(classes), np.empty(classes), np.empty(classes)
+        tables = (self.log_joint_cell, self.log_given, self.log_prior, self.log_alone)
+        kernels.one_dependence(cells, self.serves, *tables, there, top, total, score, out)
+        return out
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """A parent uniformly, class and cell of it together, then the others given both.
+
+        This draws from `log_joint` where every cell may be a parent; a rarer cell is drawn all the same.
+        """
+        rng, rows = chance(rows, seed), int(rows)
+        grid, classes = self.grid, len(self.classes)
+        codes = np.full((rows, len(grid.axes)), -1, np.intp)
+        if not len(grid.axes):
+            group = drawn(np.broadcast_to(np.exp(self.log_prior), (rows, classes)), rng)
+            return sampled(self.summary, grid, codes, group, rng)
+        group = np.empty(rows, np.intp)
+        parent = rng.integers(0, len(grid.axes), rows)
+        for u in range(len(grid.axes)):
+            some = np.flatnonzero(parent == u)
+            chances = np.exp(self.log_joint_cell[grid.cells(u)]).reshape(-1)
+            pair = drawn(np.broadcast_to(chances, (len(some), len(chances))), rng)
+            codes[some, u], group[some] = pair // classes, pair % classes
+            cells = grid.first[u] + codes[some, u]
+            for v in range(len(grid.axes)):
+                if v != u:
+                    codes[some, v] = drawn(np.exp(self.log_given[cells, grid.cells(v), group[some]]), rng)
+        return sampled(self.summary, grid, codes, group, rng)

@@ -1,0 +1,225 @@
+"""Tree-augmented naive Bayes (TAN): given the class, each attribute may depend on one other; the tree is the likeliest.
+
+Knows the grid of levels and its pairs. Missing cells are summed out exactly, along the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models import kernels
+from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, shares
+from likely.models.drawing import chance
+from likely.models.model import Exhibit, Model, Terms, learnable
+from likely.models.posterior import Matrix
+from likely.models.prior import Prior, prior_quotients
+from likely.models.quotient import Quotient, log_of
+from likely.models.ranges import checked
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROOM = 2_000_000
+"""Numbers in the terms of the rows that are scored at a time."""
+
+
+@dataclass(frozen=True)
+class TreeAugmented:
+    """P(class, row) = P(class) * product of P(cell | class, cell of the parent); the parents form a tree.
+
+    The tree is the spanning tree of most conditional mutual information I(A; B | class) (Chow and Liu; Friedman,
+    Geiger and Goldszmidt), taken from plain counts of the rows that have both cells, over all rows: of all trees, the
+    one of most likelihood. Of equal edges the one to the earlier attribute is taken. Numbers are cut into bins by
+    supervised MDL.
+
+    >>> TreeAugmented(pseudo_count=0.5).root is None
+    True
+    """
+
+    pseudo_count: float = 1.0
+    """Added to the count of every level, given the class and the level of the parent."""
+    root: str | None = None
+    """The attribute that depends on the class alone; the first if none is named. The links stay the same."""
+    prior: Prior = "observed"
+    """'observed', 'uniform', or a probability for each class."""
+    prior_pseudo_count: float = 0.0
+    """Added to the count of every class when the prior is observed."""
+
+    def __post_init__(self) -> None:
+        checked(self, "pseudo_count", "prior_pseudo_count")
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Counts of pairs."""
+        return frozenset({"pairs"})
+
+    def learn(self, summary: Summary) -> TreeAugmentedModel:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = learnable(summary)
+        grid = grid_of(summary, "TreeAugmented")
+        notes = list(grid.notes)
+        names = [axis.name for axis in grid.axes]
+        start = self._root(summary.schema, names, notes)
+        bits = mutual_bits(grid, float(summary.total.floats().sum()))
+        order, parents = spanning_tree(bits, start)
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        tables = tuple(self._table(grid, v, int(u)) for v, u in enumerate(parents))
+        return TreeAugmentedModel(
+            learner=self,
+            summary=summary,
+            notes=tuple(notes),
+            grid=grid,
+            prior=prior,
+            log_prior=log_of(prior),
+            order=order,
+            parents=parents,
+            bits=bits,
+            tables=tables,
+            log_table=log(np.concatenate([np.empty(0), *(t.reshape(-1) for t in tables)])),
+            at=np.cumsum([0, *(t.size for t in tables)], dtype=np.int64)[:-1],
+        )
+
+    def _root(self, schema: Schema, names: list[str], notes: list[str]) -> int:
+        if self.root is None:
+            return 0
+        if schema[self.root].role != "attribute":
+            raise SettingError(f"The root {shown(self.root)} is no attribute. Name one of the attributes, or none.")
+        if self.root not in names:
+            notes.append(f"The tree starts elsewhere than at {shown(self.root)}, which is left out.")
+            return 0
+        return names.index(self.root)
+
+    def _table(self, grid: Grid, v: int, u: int) -> NDArray[np.float64]:
+        """P(level | parent's level, class), (levels, parent's levels, classes).
+
+        Without pseudo-counts a parent's level that no row of a class has with this attribute leaves P(level | class).
+        """
+        own = grid.cells(v)
+        single = shares(np.einsum("iik->ik", grid.counts[own, own]), self.pseudo_count)
+        if u < 0:
+            return single[:, None]
+        return shares(grid.counts[grid.cells(u), own], self.pseudo_count, single).transpose(1, 0, 2)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeAugmentedModel(Model):
+    """A tree over the attributes under the class, and a table of P(level | parent's level, class) for each."""
+
+    grid: Grid
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
+    order: NDArray[np.int64]
+    """The attributes, each after its parent."""
+    parents: NDArray[np.int64]
+    """The parent of each attribute; -1 for the root."""
+    bits: NDArray[np.float64]
+    """I(A; B | class) of all pairs of attributes."""
+    tables: tuple[NDArray[np.float64], ...]
+    """P(level | parent's level, class) of each attribute, (levels, parent's levels, classes)."""
+    log_table: NDArray[np.float64]
+    """The logs of all tables, one after the other."""
+    at: NDArray[np.int64]
+    """Where in it the table of each attribute begins."""
+    generative: ClassVar[bool] = True
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class, row), missing and unseen cells summed out: the terms, added in order."""
+        out = np.empty((batch.rows, len(self.classes)))
+        block = max(1, ROOM // (len(self.grid.axes) * len(self.classes) + 1))
+        for start in range(0, batch.rows, block):
+            rows = slice(start, start + block)
+            kernels.add_terms(self.log_prior, self._terms(batch.sliced(rows)), out[rows])
+        return out
+
+    def terms(self, batch: Batch) -> Terms:
+        """The prior, then one term for each attribute, by the same code as `log_joint`.
+
+        Under a known parent (or none) a known cell's term is log P(cell | parent's cell, class). A missing attribute
+        cannot be told apart from what lies below it: its term is the log of the sum, over its levels, of what the
+        cells below it say together, up to the next known ones; those have the term 0, as has a missing attribute
+        with nothing known below it.
+        """
+        terms = self._terms(batch)
+        prior = np.broadcast_to(self.log_prior, (batch.rows, 1, len(self.classes)))
+        return Terms(("prior", *(a.name for a in self.grid.axes)), np.concatenate([prior, terms], axis=1))
+
+    def _terms(self, batch: Batch) -> NDArray[np.float64]:
+        grid, classes = self.grid, len(self.classes)
+        out = np.empty((batch.rows, len(grid.axes), classes))
+        up, told = np.empty((int(grid.sizes.sum()), classes)), np.empty(len(grid.axes), np.int64)
+        kernels.tree_terms(
+            grid.codes(batch), self.order, self.parents, grid.first, grid.sizes, self.at, self.log_table, up, told, out
+        )
+        return out
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""
+        names = [axis.name for axis in self.grid.axes]
+        rows = [
+            (names[v], names[u] if (u := int(self.parents[v])) >= 0 else "–", float(self.bits[v, u]) if u >= 0 else 0.0)
+            for v in self.order.tolist()
+        ]
+        title = "What each attribute depends on, besides the class, in bits"
+        return (Exhibit(title, ("attribute", "parent", "bits"), tuple(rows)),)
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""
+        rng, rows = chance(rows, seed), int(rows)
+        group = drawn(np.broadcast_to(np.exp(self.log_prior), (rows, len(self.classes))), rng)
+        codes = np.full((rows, len(self.grid.axes)), -1, np.intp)
+        for v in self.order.tolist():
+            u = int(self.parents[v])
+            above = codes[:, u] if u >= 0 else np.zeros(rows, np.intp)
+            codes[:, v] = drawn(self.tables[v][:, above, group].T, rng)
+        return sampled(self.summary, self.grid, codes, group, rng)
+
+
+def mutual_bits(grid: Grid, total: float) -> NDArray[np.float64]:
+    """I(A; B | class) of all pairs of axes in bits, (axes, axes): from the rows that have both, over all rows.
+
+    Not smoothed. Rows without one of the cells tell nothing, so that total * bits is what the edge adds to the log
+    likelihood.
+    """
+    if not len(grid.axes):
+        return np.zeros((0, 0))
+    first = grid.first
+    both = grid.counts
+    one = np.add.reduceat(both, first, axis=1)  # (cells of A, axes B, classes): A's cell where B is known
+    none = np.add.reduceat(one, first, axis=0)  # (axes, axes, classes): rows that have both
+    joint = np.add.reduceat(np.add.reduceat(_x_log_x(both).sum(axis=2), first, axis=1), first, axis=0)
+    left = np.add.reduceat(_x_log_x(one).sum(axis=2), first, axis=0)
+    bits = (joint - left - left.T + _x_log_x(none).sum(axis=2)) / total
+    np.fill_diagonal(bits, 0.0)
+    upper = np.triu(np.maximum(bits, 0.0))  # rounding may leave a trifle below zero, or two sides that differ
+    return upper + upper.T  # type: ignore[no-any-return]
+
+
+def _x_log_x(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return x * np.log2(x, out=np.zeros_like(x), where=x > 0)
+
+
+def spanning_tree(bits: NDArray[np.float64], start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The spanning tree of most bits, grown from `start` (Prim): nodes after their parents, and the parent of each.
+
+    Of equal edges the one to the earliest node is taken, from the node that joined first.
+    """
+    size = len(bits)
+    parents = np.full(size, -1, np.int64)
+    order: list[int] = []
+    best = np.full(size, -1.0)  # of the edges from the tree to each node outside it
+    node = start
+    for _ in range(size):
+        order.append(node)
+        best[node] = -np.inf
+        better = bits[node] > best
+        better[order] = False
+        best[better] = bits[node][better]
+        parents[better] = node
+        node = int(best.argmax())
+    return np.array(order, np.int64), parents

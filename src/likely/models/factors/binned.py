@@ -1,0 +1,76 @@
+"""The binned factor: a number is cut into bins, and each bin is a level with its P(bin | class), smoothed like any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.models import kernels
+from likely.models.factors.bins import Closed, bin_of, least_of_bins, names_of
+from likely.models.factors.categorical import Categorical, LevelSettings, categorical_over
+from likely.models.factors.tallied import Tallied
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.exact import Exact
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """P(bin | class). The density within a bin is the same for every class, so that it cancels and is left out."""
+
+    name: str
+    edges: NDArray[np.float64]
+    """As they were given or found."""
+    closed: Closed
+    """Whether a bin holds the edge below it ('left') or the one above it ('right')."""
+    starts: NDArray[np.float64]
+    """The least number of each bin but the first."""
+    levels: Categorical
+    """Bins as levels, in order."""
+    least: float
+    greatest: float
+    """The range of the values that training had; NaN where it had none."""
+
+    def add(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        """Add log P(bin | class) to each row of `out`."""
+        kernels.add_levels(bin_of(self.starts, cells), self.levels.log_table, out)
+
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest number of each bin; the end bins reach as far as the values of training."""
+        lows = np.concatenate([[self.least], self.starts])
+        highs = np.concatenate([np.nextafter(self.starts, -np.inf), [self.greatest]])
+        # An end bin that no value of training fell into is the one number next to its edge.
+        if len(self.starts):
+            lows[0] = np.fmin(self.least, highs[0])
+            highs[-1] = np.fmax(self.greatest, lows[-1])
+        return lows, highs
+
+
+def binned(
+    name: str, numbers: Numbers, tally: Tallied, edges: NDArray[np.float64], closed: Closed, settings: LevelSettings
+) -> Binned:
+    """Derive the factor. Infinite numbers count as missing."""
+    starts = least_of_bins(edges, closed)
+    names = names_of(edges, closed)
+    counts = Counts(numbers.groups)
+    counts.labels = Labels(names)
+    counts.table = binned_table(tally, edges, closed)
+    missing = numbers.other.sum(0)
+    counts.other = Exact(missing.planes[:, None, :], missing.base)
+    plain = replace(settings, level_weights=None, reserve=False)
+    low, high = tally.values[[0, -1]] if len(tally.values) else (np.nan, np.nan)
+    levels = categorical_over(name, names, counts, plain)
+    return Binned(name, edges, closed, starts, levels, float(low), float(high))
+
+
+def binned_table(tally: Tallied, edges: NDArray[np.float64], closed: Closed) -> Exact:
+    """What each bin weighs in each class, (bins, classes)."""
+    # Where bits were dropped and an edge was given from outside, a value goes where its middle is.
+    inside = tally.centres if tally.level else tally.values
+    return tally.table.scattered(bin_of(least_of_bins(edges, closed), inside).astype(np.intp), 0, len(edges) + 1)

@@ -1,0 +1,100 @@
+"""Where a numeric attribute is cut: equal widths, equal weights, given edges, or by what the cuts tell of the class.
+
+Knows the tally of values and nothing of probabilities. Edge i is the least number of bin i+1: a bin holds
+edges[i-1] <= x < edges[i]. Edges that belong to the bin below them are moved up by one step of a double.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from likely.models.factors.mdl import mdl_cuts
+from likely.models.factors.tallied import Tallied
+from likely.table.labels import number_label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Rule = Literal["mdl", "width", "frequency"]
+RULES: tuple[Rule, ...] = ("mdl", "width", "frequency")
+Closed = Literal["left", "right"]
+
+
+def edges_of(tally: Tallied, rule: Rule | Sequence[float], count: int, closed: Closed) -> NDArray[np.float64]:
+    """The inner edges, in order; none where there is nothing to cut."""
+    if not isinstance(rule, str):
+        return np.array(rule, np.float64)
+    if len(tally.values) < 2:
+        return np.empty(0)
+    if rule == "mdl":
+        return mdl(tally, closed)
+    found = equal_width(tally, count) if rule == "width" else equal_weight(tally, count, closed)
+    low, high = tally.values[0], tally.values[-1]
+    if rule == "frequency":
+        # Where an end value weighs more than a bin, it has a bin of its own.
+        if closed == "left":
+            found = np.where(found <= low, tally.cut(1), found)
+        else:
+            found = np.where(found >= high, tally.cut(len(tally.values) - 1, above=False), found)
+    # An edge that parts no value from another would only add an empty bin.
+    inside = (found > low) & (found <= high) if closed == "left" else (found >= low) & (found < high)
+    return np.unique(found[inside])
+
+
+def equal_width(tally: Tallied, count: int) -> NDArray[np.float64]:
+    """Bins of one width from the least value to the greatest."""
+    low, high = float(tally.values[0]), float(tally.values[-1])
+    shares = np.arange(1, count) / count
+    if math.isfinite(high - low):
+        return np.asarray(low + (high - low) * shares)
+    return np.asarray(low * (1 - shares) + high * shares)
+
+
+def equal_weight(tally: Tallied, count: int, closed: Closed = "left") -> NDArray[np.float64]:
+    """Bins of about one weight: the edges are quantiles, halfway between two values where both will do."""
+    below = np.cumsum(tally.whole)
+    wanted = below[-1] * np.arange(1, count) / count
+    places = np.minimum(np.searchsorted(below, wanted, side="left"), len(below) - 1)
+    values = tally.values
+    even = below[places] == wanted
+    after = np.minimum(places + 1, len(values) - 1)
+    if tally.level:
+        # Only between two values of such a tally is it known how much weight lies below.
+        cuts = np.unique(np.where(even, after, places))
+        return np.array([tally.cut(max(int(p), 1), closed == "left") for p in cuts])
+    return np.asarray(np.where(even, values[places] / 2 + values[after] / 2, values[places]))
+
+
+def mdl(tally: Tallied, closed: Closed = "left") -> NDArray[np.float64]:
+    """Cuts between two values that pay for themselves by what they tell of the class (Fayyad and Irani 1993)."""
+    return np.array([tally.cut(place, closed == "left") for place in mdl_cuts(tally.weights)])
+
+
+def least_of_bins(edges: NDArray[np.float64], closed: Closed) -> NDArray[np.float64]:
+    """Edges as the least numbers of the bins above them."""
+    return edges if closed == "left" else np.nextafter(edges, np.inf)
+
+
+def bin_of(edges: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The bin of each cell; -1 where it is missing or infinite. A number beyond the values falls into an end bin."""
+    return np.where(np.isfinite(cells), np.searchsorted(edges, cells, side="right"), -1).astype(np.int32)
+
+
+def names_of(edges: NDArray[np.float64], closed: Closed, tell: Callable[[float], str] = number_label) -> list[str]:
+    """What the bins are called.
+
+    >>> names_of(np.array([10.0, 20.0]), "right")
+    ['up to 10', 'above 10 to 20', 'above 20']
+    """
+    told = [tell(e) for e in edges.tolist()]
+    if not told:
+        return ["any"]
+    pairs = list(pairwise(told))
+    if closed == "left":
+        return [f"below {told[0]}", *(f"{a} to below {b}" for a, b in pairs), f"{told[-1]} or more"]
+    return [f"up to {told[0]}", *(f"above {a} to {b}" for a, b in pairs), f"above {told[-1]}"]

@@ -1,0 +1,235 @@
+"""The joint table: P(row of levels | class) for every cell of the product of the domains, from counts of whole rows.
+
+Only cells that some row has are kept, so that the domain may have any number of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.factors.categorical import domain
+from likely.models.factors.patterns import patterns
+from likely.models.quotient import Quotient, as_written
+from likely.sums.columns.counts import Counts
+from likely.sums.exact import Exact
+from likely.sums.requests import request
+from likely.sums.rows.cells import Cells
+from likely.sums.summary import Summary
+from likely.table.batch import Batch, Codes
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HELD = 1 << 23
+"""Numbers (64 MB) that tables of patterns of missing cells may take, kept for the next batch."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The table over some of the attributes: the cells as paths of sorted steps, and log P(cell | class)."""
+
+    steps: tuple[tuple[NDArray[np.int64], int], ...]
+    """For each attribute: the sorted values of path * size + code that some row has, and size."""
+    log_table: NDArray[np.float64]
+    """(cells + 1, classes); the last row is for cells that no row has."""
+
+    def find(self, codes: NDArray[np.int64]) -> NDArray[np.intp]:
+        """The place of each row of codes in `log_table`."""
+        path = np.zeros(len(codes), np.int64)
+        lost = np.zeros(len(codes), np.bool_)
+        for column, (known, size) in zip(codes.T, self.steps, strict=True):
+            wanted = path * size + column
+            path = np.searchsorted(known, wanted).astype(np.int64)
+            lost |= path == len(known)
+            path[lost] = 0
+            lost |= known[path] != wanted if len(known) else True
+        return np.where(lost, len(self.log_table) - 1, path).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Table:
+    """(n + pseudo-count) / (N + pseudo-count * cells) for each cell, N being the complete rows of the class."""
+
+    names: tuple[str, ...]
+    labels: tuple[Labels, ...]
+    reserve: bool
+    """Whether each domain has one more level, for all that training did not have."""
+    codes: NDArray[np.int64]
+    """(cells that some row has, attributes)"""
+    counts: Exact
+    """(those cells, classes)"""
+    extra: Fraction
+    """The pseudo-count of a cell."""
+    missing_is_level: bool = False
+    """Whether each domain has one more level, the last, for a cell that is missing."""
+    _parts: dict[bytes, Part] = field(default_factory=dict, repr=False)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(names) + self.reserve + self.missing_is_level for names in self.labels]
+
+    @property
+    def cells(self) -> int:
+        """How many cells the product of the domains has."""
+        return math.prod(self.sizes)
+
+    def totals(self) -> list[Fraction]:
+        """What the complete rows of each class weigh."""
+        return self.counts.sum(0).fractions()
+
+    def part(self, places: NDArray[np.intp]) -> Part:
+        """The table summed over all attributes but those at `places`."""
+        key = places.tobytes()
+        found = self._parts.get(key)
+        if found is None:
+            found = self._summed(places)
+            size = self.codes.size + self.counts.shape[0] * self.counts.shape[1]
+            if (len(self._parts) + 1) * size <= HELD or not self._parts:
+                self._parts[key] = found
+        return found
+
+    def _summed(self, places: NDArray[np.intp]) -> Part:
+        steps, path = [], np.zeros(len(self.codes), np.int64)
+        for place in places.tolist():
+            size = self.sizes[place]
+            known, path = np.unique(path * size + self.codes[:, place], return_inverse=True)
+            path = path.reshape(-1).astype(np.int64)
+            steps.append((known, size))
+        cells = int(path.max()) + 1 if len(path) else 0
+        counts = self.counts.scattered(path.astype(np.intp), 0, cells + 1)
+        # Each cell of the part stands for so many of the whole, and has the pseudo-counts of all of them.
+        others = math.prod(size for k, size in enumerate(self.sizes) if k not in set(places.tolist()))
+        return Part(tuple(steps), self._logs(counts, self.extra * others))
+
+    def _logs(self, counts: Exact, extra: Fraction) -> NDArray[np.float64]:
+        whole = self.extra * self.cells
+        # Without rows and without a pseudo-count every cell is impossible, not undefined: 0 / 0 is worth 0.
+        bottoms = np.array([_log(n + whole) if n + whole else 0.0 for n in self.totals()])
+        with np.errstate(divide="ignore"):
+            try:
+                tops: NDArray[np.float64] = np.log(counts.floats() + float(extra))
+            except OverflowError:  # beyond a double, where no count is felt
+                tops = np.full(counts.shape, _log(extra))
+        logs: NDArray[np.float64] = tops - bottoms
+        return logs
+
+    def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
+        """Add log P(the cells that are there | class) to each row of `out`."""
+        codes = self.translated(batch)
+        for places, rows in patterns(codes >= 0):
+            if len(places):
+                part = self.part(places)
+                out[rows] += part.log_table[part.find(codes[np.ix_(rows, places)])]
+
+    def quotients(self, batch: Batch) -> tuple[Quotient, ...] | None:
+        """P(the cells of the first row that are there | class), exact; None where none is."""
+        codes = self.translated(batch)[0]
+        places = np.flatnonzero(codes >= 0)
+        if not len(places):
+            return None
+        same = np.flatnonzero((self.codes[:, places] == codes[places]).all(axis=1))
+        others = math.prod(size for k, size in enumerate(self.sizes) if codes[k] < 0)
+        tops = self.counts[same].sum(0).fractions() if len(same) else [Fraction(0)] * self.counts.shape[1]
+        whole = self.extra * self.cells
+        return tuple(Quotient(n + self.extra * others, t + whole) for n, t in zip(tops, self.totals(), strict=True))
+
+    def translated(self, batch: Batch) -> NDArray[np.int64]:
+        """The codes of the cells of each row, (rows, attributes); -1 where a cell is left out."""
+        out = np.empty((batch.rows, len(self.names)), np.int64)
+        for k, (name, labels) in enumerate(zip(self.names, self.labels, strict=True)):
+            cells = batch.cells[name]
+            assert isinstance(cells, Codes)
+            unseen = len(labels) if self.reserve else -1
+            gone = len(labels) + self.reserve if self.missing_is_level else -1
+            # The last two places serve the codes -2 (unseen) and -1 (missing) themselves.
+            places = [*(labels.index.get(n, unseen) for n in cells.labels.names), unseen, gone]
+            out[:, k] = np.array(places, np.int64)[cells.codes]
+        return out
+
+    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> dict[str, list[str | None]]:
+        """A row of levels for each class in `group`: a cell that was counted, or, by the pseudo-counts, any cell."""
+        known = [len(names) + self.missing_is_level for names in self.labels]
+        out = np.column_stack([rng.integers(0, max(n, 1), len(group)) for n in known]) if known else group[:, None]
+        free, counts = self.extra * math.prod(known), self.counts.floats()
+        for k, total in enumerate(self.totals()):
+            rows = np.flatnonzero(group == k)
+            if not total:
+                continue
+            rows = rows[rng.random(len(rows)) < float(total / (total + free))]
+            chosen = rng.choice(len(counts), len(rows), p=counts[:, k] / counts[:, k].sum())
+            # A missing cell comes after all levels, whether one of them is reserved for others or not.
+            out[rows, : len(known)] = np.minimum(self.codes[chosen], np.array(known, np.int64) - 1)
+        drawn = [np.array([*names.names, None], object)[out[:, k]].tolist() for k, names in enumerate(self.labels)]
+        return dict(zip(self.names, drawn, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class CellSettings:
+    """How counts of cells become probabilities."""
+
+    pseudo_count: float
+    reserve: bool
+    m_estimate: float | None = None
+    """Weight in rows of a uniform table, which takes the place of the pseudo-count."""
+    missing_is_level: bool = False
+
+
+def table(summary: Summary, settings: CellSettings, columns: tuple[str, ...] | None = None) -> tuple[Table, list[str]]:
+    """Derive the table of all nominal attributes, or of these, and what was special about it.
+
+    Rows with a missing cell count in the prior alone, unless being missing is a level.
+    """
+    held: list[tuple[int, str, Labels]] = []
+    notes: list[str] = []
+    wanted = [c for c in summary.schema.attributes if c.kind == "nominal" and (columns is None or c.name in columns)]
+    cells = summary.more.get(request("cells", columns), summary.more.get("cells"))
+    kept = cells.names if isinstance(cells, Cells) else [c.name for c in wanted]
+    for column in wanted:
+        k, counts = kept.index(column.name), summary.columns[column.name]
+        assert isinstance(counts, Counts)
+        levels = domain(column, counts)
+        if levels:
+            held.append((k, column.name, Labels(levels)))
+        else:
+            notes.append(f"{shown(column.name)} is left out: every cell is missing.")
+    if held and not isinstance(cells, Cells):
+        raise SettingError(
+            "This summary keeps no counts of whole rows, which a joint table is made of. Fit the table itself, or "
+            f"summarize it with more=['{request('cells', columns)}']."
+        )
+    own = cells.canonical() if isinstance(cells, Cells) else Cells([], len(summary.classes))
+    rows = own.rows() if held else []
+    gone = [len(labels) + settings.reserve if settings.missing_is_level else -1 for _, _, labels in held]
+    codes = [
+        [g if (level := row[k]) is None else labels.index[level] for (k, _, labels), g in zip(held, gone, strict=True)]
+        for row in rows
+    ]
+    matrix = np.array(codes, np.int64).reshape(len(rows), len(held))
+    complete = np.flatnonzero((matrix >= 0).all(axis=1)) if held else np.empty(0, np.intp)
+    # Rows that differ only in columns that are not wanted are one cell.
+    codes_of, place = np.unique(matrix[complete], axis=0, return_inverse=True)
+    places = place.reshape(-1).astype(np.intp)
+    counted = own.counts.table[complete] if held else Exact.zeros(0, len(summary.classes))
+    counted = counted.scattered(places, 0, len(codes_of))
+    if held:
+        lost = float((own.counts.table.sum(0) - counted.sum(0)).sum(0).floats())
+        if lost:
+            notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
+    names, labels = tuple(name for _, name, _ in held), tuple(labels for _, _, labels in held)
+    extra = as_written(settings.pseudo_count)
+    if settings.m_estimate is not None:
+        extra = as_written(settings.m_estimate) / max(math.prod(map(len, labels)), 1)
+    counts_of = counted.canonical()
+    return Table(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
+
+
+def _log(value: Fraction) -> float:
+    """log of a positive fraction, however large its parts."""
+    return math.log(value.numerator) - math.log(value.denominator)

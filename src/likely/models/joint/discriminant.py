@@ -1,0 +1,63 @@
+"""The linear discriminant: normal classes that differ in their means alone, with one covariance for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from likely.models.factors.gaussian import Variance
+from likely.models.factors.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
+from likely.models.factors.scatter import scatter
+from likely.models.joint.full import as_floats, needs_of, refuse_others
+from likely.models.joint.normals import Discriminant
+from likely.models.model import learnable
+from likely.models.prior import Prior, named_prior, prior_quotients
+from likely.models.quotient import log_of
+from likely.models.ranges import checked
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class LinearDiscriminant:
+    """P(row | class) is a normal density about the mean of the class, with the covariance within all classes.
+
+    >>> LinearDiscriminant(variance="ml").shrinkage
+    0.0
+    """
+
+    prior: Prior = "observed"
+    """'observed', 'uniform', or a probability for each class."""
+    prior_pseudo_count: float = 0.0
+    """Added to the count of every class when the prior is observed."""
+    variance: Variance = "unbiased"
+    """'unbiased' divides by n - classes, 'ml' by n."""
+    variance_floor: float = 1e-6
+    """Least variance as a share of the attribute's own, and least eigenvalue of the correlation matrix."""
+    shrinkage: Shrinkage = 0.0
+    """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
+
+    def __post_init__(self) -> None:
+        check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
+        checked(self, "prior_pseudo_count")
+        object.__setattr__(self, "prior", named_prior(self.prior))
+        as_floats(self, "variance_floor", "shrinkage")
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of products."""
+        return needs_of("normal", schema)
+
+    def learn(self, summary: Summary) -> Discriminant:
+        """Derive the model. Changes nothing; other settings can be tried on the same summary."""
+        summary = learnable(summary)
+        refuse_others("LinearDiscriminant", "normal", summary.schema)
+        prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
+        settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
+        found = normal(scatter(summary), summary.classes, settings, pooled=True)
+        return Discriminant(
+            learner=self,
+            summary=summary,
+            prior=prior,
+            log_prior=log_of(prior),
+            normal=found,
+            notes=found.notes,
+        )

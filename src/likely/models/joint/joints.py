@@ -1,0 +1,66 @@
+"""The model of a joint table of levels for each class: scores, samples and what it shows. Knows no settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from likely.models.factors.joint import Table
+from likely.models.joint.normals import drawn_classes, ordered
+from likely.models.model import Exhibit, Model
+from likely.models.posterior import Matrix
+from likely.models.quotient import Quotient
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SHOWN = 20
+"""So many cells are shown."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Joint(Model):
+    """log P(class) + log P(row of levels | class); missing cells are summed over."""
+
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
+    table: Table
+    generative: ClassVar[bool] = True
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + log P(row | class), (rows, classes)."""
+        out = np.empty((batch.rows, len(self.classes)))
+        out[:] = self.log_prior
+        if self.table.names:
+            self.table.add(batch, out)
+        return out
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """Rows drawn from the model: a class by its prior, then a cell of the table."""
+        group, rng = drawn_classes(self.prior, rows, seed)
+        return ordered(self, group, self.table.draw(group, rng))
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The cells that weigh most."""
+        return cells_that_weigh(self.table, self.classes, "The cells")
+
+
+def cells_that_weigh(table: Table, classes: tuple[str, ...], what: str) -> tuple[Exhibit, ...]:
+    """The cells that weigh most, as a table for people."""
+    if not table.names or not len(table.codes):
+        return ()
+    weight = table.counts.floats()
+    part = table.part(np.arange(len(table.names)))
+    rows = []
+    for k in np.argsort(-weight.sum(axis=1), kind="stable")[:SHOWN]:
+        code = table.codes[k : k + 1]
+        chances = np.exp(part.log_table[part.find(code)[0]])
+        levels = [[*n.names, "(missing)", "(missing)"][c] for n, c in zip(table.labels, code[0], strict=True)]
+        rows.append((*levels, *map(float, weight[k]), *map(float, chances)))
+    counts = [f"n({c})" if c else "n" for c in classes]
+    header = (*table.names, *counts, *(f"P(cell|{c})" if c else "P(cell)" for c in classes))
+    title = f"{what} that weigh most, of {len(table.codes):,} with rows and {table.cells:,} in all"
+    return (Exhibit(title, header, tuple(rows)),)

@@ -1,0 +1,1 @@
+"""Least squares and logistic regression: designs, exact normal equations, Newton and gradient searches."""

@@ -1,0 +1,242 @@
+"""The design of linear models: how the cells of a row become columns of numbers, and what weights on them say of a row.
+
+A number is measured from its mean in standard deviations (0 where it is missing), a level is an indicator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from likely.errors import shown
+from likely.models import kernels
+from likely.models.model import Exhibit
+from likely.sums.columns.numbers import Numbers
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Floats
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FARTHEST = 1e150
+"""Standard deviations beyond which a cell is taken to be exactly so far away, so that squares stay finite."""
+BLOCK = 8192
+"""Rows scored at a time, so that their scores stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A number in standard units: z = (x - mean) / sd over all classes, with sd (by n) = spread * 2**shift.
+
+    The mean is kept in two parts, so that 1e9 + 1e-7 and 1e9 stay apart; the power of two, so that no sd overflows.
+    """
+
+    name: str
+    mean: Fraction
+    shift: int
+    spread: float
+    center: float
+    rest: float
+    gone: bool
+    """Whether cells were missing (or infinite) in training: there is a column for that as well."""
+
+    def z(self, cells: Floats) -> NDArray[np.float64]:
+        """Standard units; 0, the mean, where a cell is missing."""
+        there = np.isfinite(cells)
+        with np.errstate(over="ignore"):
+            far = ((np.ldexp(np.where(there, cells, 0.0), -self.shift) - self.center) - self.rest) / self.spread
+        return np.where(there, np.clip(far, -FARTHEST, FARTHEST), 0.0)
+
+    def raw(self, weight: float) -> float:
+        """A weight on z as a weight on x itself."""
+        try:
+            return math.ldexp(weight / self.spread, -self.shift)
+        except OverflowError:
+            return math.copysign(math.inf, weight)
+
+    def distance(self, other: Standard) -> float:
+        """How far the mean of the same column in other rows is from this one's, in standard units of this one."""
+        try:
+            return float((other.mean - self.mean) / Fraction(2) ** self.shift) / self.spread
+        except OverflowError:
+            return math.inf
+
+    def at_zero(self, weight: float) -> Fraction:
+        """What a weight on z adds where x is 0."""
+        return -Fraction(weight) / Fraction(self.spread) * self.mean / Fraction(2) ** self.shift
+
+
+def standard(name: str, weight: Fraction, first: Fraction, second: Fraction, gone: bool) -> Standard | None:
+    """The standard units of a column from its exact sums (weight, x, x*x); None where it has no spread."""
+    if not weight:
+        return None
+    mean = first / weight
+    variance = second / weight - mean * mean
+    if not variance:
+        return None
+    shift = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
+    scaled = mean / Fraction(2) ** shift
+    center = float(scaled)
+    spread = math.sqrt(variance / Fraction(4) ** shift)
+    return Standard(name, mean, shift, spread, center, float(scaled - Fraction(center)), gone)
+
+
+def standard_of(name: str, numbers: Numbers) -> Standard | None:
+    """The standard units of a column over all classes."""
+    weight, first, second = (sum(part, Fraction(0)) for part in zip(*numbers.moments(), strict=True))
+    return standard(name, weight, first, second, not numbers.other.is_zero().all())
+
+
+@dataclass(frozen=True)
+class NumberWeights:
+    """Adds z * weights for each output, or `absent` where the cell is missing."""
+
+    standard: Standard
+    weights: NDArray[np.float64]
+    absent: NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        return self.standard.name
+
+    def add(self, cells: Floats, out: NDArray[np.float64]) -> None:
+        # One product and one sum a cell, and no BLAS: a row's score must not depend on the rows beside it.
+        each = self.standard.z(cells)[:, None] * self.weights
+        missing = ~np.isfinite(cells)
+        each[missing] = self.absent
+        out += each
+
+
+@dataclass(frozen=True)
+class LevelWeights:
+    """Adds a row of `table` for each level; nothing for a level that training did not have. The last is for missing."""
+
+    name: str
+    labels: Labels
+    table: NDArray[np.float64]
+
+    def add(self, cells: Codes, out: NDArray[np.float64]) -> None:
+        places = [self.labels.index.get(n, UNSEEN_CODE) for n in cells.labels.names]
+        codes = np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)[cells.codes]
+        kernels.add_levels(codes, self.table, out)
+
+
+Weighed: TypeAlias = NumberWeights | LevelWeights
+
+
+def outputs(constant: NDArray[np.float64], parts: Sequence[Any], batch: Batch) -> NDArray[np.float64]:
+    """constant + what each attribute adds, in order, (rows, outputs)."""
+    out = np.empty((batch.rows, len(constant)))
+    out[:] = constant
+    for start in range(0, batch.rows, BLOCK):
+        rows = slice(start, start + BLOCK)
+        block = batch.sliced(rows)
+        for part in parts:
+            add_part(part, block, out[rows])
+    return out
+
+
+def add_part(part: Any, batch: Batch, out: NDArray[np.float64]) -> None:
+    """Add what one part says: products read the cells of several columns, any other part those of one."""
+    if hasattr(part, "add_from"):
+        part.add_from(batch, out)
+    else:
+        part.add(batch.cells[part.name], out)
+
+
+def level_weights(name: str, weights: dict[str, NDArray[np.float64]], size: int) -> LevelWeights:
+    """Weights of the levels of one attribute; an unseen level and a missing cell add nothing."""
+    nothing = np.zeros((2, size))
+    rows = np.concatenate([np.array(list(weights.values())).reshape(-1, size), nothing])
+    return LevelWeights(name, Labels(weights), np.ascontiguousarray(rows))
+
+
+def spreadless(names: Iterable[str]) -> list[str]:
+    """The notes on numbers that have no spread, and so no column."""
+    why = "its values are too few or too alike to have a spread"
+    return [f"{shown(name)} is left out: {why}." for name in names]
+
+
+# -- for people ---------------------------------------------------------------------------------------------
+
+
+def constant_of(constant: float, parts: Iterable[Weighed], k: int) -> float:
+    """Output k of a row whose numbers are 0 and whose levels are none, in the attributes' own units."""
+    whole = Fraction(constant)
+    for part in parts:
+        if isinstance(part, NumberWeights):
+            whole += part.standard.at_zero(float(part.weights[k]))
+    try:
+        return float(whole)
+    except OverflowError:
+        return math.inf if whole > 0 else -math.inf
+
+
+def weight_rows(parts: Iterable[Weighed]) -> list[tuple[str, str, list[float]]]:
+    """(attribute, level, weight for each output), weights of numbers in their own units."""
+    out: list[tuple[str, str, list[float]]] = []
+    for part in parts:
+        if isinstance(part, LevelWeights):
+            rows = zip(part.labels.names, part.table.tolist(), strict=False)
+            out += [(part.name, level, row) for level, row in rows]
+            continue
+        out.append((part.name, "", [part.standard.raw(w) for w in part.weights.tolist()]))
+        if part.standard.gone:
+            # What replaces weight * x in a row where x is missing: the mean's share, and the indicator's weight.
+            at_mean = [
+                float(np.float64(a) - np.float64(_finite(part.standard.at_zero(w))))
+                for a, w in zip(part.absent.tolist(), part.weights.tolist(), strict=True)
+            ]
+            out.append((part.name, "(missing)", at_mean))
+    return out
+
+
+def _finite(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def exhibit(title: str, names: Sequence[str], constant: NDArray[np.float64], parts: Sequence[Weighed]) -> Exhibit:
+    """The weights of every output as a table."""
+    rows: list[tuple[str | float, ...]] = [
+        ("(constant)", *(constant_of(float(c), parts, k) for k, c in enumerate(constant)))
+    ]
+    for attribute, level, weights in weight_rows(parts):
+        name = attribute if not level else f"{attribute} {level}" if level == "(missing)" else f"{attribute} = {level}"
+        rows.append((name, *weights))
+    return Exhibit(title, ("attribute", *names), tuple(rows))
+
+
+def hyperplane(constant: float, parts: Sequence[Weighed], k: int) -> str:
+    """Where output k is zero, as an equation in the attributes' own units.
+
+    A level stands for 1 in rows that have it, and for 0 in all others.
+    """
+    words: list[str] = []
+    for attribute, level, weights in weight_rows(parts):
+        if weights[k]:
+            name = attribute if not level else f"[{attribute}={level}]" if level != "(missing)" else f"[no {attribute}]"
+            words.append(f"{_signed(weights[k], bool(words))}·{name}")
+    words.append(_signed(constant_of(constant, parts, k), bool(words)))
+    return " ".join(words) + " = 0"
+
+
+def plane_exhibit(equation: str, above: str) -> Exhibit:
+    """The separating hyperplane of two classes, in lines that fit a table; `above` is the class where it is above 0."""
+    lines = wrap(equation, 58, break_long_words=False, break_on_hyphens=False)
+    rows = tuple((line, above if k == 0 else "…") for k, line in enumerate(lines))
+    return Exhibit("Separating hyperplane", ("equation", "above 0"), rows)
+
+
+def _signed(value: float, inside: bool) -> str:
+    if not inside:
+        return f"{value:.6g}".replace("-", "−", 1)
+    return f"{'−' if value < 0 else '+'} {abs(value):.6g}"

@@ -1,0 +1,179 @@
+"""Linear classification by least squares: a 0/1 regression for each class, or a ±1 regression for each pair of them.
+
+Everything comes from exact sums of products. The outputs are scores, no probabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from likely.errors import SettingError
+from likely.models.linear.design import NumberWeights, Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
+from likely.models.linear.squares import Solution, Squares
+from likely.models.model import Exhibit, Model, Terms, learnable
+from likely.models.posterior import Matrix
+from likely.models.ranges import check_choice, checked
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_PAIRS = 2_000
+"""Duels between classes that are still worth a regression each."""
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Least squares. "multi": each class has a regression on 1 (its rows) and 0 (all others); the largest output wins.
+    "pairwise": each pair of classes has a regression on +1 and -1; a class that wins all its duels wins.
+
+    Columns of the design: (x - mean) / sd of each number, 0 where it is missing, and then, only where training had
+    missing cells, an indicator of that; an indicator of every level of each nominal attribute, all 0 for a missing
+    cell or an unseen level. Of collinear solutions, the one whose weights on this design have the least norm is taken.
+
+    >>> LeastSquares(mode="pairwise").ties
+    'dont_know'
+    """
+
+    mode: Literal["multi", "pairwise"] = "multi"
+    ridge: float = 0.0
+    """Added times the sum of squared weights on the design (the constant is free) to the sum of squared errors."""
+    ties: Literal["dont_know", "votes"] = "dont_know"
+    """Pairwise, where no class wins all its duels: no prediction, or the class with most votes (first of equals)."""
+    tolerance: float = 1e-12
+    """Directions of the design whose variance is at most this share of the largest count as collinear."""
+
+    def __post_init__(self) -> None:
+        checked(self, "ridge", "tolerance")
+        if self.tolerance >= 1:
+            raise SettingError(f"tolerance is {self.tolerance}. It is a share of the largest variance, so below 1.")
+        for name, allowed in (("mode", ("multi", "pairwise")), ("ties", ("dont_know", "votes"))):
+            check_choice(name, getattr(self, name), allowed)
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of products."""
+        return frozenset({"products"})
+
+    def learn(self, summary: Summary) -> Hyperplanes:
+        """Derive the model from sums of products."""
+        summary = learnable(summary)
+        if "products" not in summary.more:
+            raise SettingError('LeastSquares needs sums of products: summarize(…, more=["products"]).')
+        squares = Squares(summary.more["products"], summary.schema.attributes)
+        notes = spreadless(squares.left_out)
+        classes = len(summary.classes)
+        weight = summary.total.floats()
+        if self.mode == "multi":
+            whole = squares.solve(range(classes), np.eye(classes, dtype=int), self.ridge, weight.sum(), self.tolerance)
+            found = [whole]
+            pairs: tuple[tuple[int, int], ...] = ()
+        else:
+            pairs = tuple(combinations(range(classes), 2))
+            if len(pairs) > MOST_PAIRS:
+                raise SettingError(
+                    f"{classes:,} classes make {len(pairs):,} pairs, too many for a regression each (at most "
+                    f"{MOST_PAIRS:,}). Use mode='multi'."
+                )
+            found = [squares.solve(p, [[1], [-1]], self.ridge, weight[list(p)].sum(), self.tolerance) for p in pairs]
+        if any(squares.dependent(s.rank) for s in found) and not self.ridge:
+            notes.append(
+                f"The {len(squares)} columns of the design are collinear (rank {min(s.rank for s in found)}), so many "
+                "solutions fit equally well; the one of least norm is taken."
+            )
+        return Hyperplanes(
+            learner=self,
+            summary=summary,
+            notes=tuple(notes),
+            constant=np.concatenate([np.empty(0), *(s.constant for s in found)]),
+            parts=squares.parts(_beside(found, len(squares))),
+            pairs=pairs,
+        )
+
+
+def _beside(found: list[Solution], columns: int) -> NDArray[np.float64]:
+    """The weights of all outputs side by side."""
+    return np.ascontiguousarray(np.concatenate([np.empty((columns, 0)), *(s.weights for s in found)], axis=1))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hyperplanes(Model):
+    """Linear outputs. Of "multi" the posterior is max(output, 0), normalised; where no output is above 0, the largest
+    (the first of equals) has it all. Of "pairwise" a class that won all its duels has it all; "votes" shares by votes.
+    """
+
+    learner: LeastSquares
+    constant: NDArray[np.float64]
+    parts: tuple[Weighed, ...]
+    pairs: tuple[tuple[int, int], ...]
+    proper: ClassVar[bool] = False
+
+    def outputs(self, batch: Batch) -> Matrix:
+        """The regressions' own outputs: one for each class, or (pairwise) for each pair, positive for its first."""
+        return outputs(self.constant, self.parts, batch)
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """Logs of scores that sum to 1 in every row; all -inf where the duels disagree and that means "don't know"."""
+        found = self.outputs(batch)
+        shares = self._voted(found) if self.learner.mode == "pairwise" else self._clipped(found)
+        with np.errstate(divide="ignore"):
+            return np.log(shares)
+
+    def _clipped(self, found: Matrix) -> Matrix:
+        positive = np.maximum(found, 0.0)
+        largest = positive.max(axis=1)
+        none = largest <= 0
+        positive[none, found[none].argmax(axis=1)] = 1.0
+        positive /= np.where(none, 1.0, largest)[:, None]  # before the sum, which could overflow
+        return positive / positive.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+    def _voted(self, found: Matrix) -> Matrix:
+        votes = np.zeros((len(found), len(self.classes)))
+        for k, (a, b) in enumerate(self.pairs):
+            first = found[:, k] >= 0  # a draw goes to the first class
+            votes[:, a] += first
+            votes[:, b] += ~first
+        duels = len(self.classes) - 1
+        if self.learner.ties == "votes" and duels:
+            return votes / len(self.pairs)
+        return np.where(votes == duels, 1.0, 0.0)
+
+    def terms(self, batch: Batch) -> Terms:
+        raise SettingError(
+            "The outputs of LeastSquares are sums over attributes, but its scores are not: outputs below zero are cut "
+            "off and the rest is normalised. `likely show` prints the weights; Logistic gives scores that add up."
+        )
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The weights in the attributes' own units, and for two classes the hyperplane between them."""
+        names = [f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs] if self.pairs else self.classes
+        if len(self.constant) < len(names):
+            return ()
+        title = "Weights: +1 for the first of a pair, −1 for the second" if self.pairs else "Weights of each class"
+        tables = [exhibit(title, names, self.constant, self.parts)]
+        plane = self.hyperplane()
+        if plane:
+            tables.append(plane_exhibit(plane, self.classes[0]))
+        return tuple(tables)
+
+    def hyperplane(self) -> str:
+        """Of two classes: the equation of the points where both outputs are equal; above 0 the first class wins."""
+        if len(self.classes) != 2:
+            return ""
+        if self.pairs:
+            return hyperplane(float(self.constant[0]), self.parts, 0)
+        both = np.array([[1.0], [-1.0]])
+        between = tuple(_mixed(part, both) for part in self.parts)
+        return hyperplane(float(self.constant @ both[:, 0]), between, 0)
+
+
+def _mixed(part: Weighed, by: NDArray[np.float64]) -> Weighed:
+    """The weights of other outputs, each a mix of the old ones."""
+    if isinstance(part, NumberWeights):
+        return replace(part, weights=part.weights @ by, absent=part.absent @ by)
+    return replace(part, table=part.table @ by)

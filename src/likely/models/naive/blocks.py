@@ -1,0 +1,213 @@
+"""Blocks: factors of several attributes that are modelled together given the class, and which columns may form one.
+
+Levels have a joint table, numbers a normal density; both are those of full Bayes. Knows no prior and no learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import ColumnError, SettingError, shown
+from likely.models.factors.gaussian import known_shares
+from likely.models.factors.joint import CellSettings, Table, table
+from likely.models.factors.normal import CovarianceSettings, Normal, normal
+from likely.models.factors.scatter import scatter
+from likely.models.joint.joints import cells_that_weigh
+from likely.models.joint.normals import means_and_covariances
+from likely.models.model import Exhibit
+from likely.models.quotient import Quotient, log_of
+from likely.sums.columns.numbers import Numbers
+from likely.sums.requests import request
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Blocks = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class LevelBlock:
+    """P(levels of these attributes | class), from a joint table; cells that are missing are summed over."""
+
+    name: str
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
+        """Add log P(the cells that are there | class) to each row of `out`."""
+        self.table.add(batch, out)
+
+    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> Mapping[str, list[str | None]]:
+        """A row of levels for each class in `group`."""
+        return self.table.draw(group, rng)
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """The cells that weigh most."""
+        return cells_that_weigh(self.table, classes, f"Cells of {self.name}")
+
+
+@dataclass(frozen=True)
+class NumberBlock:
+    """The normal density of these attributes given the class; cells that are missing are integrated out."""
+
+    name: str
+    normal: Normal
+    known: tuple[tuple[tuple[Quotient, Quotient], ...], ...] | None = None
+    """Where being missing is evidence: for each attribute, P(known | class) and P(missing | class)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.normal.names
+
+    def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
+        """Add the log density of the cells that are there to each row of `out`."""
+        cells: list[Any] = [batch.cells[name] for name in self.names]
+        x = np.column_stack(cells)
+        if self.known is None:
+            self.normal.add(x, out)
+            return
+        part = np.zeros_like(out)  # added up first, so that the block is one term to the last bit
+        self.normal.add(x, part)
+        for k, shares in enumerate(self.known):
+            there, gone = (log_of(side) for side in zip(*shares, strict=True))
+            part += np.where(np.isfinite(x[:, k : k + 1]), there, gone)
+        out += part
+
+    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> Mapping[str, NDArray[np.float64]]:
+        """A row of numbers for each class in `group`; NaN where one is missing."""
+        cells = self.normal.draw(group, rng)
+        for k, shares in enumerate(self.known or ()):
+            gone = np.exp(log_of(gone for _, gone in shares))
+            cells[rng.random(len(group)) < gone[group], k] = np.nan
+        return dict(zip(self.names, cells.T, strict=True))
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """Means and covariances."""
+        found = means_and_covariances(self.normal, classes)
+        return tuple(replace(e, title=f"{e.title}: {self.name}") for e in found)
+
+
+Block = LevelBlock | NumberBlock
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSettings:
+    """How the sums of a block become its factor."""
+
+    cells: CellSettings
+    covariance: CovarianceSettings
+
+
+def checked_blocks(blocks: Any) -> Blocks:
+    """Blocks as tuples of names; what can be no block of any table is refused."""
+    form = 'Write blocks=(("outlook", "windy"), ("temperature", "humidity")).'
+    if isinstance(blocks, (str, Mapping)) or not isinstance(blocks, Iterable):
+        raise SettingError(f"blocks is {shown(blocks)}, which is no list of blocks. {form}")
+    out: list[tuple[str, ...]] = []
+    where: dict[str, int] = {}
+    for number, block in enumerate(blocks, 1):
+        if isinstance(block, (str, Mapping)) or not isinstance(block, Iterable):
+            raise SettingError(f"Block {number} is {shown(block)}, which is no list of columns. {form}")
+        names = tuple(block)
+        if not names:
+            raise SettingError(f"Block {number} is empty. Name its columns, or leave it out.")
+        for name in names:
+            if not isinstance(name, str):
+                raise SettingError(f"Block {number} holds {shown(name)}, which is not the name of a column. {form}")
+            if name in where:
+                twice = f"twice in block {number}" if where[name] == number else f"in blocks {where[name]} and {number}"
+                raise SettingError(f"Column {shown(name)} is {twice}. A column belongs to one block: name it once.")
+            where[name] = number
+        out.append(names)
+    return tuple(out)
+
+
+def arranged(blocks: Blocks, schema: Schema) -> Blocks:
+    """The blocks of several columns, each in the order of the schema; what cannot be a block is refused."""
+    out = []
+    for block in blocks:
+        kinds: dict[str, str] = {}
+        for name in block:
+            column = schema[name]  # an unknown name is refused there, with the nearest one
+            if column.role in ("target", "weight"):
+                raise ColumnError(
+                    f"{shown(name)} is the {column.role}, so it cannot be in a block of attributes. Take it out."
+                )
+            if column.role != "attribute":
+                raise ColumnError(
+                    f"{shown(name)} is left out of the model ({column.why or column.kind}), so it cannot be in a "
+                    "block. Take it out of the block, or say with --type how to read it."
+                )
+            if column.kind == "text":
+                raise ColumnError(f"{shown(name)} is a text, so it cannot be in a block. Take it out of the block.")
+            kinds.setdefault("levels" if column.kind == "nominal" else "numbers", name)
+        if len(kinds) == 2:
+            raise SettingError(
+                f"A block holds either levels or numbers, and {shown(kinds['levels'])} has levels while "
+                f"{shown(kinds['numbers'])} has numbers. Make two blocks of it, or read the numbers as levels "
+                "(--type COLUMN=nominal). TreeAugmented and OneDependence let numbers depend on levels."
+            )
+        if len(block) > 1:
+            out.append(tuple(c.name for c in schema.attributes if c.name in block))
+    return tuple(out)
+
+
+def wishes(blocks: Blocks, schema: Schema) -> frozenset[str]:
+    """What is to be summed for these blocks; nothing where they do not fit, which `arranged` will say."""
+    try:
+        return frozenset(_wish(block, schema) for block in arranged(blocks, schema))
+    except (ColumnError, SettingError):
+        return frozenset()
+
+
+def _wish(block: tuple[str, ...], schema: Schema) -> str:
+    """All attributes of a kind are what full Bayes asks for as well, so that one sweep serves both."""
+    levels = schema[block[0]].kind == "nominal"
+    rest = [c for c in schema.attributes if c.name not in block and (not levels or c.kind == "nominal")]
+    return request("cells" if levels else "products", block if rest else None)
+
+
+def block_factor(block: tuple[str, ...], summary: Summary, settings: BlockSettings) -> tuple[Block | None, list[str]]:
+    """The factor of some attributes, none where they say nothing; and what was special about it."""
+    name = _title(block, summary.schema)
+    told = f"Block {shown(name, 60)}: "
+    factor: Block
+    if summary.schema[block[0]].kind == "nominal":
+        found, notes = table(summary, settings.cells, block)
+        factor = LevelBlock(name, found)
+    else:
+        try:
+            density = normal(scatter(summary, block), summary.classes, settings.covariance, pooled=False)
+        except SettingError as error:
+            raise SettingError(f"{told}{error}") from None
+        notes, known = list(density.notes), None
+        if settings.cells.missing_is_level:
+            known = tuple(_known(summary, column, settings) for column in density.names)
+        factor = NumberBlock(name, density, known)
+    return (factor if factor.names else None), [told + note for note in notes]
+
+
+def _known(summary: Summary, column: str, settings: BlockSettings) -> tuple[tuple[Quotient, Quotient], ...]:
+    numbers = summary.columns[column]
+    assert isinstance(numbers, Numbers)
+    cells = settings.cells
+    # Known or missing are two levels: the m-estimate gives each half of its weight, as for a number by itself.
+    return known_shares(numbers, cells.pseudo_count if cells.m_estimate is None else cells.m_estimate / 2)
+
+
+def _title(block: tuple[str, ...], schema: Schema) -> str:
+    """The columns joined; in brackets where a column has that very name."""
+    name = " & ".join(block)
+    while name in schema.names:
+        name = f"({name})"
+    return name

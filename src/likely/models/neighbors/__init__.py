@@ -1,0 +1,1 @@
+"""k nearest neighbours: distances, boxes of training rows, the compiled search."""

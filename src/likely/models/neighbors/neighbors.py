@@ -1,0 +1,263 @@
+"""Nearest neighbours: a row is taken to be like the training rows that lie nearest. Keeps rows, not sums of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.model import Exhibit, Model, learnable
+from likely.models.neighbors.boxes import Boxes, boxed
+from likely.models.neighbors.nearest import nearest
+from likely.models.neighbors.ruler import Ruler, ruler_for
+from likely.models.posterior import Matrix
+from likely.models.prior import Prior, named_prior, prior_quotients
+from likely.models.quotient import Quotient, log_of
+from likely.models.ranges import check_choice, checked
+from likely.sums.rows.rows import Rows
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """P(class | row) is the share K_i/K of the class among the K training rows nearest to the row.
+
+    Distance: each number is scaled to [0, 1] by the range that it had in training (a constant one adds 0); two levels
+    are 0 apart where they are equal, else 1; a missing cell is 1 apart from everything, another missing cell
+    included. Attributes add up: squared, and the root of the sum, if Euclidean; as they are if city-block.
+
+    A row of weight w counts as w rows. Rows at the distance of the k-th neighbour share the places that are left, each
+    by its weight: so exactly k are counted and the order of the rows does not matter. Fewer than k rows: all count.
+
+    >>> Neighbors(k=3, distance="city-block").weights
+    'equal'
+    """
+
+    k: int = 5
+    distance: Literal["euclidean", "city-block"] = "euclidean"
+    weights: Literal["equal", "distance"] = "equal"
+    """'distance' divides a neighbour's vote by its distance; neighbours at distance zero then decide alone."""
+    attribute_weights: Mapping[str, float] | None = None
+    """What an attribute's distance (squared, if Euclidean) is multiplied by; 1 where none is given, 0 leaves it out."""
+    prior: Prior = "observed"
+    """Other than 'observed': votes of a class are multiplied by its prior over its share of the training rows."""
+    scale: bool = True
+    """False takes numbers as they are; a missing one is then as far away as the range in training is wide."""
+    reading: Literal["posterior", "density"] = "posterior"
+    """'density' takes P(row | class) = K_i / (n_i V), V being the volume of the ball that reaches the k-th neighbour,
+    times the prior. For numbers only. Cells missing in a row are marginalised: distance and volume leave them out.
+    Where the k-th neighbour is at distance zero the ball grows to the first row that is not, and all in it count."""
+    pseudo_count: float = 0.0
+    """So many votes more, dealt to the classes by their shares of all rows: k neighbours are few to go by."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or not 1 <= int(self.k) < 2**53:
+            raise SettingError(f"k is {shown(self.k)}. It must be a whole number, 1 or more.")
+        object.__setattr__(self, "k", int(self.k))
+        for name, allowed in (
+            ("distance", ("euclidean", "city-block")),
+            ("weights", ("equal", "distance")),
+            ("scale", (True, False)),
+            ("reading", ("posterior", "density")),
+        ):
+            check_choice(name, getattr(self, name), allowed)
+        if self.reading == "density" and self.weights == "distance":
+            raise SettingError("A density counts neighbours, so weights='distance' does not go with reading='density'.")
+        if self.attribute_weights is not None:
+            for name, value in self.attribute_weights.items():
+                if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+                    raise SettingError(
+                        f"The weight of attribute {shown(name)} is {shown(value)}. "
+                        "It must be a finite number, zero or more."
+                    )
+            object.__setattr__(self, "attribute_weights", {n: float(v) for n, v in self.attribute_weights.items()})
+        checked(self, "pseudo_count")
+        if self.pseudo_count and self.reading == "density":
+            raise SettingError(
+                "A density counts neighbours only, so a pseudo_count does not go with reading='density'."
+            )
+        object.__setattr__(self, "prior", named_prior(self.prior))
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """The rows themselves."""
+        return frozenset({"rows"})
+
+    def learn(self, summary: Summary) -> Nearby:
+        """Scale and weigh the rows. Nothing else is learned: neighbours are looked for when rows are asked about."""
+        summary = learnable(summary)
+        rows = summary.more.get("rows")
+        if not isinstance(rows, Rows):
+            raise SettingError("Neighbors needs the rows themselves: summarize(…, more=['rows']), or use fit.")
+        if self.reading == "density" and rows.nominal:
+            raise SettingError(
+                f"A ball has no volume where there are levels, as of {shown(rows.nominal[0])}: reading='density' is "
+                "for numbers only. Use reading='posterior', or leave nominal columns out."
+            )
+        share = self._shares(summary.schema)
+        numbers, codes, group, weight = rows.arrays
+        with np.errstate(over="ignore"):
+            total = float(weight.sum())
+        if not math.isfinite(total):
+            raise SettingError("The row weights add up to more than a number can hold. Divide all of them by the same.")
+        notes: list[str] = []
+        city, density = self.distance == "city-block", self.reading == "density"
+        ruler = ruler_for(numbers, rows.numeric, share, notes, city=city, scale=self.scale, density=density)
+        if self.reading == "density" and not len(ruler.places):
+            raise SettingError("All rows are the same point, so no ball around it has a volume to be a density of.")
+        if total < self.k:
+            notes.append(
+                f"There are only {total:.6g} rows, fewer than k = {self.k}: all of them are always neighbours."
+            )
+        used = np.array([k for k, name in enumerate(rows.nominal) if share[name] > 0], np.intp)
+        prior = prior_quotients(summary, self.prior, 0.0)
+        points = np.ascontiguousarray(ruler.measured(numbers).T)
+        apart = np.array([share[rows.nominal[k]] for k in used])
+        levels = np.ascontiguousarray(codes[:, used].T)
+        boxes = boxed(points, levels, ruler.far, apart, city)
+        return Nearby(
+            learner=self,
+            summary=summary,
+            rows=rows,
+            ruler=ruler,
+            nominal=used,
+            boxes=boxes,
+            points=points.take(boxes.order, axis=1),
+            codes=levels.take(boxes.order, axis=1),
+            group=group[boxes.order],
+            weight=weight[boxes.order],
+            apart=apart,
+            slots=_slots(weight, self.k),
+            prior=prior,
+            log_prior=log_of(prior),
+            log_count=np.log(summary.total.floats()),
+            notes=tuple(notes),
+        )
+
+    def _shares(self, schema: Schema) -> dict[str, float]:
+        """The weight of each attribute."""
+        given = self.attribute_weights or {}
+        for name in given:
+            if schema[name].role != "attribute":
+                raise SettingError(f"There is an attribute weight for {shown(name)}, which is not an attribute.")
+        return {c.name: given.get(c.name, 1.0) for c in schema.attributes}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Nearby(Model):
+    """Training rows, scaled and weighed, and how to find the nearest of them."""
+
+    learner: Neighbors
+    rows: Rows
+    ruler: Ruler
+    nominal: NDArray[np.intp]
+    """Which of the nominal attributes of `rows` take part."""
+    boxes: Boxes
+    points: NDArray[np.float64]
+    """(attributes, rows), like `codes`; in the order of the boxes, like `group` and `weight`."""
+    codes: NDArray[np.int32]
+    group: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    apart: NDArray[np.float64]
+    slots: int
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
+    log_count: NDArray[np.float64]
+    """log n_i of each class."""
+
+    def neighbours(self, batch: Batch) -> tuple[Matrix, NDArray[np.float64]]:
+        """For each row the votes K_i of each class among its neighbours, and the distance of the k-th."""
+        numbers, codes = self.rows.read(batch)
+        learner, far = self.learner, self.ruler.far
+        votes, radius = np.empty((batch.rows, len(self.classes))), np.empty(batch.rows)
+        density = learner.reading == "density"
+        boxes = self.boxes
+        nearest(
+            self.ruler.measured(numbers),
+            np.ascontiguousarray(codes[:, self.nominal]),
+            self.points,
+            self.codes,
+            self.group,
+            self.weight,
+            boxes.levels,
+            boxes.low,
+            boxes.high,
+            boxes.most,
+            boxes.first,
+            boxes.last,
+            np.zeros_like(far) if density else far,
+            far,
+            self.apart,
+            learner.k,
+            learner.distance == "city-block",
+            density,
+            learner.weights == "distance",
+            np.empty(boxes.rows),
+            np.empty(boxes.low.shape[1]),
+            np.empty(self.slots),
+            np.empty((self.slots, len(self.classes) + 1)),
+            votes,
+            radius,
+        )
+        return votes, radius
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log of K_i/K (times the prior over n_i/n where a prior is given), or log P(class) + log K_i/(n_i V)."""
+        if self.learner.reading == "density":
+            return self.log_likelihood(batch) + self.log_prior
+        votes, _ = self.neighbours(batch)
+        if self.learner.pseudo_count:
+            votes += self.learner.pseudo_count * np.exp(self.log_count - np.logaddexp.reduce(self.log_count))
+        with np.errstate(divide="ignore"):
+            out: Matrix = np.log(votes) - np.log(votes.sum(axis=1, keepdims=True))
+        if self.learner.prior != "observed":
+            out += self.log_prior - (self.log_count - np.logaddexp.reduce(self.log_count))
+        return out
+
+    def log_likelihood(self, batch: Batch) -> Matrix:
+        """log P(row | class) = log K_i/(n_i V), for numbers in their own units."""
+        if self.learner.reading != "density":
+            raise SettingError("Densities are estimated with reading='density': Neighbors(reading='density').")
+        ruler = self.ruler
+        votes, radius = self.neighbours(batch)
+        known = ~np.isnan(self.rows.read(batch)[0][:, ruler.places])
+        count = known.sum(axis=1)
+        # A ball in scaled space is an ellipsoid in that of the table: each half-axis is radius * range / factor.
+        stretch = (np.log(ruler.high - ruler.low) if ruler.scale else 0.0) - np.log(ruler.factor)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            volume = np.log(radius) * count + self._unit_balls()[count] + known @ stretch
+            out = np.log(votes) - self.log_count - volume[:, None]
+        # Nothing is known of the row: each class says 1. No ball can be drawn, as squares of its radius are beyond
+        # a double: the row cannot be classified.
+        some = np.isfinite(radius) & (radius > 0)
+        return np.where(count[:, None] == 0, 0.0, np.where(some[:, None], out, -np.inf))
+
+    def _unit_balls(self) -> NDArray[np.float64]:
+        """The log volume of the ball of radius 1 in 0, 1, 2 … dimensions."""
+        dimensions = range(len(self.ruler.places) + 1)
+        if self.ruler.city:
+            return np.array([d * math.log(2) - math.lgamma(d + 1) for d in dimensions])
+        return np.array([d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1) for d in dimensions])
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The ranges by which numbers are scaled."""
+        names = [self.rows.numeric[k] for k in self.ruler.places]
+        cells = zip(names, self.ruler.low.tolist(), self.ruler.high.tolist(), strict=True)
+        title = "The range of each number" + (", scaled to [0, 1]" if self.ruler.scale else "")
+        return (Exhibit(title, ("attribute", "least", "most"), tuple(cells)),) if names else ()
+
+
+def _slots(weight: NDArray[np.float64], k: int) -> int:
+    """How many different distances may have to be remembered: rows that weigh little need many to make up k."""
+    below = np.cumsum(np.sort(weight))
+    # One for a ball that grows, one for the row that is being put in, one for rounding.
+    return min(int(np.searchsorted(below, k)) + 4, len(weight) + 2)

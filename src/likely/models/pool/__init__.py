@@ -1,0 +1,1 @@
+"""Several models as one, weighed by held-out rows: mixtures, stacking, `Auto`, tuned naive Bayes."""

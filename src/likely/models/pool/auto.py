@@ -1,0 +1,146 @@
+"""Auto: the learner that tries the family on held-out rows and mixes what helps. Settings, and which are tried.
+
+The search is in choosing.py, the model that it ends in is in chosen.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from likely.errors import SettingError, shown
+from likely.models.dependence.one_dependence import OneDependence
+from likely.models.dependence.tree import TreeAugmented
+from likely.models.joint.discriminant import LinearDiscriminant
+from likely.models.joint.full import FullBayes
+from likely.models.linear.logistic import Logistic
+from likely.models.naive.baseline import Prior
+from likely.models.naive.naive import NaiveBayes
+from likely.models.neighbors.neighbors import Neighbors
+from likely.models.pool.hypotheses import learner_of, spec_of_member
+from likely.models.pool.tuned import TunedNaiveBayes
+from likely.models.ranges import checked
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from likely.models.model import Learner, Model, Search
+    from likely.models.pool.chosen import Chosen
+
+LEAST_ROWS = 100
+"""Fewer rows say too little of which learner is better: naive Bayes is then taken as it is."""
+MOST_ROWS = 200_000
+"""More rows, and naive Bayes learns where no learner is named: to choose takes some seconds for each 10,000 rows."""
+MOST_NEAR = 20_000
+"""Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
+MOST_WORK = 200_000_000
+"""Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
+MOST_LINKED = 150
+"""Attributes up to which those that depend on each other (TreeAugmented, OneDependence, FullBayes) are tried."""
+MOST_TUNED = 400
+"""Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
+part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
+RIDGE = 3.0
+"""Holds back the many columns of squares and bins."""
+STEPS = 0.05
+"""Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
+
+
+@dataclass(frozen=True)
+class Auto:
+    """P(class | row) = sum over members h of w_h P(class | row, h)**t_h, each normalised.
+
+    Candidates are learned from all parts of the rows but one, and score the rows of that part, so that every row is
+    scored by candidates that have not seen it. A temperature t_h makes each as sure of itself as it may be; weights w_h
+    make the mixture's held-out log score the best (stacking), and are exactly 0 for what adds nothing. Prior has at
+    least the weight of one row, 1 / (rows + 1), so that no class is ruled out by a mixture. A single simple model is
+    kept where the mixture is not better than it by more than noise. What is kept then learns from all rows.
+
+    >>> Auto().parts
+    5
+    """
+
+    members: tuple[Any, ...] = ()
+    """Candidates; none: those that fit the columns and the number of rows."""
+    parts: int = 5
+    """Rows are dealt to so many parts, by seed and place in the table."""
+    noise: float = 1.0
+    """The mixture must score better than a single simple model by so many standard errors of the difference."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        given = self.members
+        listed = list(given) if isinstance(given, Sequence) and not isinstance(given, (str, Mapping)) else [given]
+        object.__setattr__(self, "members", tuple(spec_of_member(m) for m in listed))
+        for name, least, most in (("parts", 2, 1000), ("seed", -(2**63), 2**63)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+                within = "" if name == "seed" else f" from {least} to {most}"
+                raise SettingError(f"{name} is {shown(value)}. It must be a whole number{within}.")
+            object.__setattr__(self, name, int(value))
+        checked(self, "noise")
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Nothing beforehand: what candidates are made of is summed by parts, in a sweep of the search."""
+        return frozenset()
+
+    def candidates(self, summary: Summary) -> tuple[Learner, ...]:
+        """What is tried on these columns and rows."""
+        return tuple(map(learner_of, self.members)) or candidates(summary)
+
+    def learn(self, summary: Summary) -> Model | Search:
+        """Begin the search; with a single class there is nothing to choose."""
+        from likely.models.pool.choosing import begun
+
+        return begun(self, summary)
+
+    def restored(self, summary: Summary, found: Mapping[str, Any]) -> Chosen:
+        """The model as a file keeps it."""
+        from likely.models.pool.chosen import restored
+
+        return restored(self, summary, found)
+
+
+def usual(summary: Summary) -> Learner:
+    """What learns where no learner is named: Auto, unless there is nothing to choose, or too little to choose by, or so
+    much that choosing would take minutes.
+
+    Words speak through naive Bayes alone, which chooses how on held-out rows by itself.
+    """
+    others = [c for c in summary.schema.attributes if c.kind != "text"]
+    return Auto() if others and LEAST_ROWS <= summary.rows <= MOST_ROWS else NaiveBayes()
+
+
+def candidates(summary: Summary) -> tuple[Learner, ...]:
+    """The family as far as it fits: the simple ones first, as the first of equals is taken."""
+    schema, wordless = summary.schema, summary.without_text()
+    numbers = [c.name for c in schema.attributes if c.kind not in ("nominal", "text")]
+    nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
+    count, rows, classes = len(numbers) + len(nominal), summary.rows, len(summary.classes)
+    out: list[Any] = [Prior(), NaiveBayes()]
+    if numbers:
+        out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
+    if not count:
+        return tuple(out)
+    if (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
+        out.append(TunedNaiveBayes(parts=3))
+    linked = 2 <= count <= MOST_LINKED
+    if linked:
+        out.append(TreeAugmented())
+    tried = [Logistic(tolerance=STEPS)]
+    if numbers:
+        tried += [Logistic(numbers=how, ridge=RIDGE, tolerance=STEPS) for how in ("binned", "squares")]
+    for learner in tried:
+        if rows * learner.design(wordless).size * classes <= MOST_WORK:
+            out.append(learner)
+    if linked:
+        out.append(OneDependence())
+        if not nominal:
+            out += [LinearDiscriminant(), FullBayes(), FullBayes(shrinkage="auto")]
+        elif len(numbers) > 1:
+            out.append(NaiveBayes(blocks=(tuple(numbers),)))
+    if rows <= MOST_NEAR:
+        out += [Neighbors(k=k, pseudo_count=1.0) for k in (1, 3, 10, 30)]
+    return tuple(out)

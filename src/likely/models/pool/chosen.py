@@ -1,0 +1,233 @@
+"""What Auto ends in: members, each with a temperature, mixed by weights; and what was found on the way there.
+
+Knows no search. Its ledger is the weighted ledger of those members that are sums over attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SettingError
+from likely.models.model import Exhibit, Learner, Model, Terms, left_over
+from likely.models.naive.baseline import Prior
+from likely.models.naive.naive import NaiveBayes
+from likely.models.pool.auto import Auto
+from likely.models.pool.hypotheses import learner_of, spec_of_member, titles_of
+from likely.models.pool.mixture import Mixture, mixture_logs
+from likely.models.posterior import Matrix
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+REST = "(the rest)"
+"""The term of a mixture that is no attribute's: what members that are no sums say, and what averaging changes."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How the candidates did on held-out rows."""
+
+    candidates: tuple[dict[str, Any], ...]
+    """As plain values."""
+    weights: NDArray[np.float64]
+    temperatures: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    """Mean log probability of the class of a held-out row, in nats, once tempered."""
+    rows: int
+    """Held-out rows that were scored."""
+    mixture: float
+    """The score of the mixture with the best weights, whether it was kept or not."""
+    single: str = ""
+    """The sentence why a single model was kept; empty where a mixture was."""
+    hits: float = float("nan")
+    """Share of the held-out rows whose class what was kept holds most probable."""
+
+    @property
+    def kept(self) -> float:
+        """The score of what was kept."""
+        return float(self.scores[np.flatnonzero(self.weights)[0]]) if self.single and self.rows else self.mixture
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Chosen(Model):
+    """P(class | row) as a mixture of tempered members."""
+
+    learner: Auto
+    members: tuple[Model, ...]
+    """Those with weight."""
+    weights: NDArray[np.float64]
+    temperatures: NDArray[np.float64]
+    trial: Trial
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class | row). A member that calls the row impossible says nothing; the others share its weight."""
+        return self.scored(batch)[0]
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and the words of texts as the members that read any count them."""
+        words: dict[str, tuple[int, int]] = {}
+        return mixture_logs(self.members, self.weights, self.temperatures, batch, self.classes, words), words
+
+    def terms(self, batch: Batch) -> Terms:
+        """The terms of members that are sums, times their temperature, averaged by their weight; last, what is left:
+        of a single member, what normalises its scores."""
+        whole = self.log_joint(batch)
+        names = ["(constant)", *(c.name for c in self.schema.attributes)]
+        out = np.zeros((len(names) + 1, *whole.shape))
+        total, told = 0.0, len(self.members) == 1
+        for model, weight, temperature in zip(self.members, self.weights, self.temperatures, strict=True):
+            some = _own_terms(model, batch)
+            if some is None or model.classes != self.classes:
+                continue
+            total += float(weight)
+            told |= len(some) > 1  # Prior has a say in every mixture, and says nothing of attributes
+            for name, logs in some:
+                out[names.index(name) if name in names else 0] += weight * temperature * logs
+        if not total or not told:
+            raise SettingError("No member of this mixture is a sum over attributes, so neither is the mixture.")
+        out[:-1] /= total
+        out[-1] = left_over(out[:-1], whole)
+        return Terms((*names, REST), out.transpose(1, 0, 2))
+
+    @property
+    def ledger_of(self) -> str:
+        """The sentence that says whose terms these are."""
+        titles = titles_of([m.learner for m in self.members])
+        sums = [k for k, m in enumerate(self.members) if is_sum(m) and m.classes == self.classes]
+        if len(self.members) == 1:
+            return f"This is the ledger of {titles[0]}, its evidence multiplied by {self.temperatures[0]:.3g}."
+        weight = float(self.weights[sums].sum())
+        named = " and ".join(titles[k] for k in sorted(sums, key=lambda k: -self.weights[k])[:3])
+        more = f" and {len(sums) - 3} more" if len(sums) > 3 else ""
+        return (
+            f"This is the weighted ledger of the members of the mixture that are sums over attributes: {named}{more}, "
+            f"with {100 * weight:.3g} % of the weight. The rest is what the other members say, and what averaging "
+            "probabilities changes."
+        )
+
+    @property
+    def frozen(self) -> Learner:
+        """What was chosen, as settings that choose no more."""
+        if len(self.members) == 1 and self.temperatures[0] == 1.0:
+            return self.members[0].learner
+        members = tuple(m.learner for m in self.members)
+        return Mixture(members, tuple(self.weights.tolist()), temperatures=tuple(self.temperatures.tolist()))
+
+    @property
+    def describer(self) -> Model:
+        """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
+        order = np.argsort(-self.weights, kind="stable").tolist()
+        for member in [self.members[int(k)] for k in order]:
+            if member.generative and is_sum(member) and member.classes == self.classes and not is_prior(member):
+                return member
+        return NaiveBayes(text="multinomial").model(self.summary)
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """Every candidate with weight, temperature and score; and the members' own exhibits where one was kept."""
+        trial = self.trial
+        titles = titles_of([learner_of(c) for c in trial.candidates])
+        order = sorted(range(len(titles)), key=lambda k: (-trial.weights[k], -trial.scores[k], k))
+        rows = tuple(
+            (titles[k], float(trial.weights[k]), float(trial.temperatures[k]), float(trial.scores[k])) for k in order
+        )
+        header = ("candidate", "weight", "temperature", "held-out log score of a row")
+        tables = [Exhibit(f"Candidates on {trial.rows:,} held-out rows", header, rows)] if rows else []
+        return (*tables, *(self.members[0].exhibits() if len(self.members) == 1 else ()))
+
+    def found(self) -> dict[str, Any]:
+        """Everything: it took sweeps to find."""
+        trial = self.trial
+        return {
+            "kept": [spec_of_member(m.learner) for m in self.members],
+            "members": [m.found() for m in self.members],
+            "weights": self.weights,
+            "temperatures": self.temperatures,
+            "notes": list(self.notes),
+            "trial": {
+                "candidates": list(trial.candidates),
+                "weights": trial.weights,
+                "temperatures": trial.temperatures,
+                "scores": trial.scores,
+                "rows": trial.rows,
+                "mixture": trial.mixture,
+                "single": trial.single,
+                "hits": trial.hits,
+            },
+        }
+
+    def carried(self) -> dict[str, Any]:
+        """Weights and temperatures stay as they are when rows are learned or unlearned, where sums are all it takes."""
+        for member in self.members:
+            if member.found() and not member.carried():
+                title = titles_of([member.learner])[0]
+                raise SettingError(
+                    f"{title}, a member of this mixture, must see all rows again to learn. Fit it on all rows: "
+                    "likely fit. A model of sums alone (--learner NaiveBayes) can learn, unlearn and be merged."
+                )
+        return self.found()
+
+
+def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chosen:
+    """The model as a file keeps it."""
+    models: list[Any] = []
+    for spec, own in zip(found["kept"], found["members"], strict=True):
+        member: Any = learner_of(spec)
+        models.append(member.restored(summary, own) if own else member.learn(summary))
+    told = found["trial"]
+    trial = Trial(
+        tuple(dict(c) for c in told["candidates"]),
+        np.array(told["weights"], np.float64),
+        np.array(told["temperatures"], np.float64),
+        np.array(told["scores"], np.float64),
+        int(told["rows"]),
+        _score(told["mixture"]),
+        str(told["single"]),
+        _score(told["hits"]),
+    )
+    return Chosen(
+        learner=learner,
+        summary=summary,
+        members=tuple(models),
+        weights=np.array(found["weights"], np.float64),
+        temperatures=np.array(found["temperatures"], np.float64),
+        trial=trial,
+        notes=tuple(map(str, found["notes"])),
+        refuse_unseen=any(m.refuse_unseen for m in models),
+    )
+
+
+def _score(kept: object) -> float:
+    """A score as a file keeps it: what is no number has become none."""
+    return float("nan") if kept is None else float(kept)  # type: ignore[arg-type]
+
+
+def is_sum(model: Model) -> bool:
+    """Whether the scores of a model are a sum over attributes."""
+    return type(model).terms is not Model.terms
+
+
+def is_prior(model: Model) -> bool:
+    """Whether it knows the frequencies of classes, and nothing of attributes."""
+    return isinstance(model.learner, Prior)
+
+
+def _own_terms(model: Model, batch: Batch) -> list[tuple[str, NDArray[np.float64]]] | None:
+    """Terms by attribute; what a block says is shared equally by its attributes. None where there are none."""
+    if not is_sum(model):
+        return None
+    try:
+        terms = model.terms(batch)
+    except SettingError:
+        return None
+    blocks = {f.name: f.names for f in getattr(model, "factors", ()) if hasattr(f, "names")}
+    out = []
+    for k, name in enumerate(terms.names):
+        owners = blocks.get(name, (name,))
+        out += [(owner, terms.array[:, k] / len(owners)) for owner in owners]
+    return out

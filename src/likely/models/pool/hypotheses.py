@@ -1,0 +1,236 @@
+"""Hypotheses: learners with settings, and how much each is believed. Knows no rows; what mixtures have in common.
+
+A member is kept as plain values, {"name": "NaiveBayes", "pseudo_count": 1.0, …}, so that a file can hold it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from likely.errors import SettingError, nearest, shown
+from likely.models.model import Exhibit, Learner, Model, Search, learnable
+from likely.sums.summary import Summary
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TOLERANCE = 1e-9
+"""How far given weights may be from summing to one."""
+
+
+@dataclass(frozen=True)
+class Hypotheses(ABC):
+    """Settings that every mixture of hypotheses has: the members, and where P(h | data) comes from."""
+
+    members: tuple[Any, ...]
+    """Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}."""
+    weights: str | tuple[float, ...] | Mapping[str, float] = "evidence"
+    """'evidence': P(h | data) in proportion to P(h) P(data | h), where that has a closed form. 'held-out': weights that
+    give the mixture the best log score on rows that its members have not seen (stacking; these are not P(h | data), as
+    they say how useful a member is beside the others). Or a number for each member, or for each title."""
+    prior: tuple[float, ...] | None = None
+    """P(h) before the data, for 'evidence'; equal where none is given."""
+    temperatures: tuple[float, ...] | None = None
+    """What the log-odds of each member are multiplied with, where they are to be shrunk (below 1) or stretched."""
+    parts: int = 5
+    """For 'held-out': rows are dealt by their place in the table to this many parts; each is scored by members that
+    learned from the others."""
+
+    def __post_init__(self) -> None:
+        members = tuple(spec_of_member(m) for m in _listed(self.members))
+        if not members:
+            raise SettingError(f"{type(self).__name__} has no members. Name at least one learner.")
+        object.__setattr__(self, "members", members)
+        if isinstance(self.parts, bool) or not isinstance(self.parts, Integral) or not 2 <= int(self.parts) <= 1000:
+            raise SettingError(f"parts is {shown(self.parts)}. It must be a whole number from 2 to 1000.")
+        object.__setattr__(self, "parts", int(self.parts))
+        if isinstance(self.weights, str):
+            if self.weights not in ("evidence", "held-out"):
+                raise SettingError(
+                    f"weights is {shown(self.weights)}. Say 'evidence', 'held-out', or give a number for each member."
+                )
+        else:
+            given = self._by_title(self.weights) if isinstance(self.weights, Mapping) else self.weights
+            object.__setattr__(self, "weights", _distribution(given, len(members), "weights"))
+        if self.temperatures is not None:
+            object.__setattr__(self, "temperatures", _temperatures(self.temperatures, len(members)))
+        if self.prior is not None:
+            if self.weights != "evidence":
+                raise SettingError("A prior of hypotheses goes with weights='evidence' only.")
+            object.__setattr__(self, "prior", _distribution(self.prior, len(members), "prior"))
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The members as learners."""
+        return tuple(learner_of(m) for m in self.members)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """A name for each member: its learner and the settings that are not the usual ones; no two are the same."""
+        return titles_of(self.learners)
+
+    def _by_title(self, weights: Mapping[str, float]) -> list[float]:
+        titles = self.titles
+        for name in weights:
+            if name not in titles:
+                raise SettingError(f"There is a weight for {shown(name)}. {nearest(str(name), titles)}")
+        return [weights.get(title, 0.0) for title in titles]
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """All that any member needs."""
+        return frozenset().union(*(learner.needs(schema) for learner in self.learners))
+
+    def learn(self, summary: Summary) -> Model | Search:
+        """Let every member learn, and weigh them; a search, where members or weights need to see the rows again."""
+        from likely.models.pool.assembling import assembled
+
+        summary = learnable(summary)
+        return assembled(self, summary)
+
+    def restored(self, summary: Summary, found: Mapping[str, Any]) -> Model:
+        """The model as a search found it."""
+        models: list[Any] = []
+        for learner, own in zip(self.learners, found["members"], strict=True):
+            models.append(learner.restored(summary, own) if own else learner.learn(summary))  # type: ignore[attr-defined]
+        weight, figure = (np.array(found[name], np.float64) for name in ("weights", "figures"))
+        return self.made(summary, tuple(models), Beliefs(self.titles, weight, figure, True), tuple(found["notes"]))
+
+    @abstractmethod
+    def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Model:
+        """The model of these hypotheses, each as it was learned."""
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """How much each hypothesis is believed, and why."""
+
+    titles: tuple[str, ...]
+    weight: NDArray[np.float64]
+    """P(h | data), or stacking weights: they sum to one."""
+    figure: NDArray[np.float64]
+    """Of each hypothesis: log P(data | h), or its mean held-out log score; NaN where weights were given."""
+    searched: bool
+    """Whether rows were looked at again to find all this, so that the summary alone does not give it back."""
+
+    @property
+    def best(self) -> int:
+        """The hypothesis of the greatest weight; the first of equals."""
+        return int(self.weight.argmax())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Believing(Model):
+    """A model of several hypotheses."""
+
+    learner: Hypotheses
+    members: tuple[Model, ...]
+    beliefs: Beliefs
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The hypotheses and how much each is believed."""
+        weights, beliefs = self.learner.weights, self.beliefs
+        title, header = "Hypotheses, with weights as given", ["hypothesis", "weight"]
+        if weights == "evidence":
+            title, header = "Hypotheses", ["hypothesis", "P(h | data)", "log P(data | h)"]
+        elif weights == "held-out":
+            title = "Hypotheses, weighted for the best held-out log score of their mixture (stacking)"
+            header = ["hypothesis", "weight", "held-out log score of a row"]
+        columns = [beliefs.titles, beliefs.weight.tolist(), beliefs.figure.tolist()][: len(header)]
+        if self.learner.temperatures is not None:
+            header.append("temperature")
+            columns.append(self.learner.temperatures)
+        best = beliefs.titles[beliefs.best]
+        name = "MAP hypothesis" if weights != "held-out" else "greatest weight"
+        return (
+            Exhibit(title, tuple(header), tuple(zip(*columns, strict=True))),
+            Exhibit("The one hypothesis that is believed most", (name,), ((best,),)),
+        )
+
+    def found(self) -> dict[str, Any]:
+        """Weights and members, where searches found them."""
+        if not self.beliefs.searched:
+            return {}
+        return {
+            "weights": self.beliefs.weight,
+            "figures": self.beliefs.figure,
+            "members": [m.found() for m in self.members],
+            "notes": list(self.notes),
+        }
+
+
+def _listed(members: Any) -> list[Any]:
+    """The members one by one; a single learner or spec is one member."""
+    return list(members) if isinstance(members, Sequence) and not isinstance(members, str) else [members]
+
+
+def spec_of_member(member: Any) -> dict[str, Any]:
+    """A member as plain values, all its settings spelled out."""
+    from likely.models.learners import settings_of
+
+    learner = learner_of(member) if isinstance(member, (Mapping, str)) else member
+    if isinstance(learner, Hypotheses) or type(learner).__name__ == "Auto":
+        raise SettingError(f"{type(learner).__name__} cannot be a member of a mixture. Name its members instead.")
+    if isinstance(learner, type) or not isinstance(learner, Learner):
+        raise SettingError(f"{shown(member)} is no learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
+    return {"name": type(learner).__name__, **settings_of(learner)}
+
+
+def learner_of(spec: Mapping[str, Any] | str) -> Learner:
+    from likely.models.learners import learner_named
+
+    settings = {"name": spec} if isinstance(spec, str) else dict(spec)
+    if not isinstance(settings.get("name"), str):
+        raise SettingError('A member needs the name of its learner, such as {"name": "NaiveBayes"}.')
+    name = settings.pop("name")
+    return cast("Learner", learner_named(name, settings))
+
+
+def titles_of(learners: Sequence[Learner]) -> tuple[str, ...]:
+    """A name for each learner: what it is called and the settings that are not the usual ones; no two are the same."""
+    out: list[str] = []
+    seen: Counter[str] = Counter()
+    for learner in learners:
+        title = _title(learner)
+        seen[title] += 1
+        out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
+    return tuple(out)
+
+
+def _title(learner: Learner) -> str:
+    from likely.models.learners import changed_settings
+
+    changed = ", ".join(f"{name}={value!r}" for name, value in changed_settings(learner).items())
+    return type(learner).__name__ + (f"({changed})" if changed else "")
+
+
+def _temperatures(values: Sequence[float], size: int) -> tuple[float, ...]:
+    given = list(values)
+    if len(given) != size:
+        raise SettingError(f"temperatures has {len(given)} numbers, but there are {size} members. Give one for each.")
+    for value in given:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+            raise SettingError(f"temperatures holds {shown(value)}. They must be finite numbers above zero.")
+    return tuple(float(v) for v in given)
+
+
+def _distribution(values: Sequence[float], size: int, name: str) -> tuple[float, ...]:
+    """Numbers that are probabilities of the members."""
+    given = list(values)
+    if len(given) != size:
+        raise SettingError(f"{name} has {len(given)} numbers, but there are {size} members. Give one for each.")
+    for value in given:
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+            raise SettingError(f"{name} holds {shown(value)}. Probabilities of hypotheses lie between 0 and 1.")
+    total = math.fsum(float(v) for v in given)
+    if abs(total - 1) > TOLERANCE:
+        raise SettingError(f"{name} sums to {total:.10g}, not to 1. Mend the numbers.")
+    return tuple(float(v) for v in given)

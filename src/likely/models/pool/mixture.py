@@ -1,0 +1,159 @@
+"""Mixtures of hypotheses: Mixture asks all of them, each by how much it is believed; Gibbs asks one, drawn by lot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.model import Model
+from likely.models.pool.assembling import log_posterior
+from likely.models.pool.hashing import shares
+from likely.models.pool.hypotheses import Beliefs, Believing, Hypotheses
+from likely.models.pool.tempering import tempered
+from likely.models.posterior import Matrix, Posterior
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Mixture(Hypotheses):
+    """The Bayes-optimal classifier: P(class | row) = sum over h of P(class | row, h) P(h | data).
+
+    >>> from likely.models.naive.naive import NaiveBayes
+    >>> Mixture((NaiveBayes(), NaiveBayes(pseudo_count=0.5)), weights=(0.25, 0.75)).titles
+    ('NaiveBayes', 'NaiveBayes(pseudo_count=0.5)')
+    """
+
+    def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Mixed:
+        """The model that asks all members."""
+        refuse = any(m.refuse_unseen for m in models)
+        return Mixed(learner=self, summary=summary, members=models, beliefs=beliefs, notes=notes, refuse_unseen=refuse)
+
+
+@dataclass(frozen=True)
+class Gibbs(Hypotheses):
+    """For each row one hypothesis, drawn by its P(h | data), answers alone.
+
+    Its expected error is at most twice that of `Mixture`, where the weights are right. The lot depends on the seed and
+    on the number of the row in its table: not on batches, threads or time.
+
+    >>> from likely.models.naive.naive import NaiveBayes
+    >>> Gibbs((NaiveBayes(),), weights=(1.0,), seed=7).seed
+    7
+    """
+
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral):
+            raise SettingError(f"seed is {shown(self.seed)}. It must be a whole number.")
+        object.__setattr__(self, "seed", int(self.seed))
+
+    def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Drawn:
+        """The model that asks one member for each row."""
+        refuse = any(m.refuse_unseen for m in models)
+        return Drawn(learner=self, summary=summary, members=models, beliefs=beliefs, notes=notes, refuse_unseen=refuse)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row for which the hypothesis that is believed most says another class than all of them together."""
+
+    row: int
+    """Its place in the table, from 0."""
+    by_map: str
+    by_all: str
+    probability: float
+    """Of the class that all say."""
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """How many of the rows are disagreed about, and the first of them."""
+
+    rows: int
+    count: int
+    examples: tuple[Disagreement, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Mixed(Believing):
+    """All hypotheses, each by its weight."""
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class | row). A hypothesis that calls the row impossible says nothing; the others share its weight."""
+        return mixture_logs(self.members, self.beliefs.weight, self.learner.temperatures, batch, self.classes)
+
+    def disagreements(self, data: object, examples: int = 10) -> Disagreements:
+        """Where the hypothesis believed most (MAP) and the Bayes-optimal answer are not the same class."""
+        rows = count = 0
+        found: list[Disagreement] = []
+        names = self.classes
+        for batch in self.batches(data):
+            both = Posterior.of(names, self.log_joint(batch))
+            alone = Posterior.of(names, log_posterior(self.members[self.beliefs.best], batch, names))
+            apart = np.flatnonzero((both.codes != alone.codes) & (both.codes >= 0) & (alone.codes >= 0))
+            rows, count = rows + batch.rows, count + len(apart)
+            for i in apart[: max(examples - len(found), 0)].tolist():
+                mine, theirs = alone.codes[i], both.codes[i]
+                chance = float(both.matrix[i, theirs])
+                found.append(Disagreement(batch.start + i, names[mine], names[theirs], chance))
+        return Disagreements(rows, count, tuple(found))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Drawn(Believing):
+    """One hypothesis for each row."""
+
+    learner: Gibbs
+
+    def drawn(self, batch: Batch) -> NDArray[np.intp]:
+        """The number of the hypothesis that answers for each row."""
+        ends = np.cumsum(self.beliefs.weight)
+        last = int(np.flatnonzero(self.beliefs.weight)[-1])  # rounding must not draw what nobody believes
+        return np.minimum(np.searchsorted(ends, shares(self.learner.seed, batch.start, batch.rows), "right"), last)
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class | row) of the hypothesis that was drawn."""
+        out = np.full((batch.rows, len(self.classes)), -np.inf)
+        lot = self.drawn(batch)
+        for h, model in enumerate(self.members):
+            rows = np.flatnonzero(lot == h)
+            if len(rows):
+                given = self.learner.temperatures
+                logs = log_posterior(model, batch.take(rows), self.classes)
+                out[rows] = logs if given is None else tempered(logs, given[h])
+        return out
+
+
+def mixture_logs(
+    members: Sequence[Model],
+    weights: Sequence[float] | NDArray[np.float64],
+    temperatures: Sequence[float] | NDArray[np.float64] | None,
+    batch: Batch,
+    classes: tuple[str, ...],
+    words: dict[str, tuple[int, int]] | None = None,
+) -> Matrix:
+    """log of the sum over members of weight * P(class | row)**temperature, normalised for each of them.
+
+    What members say of the words of texts, known or not, is put into `words`.
+    """
+    out = np.full((batch.rows, len(classes)), -np.inf)
+    for h, (model, weight) in enumerate(zip(members, weights, strict=True)):
+        if weight > 0:
+            joint, told = model.scored(batch)
+            if words is not None:
+                words |= told
+            logs = log_posterior(model, batch, classes, joint)
+            logs = logs if temperatures is None else tempered(logs, float(temperatures[h]))
+            np.logaddexp(out, np.log(weight) + logs, out=out)
+    return out

@@ -1,0 +1,1 @@
+"""What the words of a text column say of the class, and how that is chosen on held-out rows."""

@@ -1,0 +1,193 @@
+"""The text factor: what the words of one column say of the class. Knows one column; no prior, no other factor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.errors import shown
+from likely.models.model import Exhibit
+from likely.models.text.scores import WordScores
+from likely.models.text.settings import DAMPED, Text
+from likely.models.text.sums import WordSums, all_weights
+from likely.sums.words.words import Words
+from likely.table.batch import Texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+ABSENT = "(words that are not there)"
+"""What the absent words of a text say together."""
+MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class TextFactor:
+    """A text's score of a class: scale / (root of its known words) * (base + sum of f(times) * weight of each word).
+
+    An empty text is missing, and says nothing. Words that the factor does not know are passed over.
+    """
+
+    name: str
+    settings: Text
+    """Nothing in them is left to choose."""
+    scores: WordScores
+    base: Floats
+    """What every text has before its words: for 'bernoulli' that it has none of them."""
+    sums: WordSums
+    kept: NDArray[np.bool_]
+    """Which words of the sums the factor knows."""
+
+    def add(self, cells: Texts, out: Floats) -> tuple[int, int]:
+        """Add the score of each text to each row of `out`; how many words there were, and how many are unknown."""
+        found = self.scores.score(cells)
+        score = found.scores
+        score += self.base
+        score *= self._factor(found.words - found.unknown)[:, None]
+        score[cells.starts == cells.ends] = 0.0
+        out += score
+        return int(found.words.sum()), int(found.unknown.sum())
+
+    def _factor(self, known: NDArray[np.int64]) -> Floats:
+        """What the sum over the words is multiplied by, for texts of so many known words."""
+        scale = self.settings.scale
+        assert scale != "auto"
+        out = np.full(len(known), 1.0 if scale == "none" else scale)
+        return out / np.sqrt(np.maximum(known, 1)) if self.settings.length else out
+
+    def parts(self, cells: Texts) -> tuple[list[str], Floats]:
+        """The known words of the first text, in the order in which it has them, and the share of each in its score."""
+        words = [(word, k, times) for word, k, times in self.scores.words(cells.text(0)) if k >= 0]
+        factor = float(self._factor(np.array([sum(times for _, _, times in words)], np.int64))[0])
+        damped = DAMPED[self.settings.damping if self.settings.model != "bernoulli" else "binary"]
+        names, logs = [word for word, _, _ in words], np.zeros((len(words), len(self.base)))
+        for j, (_, k, times) in enumerate(words):
+            logs[j] = factor * float(damped(np.array([float(times)]))[0]) * self.scores.weights[k]
+        if self.settings.model == "bernoulli" and cells.ends[0] > cells.starts[0]:
+            names.append(ABSENT)
+            logs = np.concatenate([logs, factor * self.base[None]])
+        return names, logs
+
+    def log_orders(self, cells: Texts) -> Floats:
+        """log of the number of orders in which each text's known words can stand: the multinomial coefficient.
+
+        The same for all classes, so it is no part of the score; it is part of the probability of a text's counts.
+        """
+        if self.settings.model != "multinomial":
+            return np.zeros(len(cells))
+        found = self._repeats.score(cells)
+        known = found.words - found.unknown
+        return _log_factorial(known.astype(np.float64)) - found.scores[:, 0]
+
+    @cached_property
+    def _repeats(self) -> WordScores:
+        ones = np.ones((len(self.scores.vocabulary), 1))
+        return WordScores(self.scores.vocabulary, ones, self.scores.tokens, _log_factorial)
+
+    # -- for people -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def having(self) -> Floats:
+        """What the texts of each class weigh that have each known word."""
+        return self.sums.having[self.kept]
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """What one occurrence of each known word adds to a class against the mean of the others, in nats.
+
+        (words, classes), before length and scale; words that are absent are taken to be so as in 'bernoulli'.
+        """
+        table = self.scores.weights
+        classes = table.shape[1]
+        if classes == 1:
+            return np.zeros_like(table)
+        with np.errstate(invalid="ignore"):
+            out = table - (table.sum(1, keepdims=True) - table) / (classes - 1)
+        return np.where(np.isnan(out), 0.0, out)
+
+    def strongest(self, group: int, most: int = MOST_SHOWN) -> list[int]:
+        """The known words that speak most for class number `group`: by evidence times how often texts have them."""
+        texts = self.sums.texts[group]
+        if not texts:
+            return []
+        pull = self.evidence[:, group] * (self.having[:, group] / texts)
+        order = np.argsort(-pull, kind="stable")[:most]
+        return [int(k) for k in order if pull[k] > 0]
+
+    def only_in(self, group: int, most: int = MOST_SHOWN) -> list[int]:
+        """Words that no other class has, those of most texts first."""
+        own = self.having[:, group]
+        alone = np.where(self.having.sum(1) == own, own, 0.0)
+        order = np.argsort(-alone, kind="stable")[:most]
+        return [int(k) for k in order if alone[k] > 0]
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """The strongest words for each class, and words that only one class has."""
+        words = self.scores.vocabulary
+        strong, alone = [], []
+        total = self.having.sum(1)
+        scale = self.settings.scale
+        for group, name in enumerate(classes):
+            for k in self.strongest(group):
+                bits = float(self.evidence[k, group]) * (scale if isinstance(scale, float) else 1.0) / math.log(2)
+                own = float(self.having[k, group])
+                strong.append((name, words[k], bits, own, float(total[k]) - own))
+            alone += [(name, words[k], float(self.having[k, group])) for k in self.only_in(group)]
+        told = " (divided by the root of the number of known words)" if self.settings.length else ""
+        out = [
+            Exhibit(
+                f"Words of {shown(self.name, 30)} that speak most for each class",
+                ("class", "word", f"bits{told}", "texts of the class", "other texts"),
+                tuple(strong),
+            )
+        ]
+        if alone and len(classes) > 1:
+            title = f"Words of {shown(self.name, 30)} that one class alone has"
+            out.append(Exhibit(title, ("class", "word", "texts"), tuple(alone)))
+        return tuple(out)
+
+
+def text_factor(name: str, words: Words, settings: Text, classes: int) -> TextFactor | None:
+    """The factor of a text column under settled settings; None where no word is known."""
+    sums = WordSums(words, classes)
+    kept, found = all_weights(sums, settings)
+    if not kept.any():
+        return None
+    vocabulary = sums.tally.vocabulary.taken(np.flatnonzero(kept))
+    damping = DAMPED["binary" if settings.model == "bernoulli" else settings.damping]
+    scores = WordScores(vocabulary, found.words, words.tokens, damping)
+    return TextFactor(name, settings, scores, found.base, sums, kept)
+
+
+def chosen_note(name: str, written: str) -> str:
+    """The sentence that tells of settings that were chosen."""
+    return f"{shown(name)}: {written}; chosen by the log score of rows held out."
+
+
+def told_of(name: str, said: Text, how: Text, factor: TextFactor | None, chosen: bool) -> list[str]:
+    """What a person should know of how a text column is learned from, as sentences."""
+    if factor is None:
+        return [f"{shown(name)} is left out: there is no word to learn from."]
+    if chosen:
+        return [chosen_note(name, how.written())]
+    out = []
+    if said.is_open:
+        out.append(f"{shown(name)}: {how.written()}; there are too few rows to choose anything by.")
+    if not how.is_likelihood and how.scale == "none":
+        out.append(f"Scores of {shown(name)} have no scale, so they are no probabilities. Say scale = 'auto'.")
+    return out
+
+
+def _log_factorial(count: Floats) -> Floats:
+    """log n! of whole numbers."""
+    upto = int(count.max()) if len(count) else 0
+    if upto < 1 << 20:
+        table = np.concatenate([np.zeros(1), np.cumsum(np.log(np.arange(1.0, upto + 1)))])
+        return table[count.astype(np.int64)]
+    return np.array([math.lgamma(n + 1) for n in count.tolist()])

@@ -1,0 +1,124 @@
+"""Scales: by how much several scores are multiplied so that classes of held-out rows get the greatest log probability.
+
+The log score is concave in the scales, so Newton's steps, halved where they go too far, find its one maximum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.machinery.jit import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LEAST = 1e-3
+"""A score that does harm is not turned round: it is nearly left out."""
+MOST_STEPS = 50
+CLOSE = 1e-7
+"""Gain of a step, in nats a row, below which another one is not worth it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Held-out rows: fixed log scores of classes, scores that are to be scaled, the true class, and the weight."""
+
+    offset: Floats
+    scores: Sequence[Floats]
+    truth: NDArray[np.intp]
+    weight: Floats
+
+    def look(self, scales: Floats) -> tuple[float, Floats, Floats]:
+        """The log score of all rows together, its slope in the scales, and its curvature."""
+        count, classes = len(scales), self.offset.shape[1]
+        value, slope, curve = np.zeros(1), np.zeros(count), np.zeros((count, count))
+        chance, mean = np.empty(classes), np.empty(count)
+        add_rows(self.offset, self._scores, self.truth, self.weight, scales, chance, mean, value, slope, curve)
+        return float(value[0]), slope, curve
+
+    @cached_property
+    def _scores(self) -> Floats:
+        return np.ascontiguousarray(self.scores, np.float64)
+
+
+@kernel("f8[][], f8[][][], i8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[][]")
+def add_rows(
+    offset: Any, scores: Any, truth: Any, weight: Any, scales: Any, chance: Any, mean: Any, value: Any, slope: Any,
+    curve: Any,
+) -> None:  # fmt: skip
+    """Add what each row says to the log score, its slope and its curvature. (In numpy it was most of the search.)"""
+    for i in range(truth.size):
+        top = -np.inf
+        for c in range(chance.size):
+            joint = offset[i, c]
+            for s in range(scales.size):
+                joint += scales[s] * scores[s, i, c]
+            chance[c] = joint
+            top = max(top, joint)
+        own = chance[truth[i]] - top
+        total = 0.0
+        for c in range(chance.size):
+            chance[c] = math.exp(chance[c] - top)
+            total += chance[c]
+        value[0] += weight[i] * (own - math.log(total))
+        for s in range(scales.size):
+            mean[s] = 0.0
+            for c in range(chance.size):
+                if chance[c] > 0:  # where it is 0 the score may be without bounds
+                    mean[s] += chance[c] / total * scores[s, i, c]
+            slope[s] += weight[i] * (scores[s, i, truth[i]] - mean[s])
+        for s in range(scales.size):
+            for t in range(scales.size):
+                both = 0.0
+                for c in range(chance.size):
+                    if chance[c] > 0:
+                        both += chance[c] / total * (scores[s, i, c] - mean[s]) * (scores[t, i, c] - mean[t])
+                curve[s, t] += weight[i] * both
+
+
+def best_scales(parts: Sequence[Rows], given: Floats | None) -> tuple[Floats, float]:
+    """The best scales (or those given), in four digits, and the log score of a row in the mean, in nats."""
+    weight = sum(float(p.weight.sum()) for p in parts)
+    if not weight:
+        return np.ones(len(parts[0].scores)) if given is None else given, -np.inf
+
+    def look(scales: Floats) -> tuple[float, Floats, Floats]:
+        found = [p.look(scales) for p in parts]
+        return (
+            sum(f[0] for f in found) / weight,
+            np.sum([f[1] for f in found], axis=0) / weight,
+            np.sum([f[2] for f in found], axis=0) / weight,
+        )
+
+    if given is not None:
+        return given, look(given)[0]
+    scales = np.full(len(parts[0].scores), LEAST)
+    value, slope, curve = look(scales)
+    for _ in range(MOST_STEPS):
+        held = (scales <= LEAST) & (slope <= 0)
+        if held.all():
+            break
+        free = np.flatnonzero(~held)
+        step = np.zeros(len(scales))
+        step[free] = np.linalg.lstsq(curve[np.ix_(free, free)], slope[free], rcond=None)[0]
+        share, before = 1.0, value
+        while True:
+            new = np.maximum(scales + share * step, LEAST)
+            found = look(new)
+            if found[0] > value or share < 1e-6:
+                break
+            share /= 2
+        if found[0] > value:
+            scales, (value, slope, curve) = new, found
+        if value - before < CLOSE:
+            break
+    scales = np.array([float(f"{s:.4g}") for s in scales.tolist()])
+    return scales, look(scales)[0]

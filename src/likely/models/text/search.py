@@ -1,0 +1,195 @@
+"""Settings of text chosen on rows held out: a part of the rows is kept, its sums are taken from the total, and every
+candidate is scored by the log probability that it gives to the classes of these rows. Changes nothing by threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.models.knowledge.known import known_classes
+from likely.models.model import Model, Search, learnable
+from likely.models.pool.assembling import among
+from likely.models.pool.hashing import mixed
+from likely.models.text.sums import WordSums
+from likely.models.text.trial import Column, Trial, chosen_text, copy_cells, joint_scales
+from likely.sums.summary import Summary
+from likely.sums.weights import weights
+from likely.sums.words.words import Words
+from likely.table.batch import Batch, Codes, Ints, Texts
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from likely.models.naive.naive import NaiveBayes
+
+MOST_ROWS = 5_000
+"""Rows that are held out at most (about: they are dealt by their place in the table)."""
+FEW_ROWS, SOME_ROWS = 1_000, 20_000
+FEW_SCORES = 1 << 23
+"""Where there are few rows, or some and so few words times classes, all are held out in turn, a fifth at a time."""
+LEAST_ROWS = 50
+"""Where there are fewer, nothing is chosen."""
+LONGEST = 1 << 20
+"""Texts of more bytes are not held out, so that what is kept stays small."""
+PARTS = 5
+
+
+def begun(learner: NaiveBayes, summary: Summary) -> Search | None:
+    """The search for the settings of text, where any are open and rows are enough to choose by."""
+    columns = [name for name, s in summary.columns.items() if isinstance(s, Words)]
+    some = [name for name in columns if learner.text_settings(name).is_open]
+    weighty = int((~summary.total.is_zero()).sum())
+    if not some or summary.rows < LEAST_ROWS or weighty < 2:
+        return None
+    return TextSearch(learner, summary, tuple(some))
+
+
+@dataclass(frozen=True)
+class TextSearch(Search):
+    """One sweep, to keep some rows."""
+
+    learner: NaiveBayes
+    summary: Summary
+    names: tuple[str, ...]
+    """The columns of which something is to be chosen."""
+
+    @cached_property
+    def in_turn(self) -> bool:
+        """Whether all rows are held out, a part at a time: a choice by few rows would be a matter of luck."""
+        if not FEW_ROWS <= self.summary.rows <= SOME_ROWS:
+            return self.summary.rows < FEW_ROWS
+        classes, words = len(self.summary.classes), 0.0
+        for name in self.names:
+            _, times, weight = WordSums(self.summary.columns[name], classes).lengths
+            words += float(times @ weight)
+        return words * classes <= FEW_SCORES
+
+    def blind(self) -> Model:
+        """The plain model, where there are sums alone."""
+        return self.learner.model(self.summary)
+
+    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
+        """The rows that are held out, with the part of each."""
+        if batch.target is not None:  # under our classes, whatever classes the reader knows
+            own = among(batch.target.labels.names, self.summary.classes)[batch.target.codes]
+            group = np.where(group < 0, np.int32(-1), own)
+            batch = replace(batch, target=Codes(group, Labels(self.summary.classes)))
+        hashed = mixed(0, batch.start, batch.rows)
+        counts = (group >= 0) & (weight > 0)
+        for name in self.names:
+            cells: Texts = batch.cells[name]
+            counts &= cells.ends - cells.starts <= LONGEST
+        if not self.in_turn:
+            share = min(1 / PARTS, MOST_ROWS / self.summary.rows)
+            counts &= hashed < np.uint64(int(share * 2**64))
+            part = np.zeros(batch.rows, np.int32)
+        else:
+            part = (hashed % np.uint64(PARTS)).astype(np.int32)
+        rows = np.flatnonzero(counts)
+        return (_Kept([(_copied(batch.take(rows)), part[rows])]),)
+
+    def step(self, sums: tuple[Any, ...]) -> Model:
+        """The settings that gave the held-out rows' classes the greatest log probability, and the model of all rows."""
+        trials = self._trials(sums[0].rows)
+        if not trials:
+            return self.blind()
+        chosen = {name: chosen_text(self.learner.text_settings(name), name, trials) for name in self.names}
+        chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
+        return self.learner.model(self.summary, chosen)
+
+    def _trials(self, kept: list[tuple[Batch, Ints]]) -> list[Trial]:
+        """For each part: what its rows say, and the sums of all other rows."""
+        batches, parts = [b for b, _ in kept], np.concatenate([p for _, p in kept])
+        words = {name: Words(0, self.summary.schema[name].tokens) for name in self.names}
+        weight = np.concatenate([np.ones(b.rows) if b.weight is None else b.weight for b in batches])
+        group = np.concatenate([np.zeros(b.rows, np.int32) if b.target is None else b.target.codes for b in batches])
+        start = 0
+        for batch in batches:
+            numbers = np.arange(start, start + batch.rows, dtype=np.int32)
+            start += batch.rows
+            for name, held in words.items():
+                held.make_room(start)
+                held.update(batch.cells[name], numbers, weights(batch.weight))
+        out = []
+        for p in np.unique(parts).tolist():
+            trial = self._trial(batches, parts == p, group, weight, words)
+            out += [] if trial is None else [trial]
+        return out
+
+    def _trial(
+        self,
+        batches: list[Batch],
+        mine: NDArray[np.bool_],
+        group: Ints,
+        weight: NDArray[np.float64],
+        words: Mapping[str, Words],
+    ) -> Trial | None:
+        whole, classes = self.summary, len(self.summary.classes)
+        if unused := set(whole.more) - self.learner.needs(whole.schema):  # what other learners asked for
+            whole = whole.without(unused)
+        held, some = Summary(self._plain(whole).schema), []
+        held.labels = Labels(whole.classes)
+        more = {name: whole.begun(name) for name in whole.more}
+        start = 0
+        for batch in batches:
+            rows = np.flatnonzero(mine[start : start + batch.rows])
+            start += batch.rows
+            some.append(batch.take(rows))
+            held.update(some[-1])
+            held.update_more(some[-1], more)
+        places = np.where(mine, group, -1).astype(np.intp)
+        by_class = {name: w.regrouped(places, classes) for name, w in words.items()}
+        held.more = more
+        rest = self._plain(whole) - held
+        if len(rest.classes) < 2:
+            return None
+        rest = learnable(rest, known_classes(self.learner.knowledge, rest.schema), text=True)
+        index = {name: k for k, name in enumerate(rest.classes)}
+        own = np.array([index.get(name, -1) for name in whole.classes], np.intp)
+        # Rows of a class that no other row has cannot be told by it: they are not scored.
+        truth = own[group[mine]]
+        base = self.learner.model(rest)
+        offset = np.concatenate([base.log_joint(b) for b in some])
+        number = np.cumsum(mine) - 1
+        columns = {}
+        for name, w in words.items():
+            others = (whole.columns[name] - by_class[name]).regrouped(own, len(rest.classes))
+            columns[name] = Column.of(others, w, np.where(mine, number, -1), int(mine.sum()))
+        return Trial(offset, truth, weight[mine], columns)
+
+    def _plain(self, summary: Summary) -> Summary:
+        """Without the columns that are tried, which are summed by document."""
+        kept = (replace(c, role="left out") if c.name in self.names else c for c in summary.schema.columns)
+        out = summary.with_schema(summary.schema.with_columns(kept))
+        out.more = dict(summary.more)
+        return out
+
+
+def _copied(batch: Batch) -> Batch:
+    """The same rows, whose texts have bytes of their own: the table's are not kept for the sake of a few."""
+    cells = {n: _own(c) if isinstance(c, Texts) else c for n, c in batch.cells.items()}
+    return replace(batch, cells=cells)
+
+
+def _own(cells: Texts) -> Texts:
+    ends = np.cumsum(cells.ends - cells.starts, dtype=np.int64)
+    starts = ends - (cells.ends - cells.starts)
+    data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    copy_cells(cells.data, cells.starts, cells.ends, starts, data)
+    return Texts(data, starts, ends)
+
+
+class _Kept:
+    """Rows that are kept, in the order of the table."""
+
+    def __init__(self, rows: list[tuple[Batch, Ints]]) -> None:
+        self.rows = rows
+
+    def __add__(self, other: _Kept) -> _Kept:
+        return _Kept(self.rows + other.rows)

@@ -1,0 +1,234 @@
+"""Trials of text settings: candidates one after the other, each scored on documents that its sums do not have.
+
+Knows sums, documents as counts of words, and the log score; nothing of files, batches or learners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.machinery.jit import kernel
+from likely.models.text.scales import Rows, best_scales
+from likely.models.text.settings import DAMPED, Text
+from likely.models.text.sums import WordSums, absent, weights
+from likely.sums.words.words import Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+FORMS: tuple[tuple[dict[str, Any], tuple[float, ...]], ...] = (
+    ({"damping": "none", "length": False, "telling": False}, (0.1, 1.0)),
+    ({"damping": "root", "length": True, "telling": False}, (0.03, 0.3)),
+    ({"damping": "root", "length": True, "telling": True}, (0.01, 0.1)),
+)
+"""Forms that every model is tried in, with pseudo-counts that may suit them."""
+REFINED: dict[str, tuple[Any, ...]] = {
+    "damping": ("root", "binary", "log", "none"),
+    "length": (True, False),
+    "telling": (True, False),
+    "pseudo_count": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+    "least_documents": (1, 2, 3),
+}
+"""What the best of them is then tried with, one setting after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One text column: the sums of all rows that are not held out, and the held-out documents as counts of words."""
+
+    sums: WordSums
+    some: NDArray[np.intp]
+    """The words of the sums that the documents have."""
+    document: NDArray[np.int32]
+    """Of each entry: the document, the word (a place in `some`), and how often it occurs there."""
+    word: NDArray[np.int32]
+    times: Floats
+    empty: NDArray[np.bool_]
+    """Documents that are missing."""
+
+    @classmethod
+    def of(cls, words: Words, documents: Words, number: NDArray[np.intp], count: int) -> Column:
+        """From the words of all other rows, and those of documents: number[g] is that of group g, or negative."""
+        sums, tally = WordSums(words, words.groups), documents.held()
+        joint, mine, theirs = sums.tally.vocabulary.merged(tally.vocabulary)
+        place = np.full(len(joint), -1, np.int64)
+        place[mine] = np.arange(len(mine))
+        own = place[theirs]
+        own = np.where(own >= 0, np.where(sums.is_word[own], own, -1), -1) if len(sums.is_word) else own
+        group = number[tally.group] if len(tally.keys) else np.empty(0, np.intp)
+        at = own[tally.word]
+        entries = np.flatnonzero((group >= 0) & (at >= 0))
+        some, word = np.unique(at[entries], return_inverse=True)
+        empty = np.ones(count, np.bool_)
+        has = np.flatnonzero((group >= 0) & (tally.size > 0))
+        empty[group[has]] = False
+        return cls(
+            sums,
+            some,
+            group[entries].astype(np.int32),
+            word.astype(np.int32),
+            tally.times[entries].astype(np.float64),
+            empty,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Rows that are held out: what all but the texts says of them, and their texts."""
+
+    offset: Floats
+    """Log scores of the classes without the texts that are tried, (rows, classes)."""
+    truth: NDArray[np.intp]
+    """The class of each row; negative where the other rows have no such class."""
+    weight: Floats
+    columns: Mapping[str, Column]
+
+    def rows(self, scores: Sequence[Floats], before: Floats | None = None) -> Rows:
+        """What scales are fitted to."""
+        offset = self.offset if before is None else self.offset + before
+        known = self.truth >= 0
+        known[known] &= np.isfinite(offset[known, self.truth[known]])
+        for score in scores:
+            known[known] &= np.isfinite(score[known, self.truth[known]])
+        return Rows(offset[known], [s[known] for s in scores], self.truth[known], self.weight[known])
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """What candidates share that differ in their pseudo-count and model alone."""
+
+    some: Floats
+    """The sums of the words that the documents have."""
+    totals: Floats
+    """The sums over all kept words, and how many these are."""
+    count: int
+    every: Floats | None
+    """All sums, where they are wanted."""
+    there: NDArray[np.bool_]
+    """Which words of the documents are kept."""
+
+
+class _Scorer:
+    """Scores of the documents of one column under candidates, of which those that follow each other share sums."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self._key: Any = None
+        self._made: _Made
+
+    def _sums(self, how: Text) -> _Made:
+        absent_count = how.model == "bernoulli"
+        key = (absent_count, how.damping, how.length, how.idf, how.least_documents, how.most_words)
+        if key != self._key:
+            column, kept = self.column, self.column.sums.kept(how)
+            table = column.sums.summed(how)
+            every = table[kept]
+            own = every if absent_count else None
+            self._made = _Made(table[column.some], every.sum(0), len(every), own, kept[column.some])
+            self._key = key
+        return self._made
+
+    def score(self, how: Text) -> Floats:
+        """The scores of all documents without a scale, (documents, classes)."""
+        column, sums, made = self.column, self.column.sums, self._sums(how)
+        found = weights(how, made.some, made.totals, made.count, sums.texts)
+        if how.idf:
+            found = found * sums.idf()[column.some][:, None]
+        found[~made.there] = 0.0
+        out = np.zeros((len(column.empty), sums.classes))
+        if made.every is not None:
+            out += absent(how, made.every, sums.texts)
+        damping = "binary" if how.model == "bernoulli" else how.damping
+        add_words(column.document, column.word, DAMPED[damping](column.times), np.ascontiguousarray(found), out)
+        if how.length:
+            times = column.times * made.there[column.word]
+            known = np.bincount(column.document, times, len(column.empty))
+            out /= np.sqrt(np.maximum(known, 1))[:, None]
+        out[column.empty] = 0.0
+        return out
+
+
+def chosen_text(said: Text, name: str, trials: Sequence[Trial]) -> Text:
+    """The best settings of one column among those that were not said, with the scale that is best for them."""
+    scorers = [_Scorer(trial.columns[name]) for trial in trials]
+    best: tuple[float, Text] | None = None
+    tried: set[Text] = set()
+
+    def attempt(how: Text | None) -> None:
+        nonlocal best
+        if how is None or how in tried:
+            return
+        tried.add(how)
+        rows = [trial.rows([scorer.score(how)]) for trial, scorer in zip(trials, scorers, strict=True)]
+        free = said.scale == "auto"
+        scale, value = best_scales(rows, None if free else np.array([_scale(how)]))
+        if best is None or value > best[0]:
+            best = value, replace(how, scale=float(scale[0]) if free else how.scale)
+
+    for how in _first(said, trials[0].offset.shape[1]):
+        attempt(how)
+    assert best is not None
+    for setting, values in REFINED.items():
+        if getattr(said, setting) == "auto":
+            lead = replace(best[1], scale=said.scale)
+            for value in values:
+                attempt(replace(lead, **{setting: "auto"}).candidate(**{setting: value}))  # type: ignore[arg-type]
+    return best[1]
+
+
+def _scale(how: Text) -> float:
+    return how.scale if isinstance(how.scale, float) else 1.0
+
+
+def _first(said: Text, classes: int) -> list[Text]:
+    """Every model, in every form that may suit it; those that share sums follow each other."""
+    # Of two classes each is all that the other is not: complement and contrast are multinomial with another scale.
+    models = ("multinomial", "complement", "contrast") if classes > 2 else ("multinomial",)
+    out = []
+    for form, counts in FORMS:
+        for model, count in product(models, counts):
+            out.append(said.candidate(model=model, pseudo_count=count, least_documents=1, **form))
+    for count in FORMS[0][1]:
+        out.append(said.candidate(model="bernoulli", pseudo_count=count, least_documents=1, **FORMS[0][0]))
+    return [how for how in out if how is not None]
+
+
+def joint_scales(said: Mapping[str, Text], chosen: Mapping[str, Text], trials: Sequence[Trial]) -> dict[str, Text]:
+    """The scales of several columns fitted together, since each was chosen without the others."""
+    names = [name for name in chosen if said[name].scale == "auto"]
+    if len(chosen) < 2 or not names:
+        return dict(chosen)
+    rows = []
+    for trial in trials:
+        scores = {name: _Scorer(trial.columns[name]).score(how) for name, how in chosen.items()}
+        fixed = [scores[n] * _scale(chosen[n]) for n in chosen if n not in names]
+        rows.append(trial.rows([scores[n] for n in names], np.sum(fixed, axis=0) if fixed else None))
+    scales, _ = best_scales(rows, None)
+    found = dict(chosen)
+    for name, scale in zip(names, scales.tolist(), strict=True):
+        found[name] = replace(found[name], scale=scale)
+    return found
+
+
+@kernel("i4[], i4[], f8[], f8[][], f8[][]")
+def add_words(document: Any, word: Any, value: Any, table: Any, out: Any) -> None:
+    """out[document] += value * table[word], for every entry."""
+    for e in range(document.size):
+        i, k, f = document[e], word[e], value[e]
+        for c in range(table.shape[1]):
+            out[i, c] += f * table[k, c]
+
+
+@kernel("u1[], i8[], i8[], i8[], u1[]")
+def copy_cells(data: Any, starts: Any, ends: Any, places: Any, out: Any) -> None:
+    """The bytes of each cell, to where it begins in `out`."""
+    for i in range(starts.size):
+        for k in range(ends[i] - starts[i]):
+            out[places[i] + k] = data[starts[i] + k]

@@ -1,0 +1,75 @@
+"""`export`: a model in another language, as text or bytes, to a file or not. Knows the list of languages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from likely.errors import SettingError, nearest, shown
+from likely.models.model import Model
+from likely.portable.describing import portable
+from likely.portable.writing import text_of
+from likely.sums import state
+
+Language = Literal["sql", "onnx", "pmml", "json", "form", "python"]
+
+
+def export(
+    model: Model,
+    to: Language,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    dialect: str | None = None,
+    table: str | None = None,
+    keep: Sequence[str] = (),
+) -> str | bytes:
+    """The model as SQL, ONNX, PMML, JSON of probabilities, the portable form in JSON, or a Python file.
+
+    Of SQL: `dialect` says for which database, `table` which rows to score, `keep` which columns to give back. The
+    result is text, or bytes for ONNX; it is also written to `path`, where one is given.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
+    >>> import json
+    >>> json.loads(export(model, "json"))["prior"]
+    {'n': 0.25, 'y': 0.75}
+    """
+    if to not in get_args(Language):
+        raise SettingError(f"There is no export to {shown(to)}. {nearest(str(to), get_args(Language))}")
+    if to != "sql" and (dialect is not None or table is not None or keep):
+        said = "dialect" if dialect is not None else "table" if table is not None else "keep"
+        raise SettingError(f"{said} is of SQL, and this is {to}. Leave it out.")
+    out = _written(model, to, dialect, table, keep)
+    if path is not None:
+        state.write(path, out.encode() if isinstance(out, str) else out)
+    return out
+
+
+def _written(model: Model, to: Language, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
+    form = portable(model)
+    if form.target is None and to not in ("form", "python"):
+        raise SettingError(
+            "This model is a density: it has no classes to name. Export it to python or form, or fit it with a target."
+        )
+    if to == "sql":
+        from likely.portable.languages.sql import to_sql
+
+        return to_sql(form, "rows" if table is None else table, dialect, keep)
+    if to == "onnx":
+        from likely.portable.languages.onnx import to_onnx
+
+        return to_onnx(form)
+    if to == "pmml":
+        from likely.portable.languages.pmml import to_pmml
+
+        return to_pmml(form)
+    if to == "json":
+        from likely.portable.languages.probabilities import to_json
+
+        return to_json(form)
+    if to == "python":
+        from likely.portable.languages.python import to_python
+
+        return to_python(form)
+    return text_of(form) + "\n"

@@ -1,0 +1,276 @@
+"""A model as a graph of ONNX: one input for each attribute, the class and the probability of each class as outputs.
+
+Everything is computed in doubles, as the model does. Knows no model, only its portable form.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.portable import forms
+from likely.portable.forms import Attribute, Portable
+from likely.portable.languages.flattening import Flat, flat
+from likely.portable.languages.graphs import Graph
+from likely.portable.languages.patterns import patterns
+from likely.portable.reading import cell_of
+
+ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.KernelTerm, forms.SlopeTerm, forms.CurveTerm,
+        forms.PresenceTerm, forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
+MOST = float(np.finfo(np.float64).max)
+OUTPUTS = ("prediction", "probabilities")
+
+
+def to_onnx(portable: Portable) -> bytes:
+    """The bytes of the model."""
+    for attribute in portable.attributes:
+        if attribute.name in OUTPUTS or not attribute.name or attribute.name.startswith("__"):
+            raise SettingError(
+                f"An input of ONNX cannot be called {shown(attribute.name)} here. Rename the column before you fit."
+            )
+    return _Written(portable).bytes()
+
+
+class _Written:
+    def __init__(self, portable: Portable) -> None:
+        self.form, self.graph = portable, Graph()
+        self.flat: Flat = flat(portable, "ONNX", ABLE)
+        self.size = len(portable.classes)
+        self.codes: dict[str, str] = {}
+        self.numbers: dict[str, tuple[str, str]] = {}
+        """For each number: the value, 0 where it is missing, and whether it is there; both (rows, 1)."""
+
+    def bytes(self) -> bytes:
+        graph = self.graph
+        for attribute in self.form.attributes:
+            self._read(attribute)
+        if not self.form.attributes:
+            raise SettingError("The model has no attributes, and a graph of ONNX needs an input. Use SQL or JSON.")
+        first = self.form.attributes[0].name
+        # Every row begins with the constant: as many rows as the first input has.
+        rows = graph.op("Shape", first, start=0, end=1)
+        shape = graph.op("Concat", rows, graph.constant([self.size], np.int64), axis=0)
+        total = graph.op("Expand", graph.constant([list(self.flat.constant)]), shape)
+        for weight, term in self.flat.terms:
+            own = self._term(term)
+            if weight != 1:
+                own = graph.op("Mul", own, graph.constant(weight))
+            total = graph.op("Add", total, own)
+        chances = self._clipped(total) if self.flat.clipped else self._softmax(total)
+        some = graph.op("Greater", self._over(chances, "ReduceMax", False), graph.constant(0.0))
+        best = graph.op("ArgMax", chances, axis=1, keepdims=0)
+        place = graph.op("Where", some, best, graph.constant(self.size, np.int64))
+        label = graph.op("Gather", graph.constant([*self.form.classes, ""], str), place)
+        graph.output("prediction", label, True, ["rows"])
+        graph.output("probabilities", chances, False, ["rows", self.size])
+        return graph.written(
+            {"classes": json.dumps(self.form.classes), "target": self.form.target or "", "learner": self.form.learner}
+        )
+
+    # -- cells ----------------------------------------------------------------------------------------------------
+
+    def _read(self, attribute: Attribute) -> None:
+        graph, name = self.graph, attribute.name
+        if attribute.kind == "level" and not attribute.numeric:
+            known, tokens = list(attribute.levels), [t for t in dict.fromkeys(("", *self.form.missing))]
+            keys = [*known, *(t for t in tokens if t not in known)]
+            values = [*range(len(known)), *[len(known) + 1] * (len(keys) - len(known))]
+            text = graph.input(name, True)
+            self.codes[name] = graph.op(
+                "LabelEncoder", text, domain="ai.onnx.ml", keys_strings=[k.encode() for k in keys],
+                values_int64s=values, default_int64=len(known),
+            )  # fmt: skip
+            return
+        x = graph.input(name, False)
+        there = graph.op(
+            "And",
+            graph.op("GreaterOrEqual", x, graph.constant(-MOST)),
+            graph.op("LessOrEqual", x, graph.constant(MOST)),
+        )
+        for token in self.form.missing:
+            gone = cell_of(Attribute("", "number"), token, ())
+            assert isinstance(gone, float)
+            if math.isfinite(gone):
+                there = graph.op("And", there, graph.op("Not", graph.op("Equal", x, graph.constant(gone))))
+        value = graph.op("Where", there, x, graph.constant(0.0))
+        self.numbers[name] = value, there
+        if attribute.kind == "level":
+            self.codes[name] = self._numeric_code(attribute, value, there)
+
+    def _numeric_code(self, attribute: Attribute, value: str, there: str) -> str:
+        """The place of a level that is a number; one more where it is not known, two more where it is missing."""
+        graph, size = self.graph, len(attribute.levels)
+        levels = [cell_of(Attribute("", "number"), level, ()) for level in attribute.levels]
+        if levels:
+            same = graph.op("Cast", graph.op("Equal", value, graph.constant([levels])), to=7)
+            found = graph.op("ArgMax", same, axis=1, keepdims=1)
+            known = graph.op("Equal", self._over(same, "ReduceMax", True), graph.constant(1, np.int64))
+            code = graph.op("Where", known, found, graph.constant(size, np.int64))
+        else:
+            code = graph.constant(size, np.int64)
+        return graph.op("Where", there, code, graph.constant(size + 1, np.int64))
+
+    def _over(self, value: str, operator: str, keep: bool) -> str:
+        return self.graph.op(operator, value, self.graph.constant([1], np.int64), keepdims=int(keep))
+
+    # -- terms, each (rows, classes) ------------------------------------------------------------------------------
+
+    def _term(self, term: forms.Term) -> str:
+        graph = self.graph
+        match term:
+            case forms.LevelTerm(name, scores, unseen, missing):
+                table = graph.constant([*scores, unseen, missing])
+                return graph.op("Gather", table, self._flat_codes(name), axis=0)
+            case forms.PresenceTerm(_, attribute, known, missing):
+                return self._where(attribute, graph.constant([known]), missing)
+            case forms.BinTerm(name, starts, scores, missing):
+                own = graph.op("Gather", graph.constant(scores), self._bin(name, starts), axis=0)
+                return self._where(name, own, missing)
+            case forms.NormalTerm(name, mean, _, rate, peak, missing):
+                x = self.numbers[name][0]
+                off = graph.op("Mul", graph.op("Sub", x, graph.constant([mean])), graph.constant([rate]))
+                own = graph.op("Sub", graph.constant([peak]), graph.op("Mul", off, off))
+                return self._where(name, own, missing)
+            case forms.KernelTerm():
+                parts = [self._kernel(term, c) for c in range(self.size)]
+                return self._where(term.name, graph.op("Concat", *parts, axis=1), term.missing)
+            case forms.SlopeTerm(name, unit, weights, missing):
+                return self._where(name, graph.op("Mul", self._unit(unit), graph.constant([weights])), missing)
+            case forms.CurveTerm():
+                slopes = graph.constant([term.weights[-1]])
+                for unit, weights in zip(term.units, term.weights, strict=False):
+                    slopes = graph.op("Add", slopes, graph.op("Mul", self._unit(unit), graph.constant([weights])))
+                return self._where(term.name, graph.op("Mul", self._unit(term.units[term.at]), slopes), term.missing)
+            case forms.TableTerm():
+                return self._joint(term)
+            case forms.CovarianceTerm():
+                return self._normals(term)
+        raise AssertionError(term)
+
+    def _where(self, name: str, known: str, missing: forms.Scores) -> str:
+        return self.graph.op("Where", self.numbers[name][1], known, self.graph.constant([missing]))
+
+    def _flat_codes(self, name: str) -> str:
+        return self.graph.op("Squeeze", self.codes[name], self.graph.constant([1], np.int64))
+
+    def _bin(self, name: str, starts: tuple[float, ...]) -> str:
+        """How many starts are at most x, (rows,)."""
+        graph = self.graph
+        if not starts:
+            zeros = graph.op("Cast", self.numbers[name][1], to=7)
+            return graph.op(
+                "Squeeze", graph.op("Mul", zeros, graph.constant(0, np.int64)), graph.constant([1], np.int64)
+            )
+        passed = graph.op("Cast", graph.op("GreaterOrEqual", self.numbers[name][0], graph.constant([starts])), to=7)
+        return self._over(passed, "ReduceSum", False)
+
+    def _kernel(self, term: forms.KernelTerm, c: int) -> str:
+        """log of the sum of weight * exp(-((x - centre) * rate)**2), relative to the nearest centre, (rows, 1)."""
+        graph = self.graph
+        some = [(x, w) for x, w in zip(term.centres, term.weights[c], strict=True) if w > 0]
+        off = graph.op("Sub", self.numbers[term.name][0], graph.constant([[x for x, _ in some]]))
+        off = graph.op("Mul", graph.op("Abs", off), graph.constant(term.rate[c]))
+        near = self._over(off, "ReduceMin", True)
+        # Where all are infinitely far there is no nearest one: those rows are set aside before anything is subtracted.
+        lost = graph.op("Greater", near, graph.constant(math.sqrt(MOST)))
+        near = graph.op("Where", lost, graph.constant(0.0), near)
+        off = graph.op("Where", lost, graph.constant(0.0), off)
+        apart = graph.op("Mul", graph.op("Sub", off, near), graph.op("Add", off, near))
+        each = graph.op("Mul", graph.op("Exp", graph.op("Neg", apart)), graph.constant([[w for _, w in some]]))
+        log = graph.op("Log", self._over(each, "ReduceSum", True))
+        log = graph.op("Sub", log, graph.op("Mul", near, near))
+        log = graph.op("Add", log, graph.constant(term.peak[c]))
+        return graph.op("Where", lost, graph.constant(-math.inf), log)
+
+    def _unit(self, unit: forms.Unit) -> str:
+        """A number in standard units; 0 where it is missing, (rows, 1)."""
+        graph, (x, there) = self.graph, self.numbers[unit.attribute]
+        half = -unit.shift // 2
+        for power in (half, -unit.shift - half) if unit.shift else ():
+            x = graph.op("Mul", x, graph.constant(math.ldexp(1.0, power)))
+        x = graph.op("Sub", graph.op("Sub", x, graph.constant(unit.center)), graph.constant(unit.rest))
+        x = graph.op("Div", x, graph.constant(unit.spread))
+        x = graph.op("Max", graph.op("Min", x, graph.constant(unit.farthest)), graph.constant(-unit.farthest))
+        return graph.op("Where", there, x, graph.constant(0.0))
+
+    def _joint(self, term: forms.TableTerm) -> str:
+        graph, minus = self.graph, self.graph.constant(-1, np.int64)
+        if term.extra and term.log_extra + sum(math.log(a.size) for a in term.axes) > 700:
+            raise SettingError(f"The joint table of {shown(term.name, 60)} has more cells than ONNX can count.")
+        fits, nothing, free = None, None, graph.constant(float(term.extra))
+        for k, axis in enumerate(term.axes):
+            code = self._axis(axis)
+            gone = graph.op("Equal", code, minus)
+            own = graph.op("Equal", code, graph.constant([[cell[k] for cell in term.cells]], np.int64))
+            own = graph.op("Or", own, gone)
+            fits = own if fits is None else graph.op("And", fits, own)
+            nothing = gone if nothing is None else graph.op("And", nothing, gone)
+            free = graph.op("Mul", free, graph.op("Where", gone, graph.constant(float(axis.size)), graph.constant(1.0)))
+        assert fits is not None and nothing is not None
+        counts = graph.op("MatMul", graph.op("Cast", fits, to=11), graph.constant(term.counts))
+        log = graph.op("Log", graph.op("Add", counts, free))
+        log = graph.op("Sub", log, graph.constant([term.log_total]))
+        return graph.op("Where", nothing, graph.constant(0.0), log)
+
+    def _normals(self, term: forms.CovarianceTerm) -> str:
+        """All patterns of gaps are worked out, and the row's own is picked."""
+        graph, found, size = self.graph, patterns(term, "ONNX"), len(term.attributes)
+        there = graph.op("Concat", *(self.numbers[name][1] for name in term.attributes), axis=1)
+        bits = graph.op("Mul", graph.op("Cast", there, to=7), graph.constant([[1 << k for k in range(size)]], np.int64))
+        own = self._over(bits, "ReduceSum", True)
+        x = graph.op("Concat", *(self.numbers[name][0] for name in term.attributes), axis=1)
+        parts = []
+        for c in range(self.size):
+            off = graph.op("Sub", x, graph.constant([term.mean[c]]))
+            off = graph.op("Mul", off, graph.constant([[1 / d for d in term.deviation[c]]]))
+            off = graph.op("Where", there, off, graph.constant(0.0))
+            weights = np.concatenate([np.array(p.weights[c]) for p in found], axis=1)
+            apart = graph.op("MatMul", off, graph.constant(weights))
+            apart = graph.op("Reshape", apart, graph.constant([-1, len(found), size], np.int64))
+            square = graph.op("ReduceSum", graph.op("Mul", apart, apart), graph.constant([2], np.int64), keepdims=0)
+            score = graph.op(
+                "Sub", graph.constant([[p.peak[c] for p in found]]), graph.op("Mul", square, graph.constant(0.5))
+            )
+            # Whatever is no number is impossible: NaN is not below anything.
+            near = graph.op("LessOrEqual", square, graph.constant(MOST))
+            score = graph.op("Where", near, score, graph.constant(-math.inf))
+            parts.append(graph.op("GatherElements", score, own, axis=1))
+        return graph.op("Concat", *parts, axis=1)
+
+    def _axis(self, axis: forms.Axis) -> str:
+        """The code of each row on an axis, (rows, 1)."""
+        graph, column = self.graph, self.graph.constant([1], np.int64)
+        if axis.codes is None:
+            code = graph.op("Unsqueeze", self._bin(axis.attribute, axis.starts), column)
+            return graph.op("Where", self.numbers[axis.attribute][1], code, graph.constant(axis.missing, np.int64))
+        table = graph.constant([*axis.codes, axis.unseen, axis.missing], np.int64)
+        return graph.op("Gather", table, self.codes[axis.attribute], axis=0)
+
+    # -- probabilities --------------------------------------------------------------------------------------------
+
+    def _softmax(self, scores: str) -> str:
+        """exp(score - the best) over their sum; all 0 where every score is minus infinity."""
+        graph = self.graph
+        best = self._over(scores, "ReduceMax", True)
+        best = graph.op("Where", graph.op("Less", best, graph.constant(-MOST)), graph.constant(0.0), best)
+        return self._shared(graph.op("Exp", graph.op("Sub", scores, best)))
+
+    def _clipped(self, outputs: str) -> str:
+        graph = self.graph
+        best = self._over(outputs, "ReduceMax", True)
+        above = graph.op("Greater", best, graph.constant(0.0))
+        least = graph.op("Where", above, best, graph.constant(1.0))
+        shares = graph.op("Div", graph.op("Max", outputs, graph.constant(0.0)), least)
+        places = graph.constant([list(range(self.size))], np.int64)
+        first = graph.op("Equal", graph.op("ArgMax", outputs, axis=1, keepdims=1), places)
+        alone = graph.op("Cast", first, to=11)
+        return self._shared(graph.op("Where", above, shares, alone))
+
+    def _shared(self, odds: str) -> str:
+        graph = self.graph
+        total = self._over(odds, "ReduceSum", True)
+        some = graph.op("Greater", total, graph.constant(0.0))
+        return graph.op("Div", odds, graph.op("Where", some, total, graph.constant(1.0)))

@@ -1,0 +1,86 @@
+"""The normal density of several numbers in SQL: first what is how far from its mean, then turned, then squared.
+
+Each is a step of the SELECT, so that no expression is written out twice. Knows sqlglot by way of `statements`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from likely.portable.forms import CovarianceTerm
+from likely.portable.languages.patterns import patterns
+from likely.portable.languages.statements import MOST, added, case, exp, number
+
+TINY = 1e-150
+"""Whose square is nothing, and whose product with a weight might be too small for PostgreSQL."""
+
+
+class Quadratic:
+    """One such term: its columns are called after its number."""
+
+    def __init__(self, term: CovarianceTerm, place: int, columns: Mapping[str, str], several: int) -> None:
+        self.term, self.patterns = term, patterns(term, "SQL")
+        self.pattern = f"n{place}"
+        self._x = [exp.column(columns[name]) for name in term.attributes]
+        self._name = f"{place}"
+        size = len(term.attributes)
+        largest = max(abs(w) for p in self.patterns for m in p.weights for row in m for w in row)
+        self._reach = math.sqrt(MOST / (several * size) * (1 - 1e-9)) / (size * max(largest, 1.0))
+
+    def apart(self) -> list[Any]:
+        """The number of the pattern of gaps, and for each class how far each number is from its mean."""
+        bits = [
+            case([(x.is_(exp.null()), exp.Literal.number(0))], exp.Literal.number(1 << k))
+            for k, x in enumerate(self._x)
+        ]
+        out = [exp.alias_(added(bits), self.pattern)]
+        for c, (means, deviations) in enumerate(zip(self.term.mean, self.term.deviation, strict=True)):
+            for k, (mean, deviation) in enumerate(zip(means, deviations, strict=True)):
+                out.append(exp.alias_(self._off(k, mean, deviation), f"d{self._name}_{c}_{k}"))
+        return out
+
+    def _off(self, k: int, mean: float, deviation: float) -> Any:
+        """(x - mean) / deviation; 0 where x is missing or at the mean, NULL where it is impossibly far."""
+        x, reach, near = self._x[k], self._reach * deviation, TINY * deviation
+        low, high = mean - reach, mean + reach
+        low = low if math.isfinite(low) else -MOST + max(mean, 0.0)
+        high = high if math.isfinite(high) else MOST + min(mean, 0.0)
+        far = exp.Or(this=exp.LT(this=x, expression=number(low)), expression=exp.GT(this=x, expression=number(high)))
+        at = exp.Between(this=x, low=number(mean - near), high=number(mean + near))
+        off = exp.Mul(this=exp.paren(exp.Sub(this=x, expression=number(mean))), expression=number(1 / deviation))
+        return case([(x.is_(exp.null()), number(0.0)), (far, exp.null()), (at, number(0.0))], off)
+
+    def turned(self) -> list[Any]:
+        """d @ weights of the row's own pattern, for each class and place."""
+        out = []
+        size = len(self._x)
+        for c in range(len(self.term.mean)):
+            for j in range(size):
+                branches = []
+                for place, pattern in enumerate(self.patterns):
+                    parts = [
+                        exp.Mul(this=exp.column(f"d{self._name}_{c}_{i}"), expression=number(row[j]))
+                        for i, row in enumerate(pattern.weights[c])
+                        if abs(row[j]) > TINY
+                    ]
+                    if parts:
+                        branches.append((self._is(place), added(parts)))
+                value = case(branches, number(0.0)) if branches else number(0.0)
+                out.append(exp.alias_(value, f"y{self._name}_{c}_{j}"))
+        return out
+
+    def score(self, c: int) -> Any:
+        """peak - |d @ weights|**2 / 2; nothing where there is no number."""
+        squares = []
+        for j in range(len(self._x)):
+            y = exp.column(f"y{self._name}_{c}_{j}")
+            small = exp.Between(this=y, low=number(-TINY), high=number(TINY))
+            squares.append(case([(small, number(0.0))], exp.Mul(this=y, expression=y.copy())))
+        peaks = [(self._is(place), number(p.peak[c])) for place, p in enumerate(self.patterns) if place]
+        half = exp.Mul(this=number(0.5), expression=exp.paren(added(squares)))
+        return case([(self._is(0), number(0.0))], exp.Sub(this=exp.paren(case(peaks)), expression=half))
+
+    def _is(self, place: int) -> Any:
+        return exp.EQ(this=exp.column(self.pattern), expression=exp.Literal.number(place))

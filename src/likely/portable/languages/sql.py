@@ -1,0 +1,324 @@
+"""A model as one SELECT: it reads cells, adds up scores and gives the class and the probability of each class.
+
+Numbers are guarded where a database would raise an error instead of rounding to zero or to infinity. Knows no model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from likely.errors import SettingError, nearest, shown
+from likely.portable import forms
+from likely.portable.forms import Portable
+from likely.portable.languages import statements as sql
+from likely.portable.languages.flattening import Flat, flat
+from likely.portable.languages.quadratic import Quadratic
+from likely.portable.languages.statements import added, case, exp, number, possible
+
+ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm,
+        forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
+FAR = 700.0
+"""Scores so far below the best one count as impossible: e**-700 is 1e-304."""
+TINY = 1e-150
+"""Whose square is nothing; PostgreSQL refuses to multiply numbers whose product is too small for a double."""
+
+
+def to_sql(portable: Portable, table: str = "rows", dialect: str | None = None, keep: Sequence[str] = ()) -> str:
+    """The SELECT. Without a dialect it runs as it is in PostgreSQL, DuckDB and SQLite."""
+    _check(portable, dialect)
+    return _Select(portable, table, dialect, keep).text()
+
+
+def _check(portable: Portable, dialect: str | None) -> None:
+    import sqlglot
+
+    known = sorted(d.value for d in sqlglot.Dialects if d.value)
+    if dialect is not None and dialect not in known:
+        raise SettingError(f"There is no dialect {shown(dialect)}. {nearest(dialect, known)}")
+    if dialect is None and any(a.kind == "date" for a in portable.attributes):
+        raise SettingError(
+            "No words for dates are common to all databases. Say which one it is for (--dialect postgres, duckdb, "
+            "sqlite …)."
+        )
+
+
+class _Select:
+    def __init__(self, portable: Portable, table: str, dialect: str | None, keep: Sequence[str]) -> None:
+        self.form, self.dialect = portable, dialect
+        self.flat: Flat = flat(portable, "SQL", ABLE)
+        self.table = _table(table)
+        self.prefix = "likely"
+        while self.prefix in table.lower():
+            self.prefix += "_"
+        self.keep = list(keep) or [a.name for a in portable.attributes]
+        self.place = {a.name: f"x{k}" for k, a in enumerate(portable.attributes, 1)}
+        self.classes = range(1, len(portable.classes) + 1)
+        joint = [t for _, t in self.flat.terms if isinstance(t, forms.TableTerm)]
+        self.axes = {f"a{j}_{k}": axis for j, t in enumerate(joint) for k, axis in enumerate(t.axes)}
+        normals = [t for _, t in self.flat.terms if isinstance(t, forms.CovarianceTerm)]
+        self.quadratic = {id(t): Quadratic(t, k, self.place, len(normals)) for k, t in enumerate(normals)}
+        self.codes = {id(t): [f"a{j}_{k}" for k, _ in enumerate(t.axes)] for j, t in enumerate(joint)}
+
+    def text(self) -> str:
+        kept = [exp.alias_(sql.column(name), f"k{k}") for k, name in enumerate(self.keep, 1)]
+        cells = [
+            exp.alias_(sql.cell(a, self.form.missing, self.dialect), self.place[a.name]) for a in self.form.attributes
+        ]
+        steps: list[tuple[str, list[Any]]] = [("cells", [*kept, *cells])]
+        own = [exp.column(f"k{k}") for k, _ in enumerate(self.keep, 1)]
+        if self.axes:
+            read = [exp.column(name) for name in self.place.values()]
+            codes = [exp.alias_(self._code(axis), name) for name, axis in self.axes.items()]
+            steps.append(("codes", [*own, *read, *codes]))
+        steps += [(name, [*own, *columns]) for name, columns in self._together(self._passed())]
+        steps.append(("scores", [*own, *self._scores()]))
+        best = [exp.Coalesce(this=exp.column(f"s{k}"), expressions=[number(-sql.MOST)]) for k in self.classes]
+        scores = [exp.column(f"s{k}") for k in self.classes]
+        names, rest = [f"m{k}" for k in self.classes], best
+        steps.append(("best_of_1", [*own, *scores, *(exp.alias_(b, m) for b, m in zip(rest, names, strict=True))]))
+        # A tournament: no name for the greatest of several is common to all databases.
+        size = 2
+        while len(names) > 1:
+            pairs = [names[k : k + 2] for k in range(0, len(names), 2)]
+            steps.append((f"best_of_{size}", [*own, *scores, *(_greater(p) for p in pairs)]))
+            names, size = [p[0] for p in pairs], 2 * size
+        steps.append(("odds", [*own, *(self._odds(k) for k in self.classes)]))
+        total = added([exp.column(f"e{k}") for k in self.classes])
+        some = exp.GT(this=total, expression=number(0.0))
+        shares = []
+        for k in self.classes:
+            share = exp.Div(this=exp.column(f"e{k}"), expression=total.copy())
+            shares.append(exp.alias_(case([(some.copy(), share)], number(0.0)), f"p{k}"))
+        steps.append(("shares", [*own, *shares]))
+        return self._written(steps, self._last(own))
+
+    def _last(self, own: list[Any]) -> list[Any]:
+        """What the SELECT gives: kept columns, the first of the most probable classes, all probabilities."""
+        branches = []
+        for k, name in zip(self.classes, self.form.classes, strict=True):
+            most = [exp.GTE(this=exp.column(f"p{k}"), expression=exp.column(f"p{j}")) for j in self.classes if j > k]
+            condition: Any = exp.GT(this=exp.column(f"p{k}"), expression=number(0.0))
+            for one in most:
+                condition = exp.And(this=condition, expression=one)
+            branches.append((condition, sql.text(name)))
+        kept = [exp.alias_(c.copy(), name, quoted=True) for c, name in zip(own, self.keep, strict=True)]
+        chances = [
+            exp.alias_(exp.column(f"p{k}"), f"p({name})", quoted=True)
+            for k, name in zip(self.classes, self.form.classes, strict=True)
+        ]
+        return [*kept, exp.alias_(case(branches), "prediction", quoted=True), *chances]
+
+    def _written(self, steps: list[tuple[str, list[Any]]], last: list[Any]) -> str:
+        source: Any = self.table
+        # Each step uses columns of the one before several times: a planner that puts what they are in place of their
+        # names makes expressions that double with every step (tests/conformance).
+        kept = True if self.dialect in (None, "postgres", "duckdb", "sqlite") else None
+        query = exp.select(*last, copy=False)
+        for name, columns in steps:
+            called = f"{self.prefix}_{name}"
+            step = exp.select(*(c.copy() for c in columns)).from_(source)
+            query = query.with_(called, as_=step, materialized=kept, copy=False)
+            source = called
+        whole = query.from_(source, copy=False)
+        return str(whole.sql(dialect=self.dialect or sql.PLAIN, pretty=True, copy=False)) + "\n"
+
+    # -- scores ---------------------------------------------------------------------------------------------------
+
+    def _scores(self) -> list[Any]:
+        out = []
+        for c in self.classes:
+            parts = [sql.as_double(possible(self.flat.constant[c - 1]))]
+            for weight, term in self.flat.terms:
+                one = self._term(term, c - 1)
+                parts.append(one if weight == 1 else exp.Mul(this=number(weight), expression=exp.paren(one)))
+            out.append(exp.alias_(added(parts), f"s{c}", copy=False))
+        return out
+
+    def _odds(self, k: int) -> Any:
+        score, top = exp.column(f"s{k}"), exp.column("m1")
+        if self.flat.clipped:
+            before = [exp.NEQ(this=exp.column(f"s{j}"), expression=top) for j in self.classes if j < k]
+            alone: Any = exp.EQ(this=score, expression=top)
+            for one in before:
+                alone = exp.And(this=alone, expression=one)
+            above = exp.GT(this=top, expression=number(0.0))
+            own = exp.And(this=above.copy(), expression=exp.GT(this=score, expression=number(1e-290)))
+            branches = [(own, exp.Div(this=score, expression=top)), (above, number(0.0)), (alone, number(1.0))]
+            return exp.alias_(case(branches, number(0.0)), f"e{k}")
+        near = exp.GTE(this=score, expression=exp.Sub(this=top, expression=number(FAR)))
+        return exp.alias_(case([(near, exp.Exp(this=exp.Sub(this=score, expression=top)))], number(0.0)), f"e{k}")
+
+    def _term(self, term: forms.Term, c: int) -> Any:
+        match term:
+            case forms.LevelTerm(name, scores, unseen, missing):
+                attribute, x = self.form.attribute(name), exp.column(self.place[name])
+                branches: list[Any] = [(x.is_(exp.null()), possible(missing[c]))]
+                for k, of_class in enumerate(scores):
+                    branches.append((sql.level(attribute, self.place[name], k), possible(of_class[c])))
+                return case(branches, possible(unseen[c]))
+            case forms.BinTerm(name, starts, scores, missing):
+                x = exp.column(self.place[name])
+                branches = [(x.is_(exp.null()), possible(missing[c]))]
+                branches += [
+                    (exp.LT(this=x.copy(), expression=number(s)), possible(scores[k][c])) for k, s in enumerate(starts)
+                ]
+                return case(branches, possible(scores[-1][c]))
+            case forms.PresenceTerm(_, attribute, known, missing):
+                x = exp.column(self.place[attribute])
+                return case([(x.is_(exp.null()), possible(missing[c]))], possible(known[c]))
+            case forms.NormalTerm():
+                return self._normal(term, c)
+            case forms.SlopeTerm(name, unit, weights, missing):
+                x = exp.column(self.place[name])
+                slope = exp.Mul(this=exp.paren(self._standard(unit)), expression=number(_felt(weights[c])))
+                return case([(x.is_(exp.null()), possible(missing[c]))], slope)
+            case forms.CurveTerm():
+                return self._curve(term, c)
+            case forms.TableTerm():
+                return self._joint(term, c)
+            case forms.CovarianceTerm():
+                return self.quadratic[id(term)].score(c)
+        raise AssertionError(term)
+
+    def _normal(self, term: forms.NormalTerm, c: int) -> Any:
+        mean, rate, x = term.mean[c], term.rate[c], exp.column(self.place[term.name])
+        # So far away that the square is infinite, or would be in a sum of as many as there are such terms.
+        several = sum(isinstance(t, forms.NormalTerm) for _, t in self.flat.terms)
+        reach = math.sqrt(sql.MOST / several * (1 - 1e-9)) / rate
+        low, high = mean - reach, mean + reach
+        if not math.isfinite(low):
+            low = -sql.MOST + max(mean, 0.0)
+        if not math.isfinite(high):
+            high = sql.MOST + min(mean, 0.0)
+        far = exp.Or(this=exp.LT(this=x, expression=number(low)), expression=exp.GT(this=x, expression=number(high)))
+        off = exp.paren(exp.Mul(this=exp.paren(exp.Sub(this=x, expression=number(mean))), expression=number(rate)))
+        near = exp.Between(this=x, low=number(mean - TINY / rate), high=number(mean + TINY / rate))
+        peak = possible(term.peak[c])
+        return case(
+            [(x.is_(exp.null()), possible(term.missing[c])), (far, exp.null()), (near, peak)],
+            exp.Sub(this=peak.copy(), expression=exp.Mul(this=off, expression=off.copy())),
+        )
+
+    def _standard(self, unit: forms.Unit) -> Any:
+        """A number in standard units; 0 where it is missing."""
+        x = exp.column(self.place[unit.attribute])
+        edge = unit.farthest * unit.spread
+        with_shift = [_scaled(unit.center + unit.rest + side * edge, unit.shift) for side in (-1.0, 1.0)]
+        branches: list[Any] = [(x.is_(exp.null()), number(0.0))]
+        if math.isfinite(with_shift[0]):
+            branches.append((exp.LTE(this=x, expression=number(with_shift[0])), number(-unit.farthest)))
+        if math.isfinite(with_shift[1]):
+            branches.append((exp.GTE(this=x, expression=number(with_shift[1])), number(unit.farthest)))
+        scaled: Any = x
+        if unit.shift:
+            least = _scaled(1e-290, max(unit.shift, 0))
+            tiny = exp.Between(this=x, low=number(-least), high=number(least))
+            factor = exp.Mul(this=x, expression=number(_scaled(1.0, -unit.shift)))
+            scaled = exp.paren(case([(tiny, number(0.0))], factor))
+        centred = exp.paren(exp.Sub(this=scaled, expression=number(unit.center)))
+        apart = exp.paren(exp.Sub(this=centred, expression=number(unit.rest)))
+        z = exp.Div(this=apart, expression=number(unit.spread))
+        small = exp.Between(this=apart, low=number(-1e-100 * unit.spread), high=number(1e-100 * unit.spread))
+        return case([*branches, (small, number(0.0))], z)
+
+    def _curve(self, term: forms.CurveTerm, c: int) -> Any:
+        x = exp.column(self.place[term.name])
+        parts = [number(_felt(term.weights[-1][c]))]
+        for unit, weights in zip(term.units, term.weights, strict=False):
+            if _felt(weights[c]):
+                parts.append(exp.Mul(this=exp.paren(self._standard(unit)), expression=number(weights[c])))
+        own = exp.paren(self._standard(term.units[term.at]))
+        value = exp.Mul(this=own, expression=exp.paren(added(parts)))
+        return case([(x.is_(exp.null()), possible(term.missing[c]))], value)
+
+    # -- joint tables ---------------------------------------------------------------------------------------------
+
+    def _joint(self, term: forms.TableTerm, c: int) -> Any:
+        codes = [exp.column(name) for name in self.codes[id(term)]]
+        gone = [exp.EQ(this=code, expression=exp.Literal.number(-1)) for code in codes]
+        nothing: Any = gone[0]
+        for one in gone[1:]:
+            nothing = exp.And(this=nothing, expression=one)
+        parts = [number(0.0)]
+        for cell, counts in zip(term.cells, term.counts, strict=True):
+            if counts[c]:
+                both: Any = None
+                for code, own in zip(codes, cell, strict=True):
+                    fits = exp.In(this=code, expressions=[exp.Literal.number(-1), exp.Literal.number(own)])
+                    both = fits if both is None else exp.And(this=both, expression=fits)
+                parts.append(case([(both, number(counts[c]))], number(0.0)))
+        free: Any = number(term.extra)
+        if term.extra:
+            for code, axis in zip(codes, term.axes, strict=True):
+                left = exp.EQ(this=code, expression=exp.Literal.number(-1))
+                free = exp.Mul(this=free, expression=case([(left, number(float(axis.size)))], number(1.0)))
+            if term.log_extra + sum(math.log(a.size) for a in term.axes) > 700:
+                raise SettingError(f"The joint table of {shown(term.name, 60)} has more cells than SQL can count.")
+        top = added([*parts, free])
+        log = exp.Sub(this=exp.Ln(this=top), expression=number(term.log_total[c]))
+        zero = exp.GT(this=top.copy(), expression=number(0.0))
+        return case([(nothing, number(0.0)), (zero, log)], exp.null())
+
+    # -- normal densities of several numbers ----------------------------------------------------------------------
+
+    def _passed(self) -> list[Any]:
+        """The columns of cells and codes, which later steps still need."""
+        return [exp.column(name) for name in (*self.place.values(), *self.axes)]
+
+    def _together(self, passed: list[Any]) -> list[tuple[str, list[Any]]]:
+        if not self.quadratic:
+            return []
+        apart = [c for q in self.quadratic.values() for c in q.apart()]
+        turned = [c for q in self.quadratic.values() for c in q.turned()]
+        kept = [exp.column(q.pattern) for q in self.quadratic.values()]
+        return [("apart", [*passed, *apart]), ("turned", [*passed, *kept, *turned])]
+
+    def _code(self, axis: forms.Axis) -> Any:
+        x = exp.column(self.place[axis.attribute])
+        branches: list[Any] = [(x.is_(exp.null()), exp.Literal.number(axis.missing))]
+        if axis.codes is None:
+            for k, start in enumerate(axis.starts):
+                branches.append((exp.LT(this=x.copy(), expression=number(start)), exp.Literal.number(k)))
+            return case(branches, exp.Literal.number(len(axis.starts)))
+        attribute = self.form.attribute(axis.attribute)
+        for k, code in enumerate(axis.codes):
+            branches.append((sql.level(attribute, self.place[axis.attribute], k), exp.Literal.number(code)))
+        return case(branches, exp.Literal.number(axis.unseen))
+
+
+def _felt(weight: float) -> float:
+    """A weight; one that is too small for any sum to feel is 0."""
+    return weight if abs(weight) > 1e-200 else 0.0
+
+
+def _scaled(value: float, shift: int) -> float:
+    try:
+        return math.ldexp(value, shift)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _greater(pair: list[str]) -> Any:
+    first, *other = pair
+    if not other:
+        return exp.column(first)
+    one, two = exp.column(first), exp.column(other[0])
+    return exp.alias_(case([(exp.GTE(this=one, expression=two), one.copy())], two.copy()), first)
+
+
+def _table(name: str) -> Any:
+    """A table by its name; dots part catalog, schema and table, unless they are within double quotes."""
+    parts, inside, own = [""], False, name
+    for letter in own:
+        if letter == '"':
+            inside = not inside
+        elif letter == "." and not inside:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    if inside or not all(parts) or len(parts) > 3 or "\0" in name:
+        raise SettingError(f'The name {shown(name)} is no table. Write it as rows, public.rows or "a.name with dots".')
+    names = [exp.to_identifier(p, quoted=True) for p in parts]
+    return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))

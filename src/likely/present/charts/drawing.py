@@ -1,0 +1,187 @@
+"""How charts are drawn: SVG written by hand, a frame with axes, words escaped. Knows numbers and words, no records.
+
+Colours are classes of the page's style sheet (`k0` … `k7` for the classes of a target), never attributes, so that one
+drawing serves light and dark ground, and print.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from likely.present.report.charts import ticks
+from likely.present.report.words import moment, number
+from likely.sums import state
+
+COLOURS = 8
+"""Classes of a target beyond these have no colours of their own."""
+
+
+class Chart(str):
+    """A drawing as SVG. A notebook shows it, a template takes it as it is, `save` writes it to a file."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing to a file."""
+        state.write(path, str(self).encode())
+
+
+def told(text: object, most: int = 200) -> str:
+    """Words of any origin inside a drawing: cut, escaped, and what XML cannot hold replaced.
+
+    >>> told("</svg>"), told("a\\x00b")
+    ('&lt;/svg&gt;', 'a�b')
+    """
+    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut(str(text), most)))
+
+
+def cut(text: str, most: int) -> str:
+    """A text that is not longer than so many characters; an empty one is said to be so."""
+    return (text if len(text) <= most else text[: most - 1] + "…") or "''"
+
+
+def colour(k: int, classes: int = 1) -> str:
+    """The style class of class number k; one for all where the classes are too many to have each its own."""
+    return f"k{k % COLOURS}" if classes <= COLOURS else "many"
+
+
+def at(value: float) -> str:
+    """A coordinate in few characters.
+
+    >>> at(12.0), at(3.14159), at(-0.01)
+    ('12', '3.1', '0')
+    """
+    out = f"{value:.1f}"
+    return ("0" if out == "-0.0" else out).removesuffix(".0")
+
+
+def svg(width: float, height: float, label: str, body: str, kind: str = "") -> Chart:
+    """A whole drawing that grows and shrinks with the page, and says what it shows."""
+    named = f'class="chart {kind}"'.replace(' "', '"')
+    return Chart(
+        f'<svg {named} viewBox="0 0 {at(width)} {at(height)}" width="{at(width)}" height="{at(height)}" role="img" '
+        f'aria-label="{told(label, 400)}">{body}</svg>'
+    )
+
+
+def text(x: float, y: float, words: object, kind: str = "", anchor: str = "", most: int = 200) -> str:
+    """Words at a place."""
+    more = (f' class="{kind}"' if kind else "") + (f' text-anchor="{anchor}"' if anchor else "")
+    return f'<text x="{at(x)}" y="{at(y)}"{more}>{told(words, most)}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    """A straight line."""
+    return f'<path class="{kind}" d="M{at(x1)} {at(y1)}L{at(x2)} {at(y2)}"/>'
+
+
+def path(points: Sequence[tuple[float, float]], kind: str, closed: bool = False) -> str:
+    """Points that are joined."""
+    if not points:
+        return ""
+    d = "M" + "L".join(f"{at(x)} {at(y)}" for x, y in points)
+    return f'<path class="{kind}" d="{d}{"Z" if closed else ""}"/>'
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: from where to where, how it is called with its unit, and how its numbers are written."""
+
+    low: float
+    high: float
+    name: str
+    form: str = "number"
+    """number, percent, date, or count."""
+
+    def steps(self, most: int = 6) -> list[float]:
+        """Round numbers within the axis."""
+        if self.form == "date":
+            each = max(most - 2, 2)
+            return [self.low + (self.high - self.low) * k / (each - 1) for k in range(each)]
+        least = 1e-9 * (abs(self.low) + abs(self.high))
+        found = [t for t in ticks(self.low, self.high) if self.low - least <= t <= self.high + least]
+        return found[:: max(1, -(-len(found) // most))] or [self.low]
+
+    def word(self, value: float) -> str:
+        """A number of the axis."""
+        if self.form == "percent":
+            return f"{100 * value:.3g} %"
+        if self.form == "date":
+            return moment(round(value / 86400) * 86400)
+        if self.form == "number" and abs(value) >= 10_000 and value == int(value):
+            return _short(value)
+        return number(value)
+
+
+def _short(value: float) -> str:
+    """A large round number in few characters."""
+    for size, letter in ((1e9, "bn"), (1e6, "m"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g} {letter}" if abs(value) < 1e12 else f"{value:.3g}"
+    return f"{value:g}"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The place of a chart within a drawing, and how numbers become places in it."""
+
+    x: Axis
+    y: Axis
+    left: float = 46
+    top: float = 24
+    width: float = 380
+    height: float = 180
+
+    def across(self, value: float) -> float:
+        span = self.x.high - self.x.low
+        return self.left + ((value - self.x.low) / span if span else 0.5) * self.width
+
+    def up(self, value: float) -> float:
+        span = self.y.high - self.y.low
+        return self.top + self.height - ((value - self.y.low) / span if span else 0.5) * self.height
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+    def drawn(self, grid: bool = True, mark: Callable[[float], str] | None = None) -> str:
+        """Axes with numbers, names and a light grid."""
+        out = []
+        for value in self.y.steps(6):
+            y = self.up(value)
+            if grid:
+                out.append(line(self.left, y, self.left + self.width, y, "grid"))
+            out.append(text(self.left - 6, y + 4, self.y.word(value), "tick", "end"))
+        for value in self.x.steps():
+            x = self.across(value)
+            out.append(line(x, self.bottom, x, self.bottom + 4, "axis"))
+            out.append(text(x, self.bottom + 17, (mark or self.x.word)(value), "tick", "middle"))
+        out.append(line(self.left, self.bottom, self.left + self.width, self.bottom, "axis"))
+        out.append(text(self.left + self.width, self.bottom + 34, self.x.name, "name", "end", 60))
+        out.append(text(self.left - 40, self.top - 12, self.y.name, "name", "", 60))
+        return "".join(out)
+
+
+def key(classes: Sequence[tuple[int, str]], x: float, y: float, width: float) -> tuple[str, float]:
+    """Which colour is which class, in as many lines as it takes; and how high that is."""
+    out, across, down = [], x, y
+    for k, name in classes:
+        short = cut(name, 24)
+        wide = 28 + 6.8 * len(short)
+        if across + wide > x + width and across > x:
+            across, down = x, down + 17
+        out.append(
+            f'<rect class="{colour(k)} fill" x="{at(across)}" y="{at(down - 9)}" width="10" height="10" rx="2"/>'
+        )
+        out.append(text(across + 14, down, short, "tick"))
+        across += wide
+    return "".join(out), down - y + 17

@@ -1,0 +1,168 @@
+"""Pictures of two numbers: the classes as ellipses with contours of the density, and the regions of four learners."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.evaluate.attributes.plane import Plane, places
+from likely.present.charts.drawing import Axis, Chart, Frame, at, colour, line, path, svg, told
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEVELS = (0.05, 0.2, 0.5, 0.8)
+"""Contours, as shares of the greatest density."""
+CORNERS = 40
+
+
+def landscape(found: Plane) -> Chart:
+    """Means of the classes, ellipses at one and two standard deviations, contours of the density of all rows."""
+    frame = _frame(found, 400, 270)
+    body = [frame.drawn(), '<g clip-path="url(#plane-clip)">', _contours(found, frame)]
+    for code, mean, spread in zip(found.codes, found.means, found.spreads, strict=True):
+        for times in (2.0, 1.0):
+            body.append(path(_ellipse(frame, mean, spread, times), f"{colour(code)} ring", True))
+    for name, code, mean in zip(found.classes, found.codes, found.means, strict=True):
+        x, y = frame.across(mean[0]), frame.up(mean[1])
+        body.append(
+            line(x - 5, y, x + 5, y, f"{colour(code)} cross") + line(x, y - 5, x, y + 5, f"{colour(code)} cross")
+        )
+        body.append(f'<text class="mean" x="{at(x + 8)}" y="{at(y - 6)}">{told(name, 24)}</text>')
+    body.append("</g>")
+    clip = (
+        f'<clipPath id="plane-clip"><rect x="{at(frame.left)}" y="{at(frame.top)}" width="{at(frame.width)}" '
+        f'height="{at(frame.height)}"/></clipPath>'
+    )
+    label = (
+        f"{found.x} and {found.y}: means of the classes, ellipses at one and two standard deviations, "
+        "contours of the density of all rows"
+    )
+    return svg(464, frame.bottom + 42, label, clip + "".join(body), "plane")
+
+
+def regions(found: Plane) -> tuple[tuple[str, Chart], ...]:
+    """For each learner, the class that it names at each place, with the means of the classes."""
+    out = []
+    for name, codes in found.regions.items():
+        frame = _frame(found, 250, 180)
+        grid = np.array(codes).reshape(found.lines, found.columns)
+        body = [_filled(grid, code, frame) for code in sorted({*codes} - {-1})]
+        body.append(frame.drawn(grid=False))
+        for code, mean in zip(found.codes, found.means, strict=True):
+            x, y = frame.across(mean[0]), frame.up(mean[1])
+            if frame.left <= x <= frame.left + frame.width and frame.top <= y <= frame.bottom:
+                body.append(f'<circle class="{colour(code)} dot" cx="{at(x)}" cy="{at(y)}" r="4.5"/>')
+        label = f"Decision regions of {name} over {found.x} and {found.y}"
+        out.append((name, svg(314, frame.bottom + 42, label, "".join(body), "plane")))
+    return tuple(out)
+
+
+def _frame(found: Plane, width: float, height: float) -> Frame:
+    return Frame(Axis(*found.x_range, found.x), Axis(*found.y_range, found.y), 48, 24, width, height)
+
+
+def _filled(grid: NDArray[np.int_], code: int, frame: Frame) -> str:
+    """The cells of one class as one path: a rectangle for each run of a line, and equal runs of lines together."""
+    lines, columns = grid.shape
+    wide, high = frame.width / columns, frame.height / lines
+    open_runs: dict[tuple[int, int], int] = {}
+    d = []
+
+    def close(run: tuple[int, int], first: int, last: int) -> None:
+        x, y = frame.left + run[0] * wide, frame.bottom - last * high
+        d.append(f"M{at(x)} {at(y)}h{at((run[1] - run[0]) * wide)}v{at((last - first) * high)}H{at(x)}z")
+
+    for row in range(lines + 1):
+        runs: set[tuple[int, int]] = set()
+        if row < lines:
+            edges = np.flatnonzero(np.diff(np.concatenate(([0], grid[row] == code, [0]))))
+            runs = {(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)}
+        for run in [r for r in open_runs if r not in runs]:
+            close(run, open_runs.pop(run), row)
+        for run in runs:
+            open_runs.setdefault(run, row)
+    return f'<path class="{colour(code)} region" d="{"".join(d)}"/>'
+
+
+def _ellipse(
+    frame: Frame, mean: tuple[float, float], spread: tuple[float, float, float], times: float
+) -> list[tuple[float, float]]:
+    values, vectors = np.linalg.eigh(np.array([[spread[0], spread[1]], [spread[1], spread[2]]]))
+    axes = vectors * np.sqrt(np.maximum(values, 0.0)) * times
+    turn = np.linspace(0, 2 * math.pi, CORNERS, endpoint=False)
+    points = axes @ np.stack([np.cos(turn), np.sin(turn)])
+    return [(frame.across(mean[0] + float(x)), frame.up(mean[1] + float(y))) for x, y in points.T]
+
+
+def density(found: Plane) -> NDArray[np.float64]:
+    """The density of all rows at the places of the grid: a normal density for each class, by its share."""
+    across, up = np.meshgrid(places(found.x_range, found.columns), places(found.y_range, found.lines))
+    out = np.zeros(across.shape)
+    for share, mean, (a, b, c) in zip(found.shares, found.means, found.spreads, strict=True):
+        determinant = a * c - b * b
+        if determinant <= 0:
+            continue
+        dx, dy = across - mean[0], up - mean[1]
+        out += (
+            share * np.exp(-(c * dx * dx - 2 * b * dx * dy + a * dy * dy) / (2 * determinant)) / math.sqrt(determinant)
+        )
+    return out
+
+
+def _contours(found: Plane, frame: Frame) -> str:
+    """Lines of equal density, by marching squares."""
+    field = density(found)
+    if not field.max() > 0:
+        return ""
+    field = field / field.max()
+    xs = [frame.across(float(x)) for x in places(found.x_range, found.columns)]
+    ys = [frame.up(float(y)) for y in places(found.y_range, found.lines)]
+    return "".join(path(joined, "contour") for level in LEVELS for joined in _joined(_segments(field, level, xs, ys)))
+
+
+Point = tuple[float, float]
+
+
+def _segments(field: NDArray[np.float64], level: float, xs: list[float], ys: list[float]) -> list[tuple[Point, Point]]:
+    out = []
+    over = field > level
+    mixed = over[:-1, :-1].astype(int) + over[1:, :-1] + over[:-1, 1:] + over[1:, 1:]
+    for j, i in np.argwhere((mixed > 0) & (mixed < 4)):
+        corners = ((j, i), (j, i + 1), (j + 1, i + 1), (j + 1, i))
+        crossed = []
+        for one, other in pairwise((*corners, corners[0])):
+            a, b = float(field[one]), float(field[other])
+            if (a > level) != (b > level):
+                share = (level - a) / (b - a)
+                x = xs[one[1]] + share * (xs[other[1]] - xs[one[1]])
+                y = ys[one[0]] + share * (ys[other[0]] - ys[one[0]])
+                crossed.append((round(x, 1), round(y, 1)))
+        out += list(zip(crossed[::2], crossed[1::2], strict=True))
+    return out
+
+
+def _joined(segments: list[tuple[Point, Point]]) -> list[list[Point]]:
+    """Segments that meet as one line, so that they take up less of the file."""
+    ends: dict[Point, list[int]] = {}
+    for k, segment in enumerate(segments):
+        for point in segment:
+            ends.setdefault(point, []).append(k)
+    left, out = set(range(len(segments))), []
+    while left:
+        start = left.pop()
+        chain = list(segments[start])
+        for _ in range(2):
+            while True:
+                following = next((k for k in ends[chain[-1]] if k in left), None)
+                if following is None:
+                    break
+                left.remove(following)
+                a, b = segments[following]
+                chain.append(b if a == chain[-1] else a)
+            chain.reverse()
+        out.append(chain)
+    return out

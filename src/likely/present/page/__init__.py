@@ -1,0 +1,1 @@
+"""The offline page: its sections, what-if, templates and scripts."""

@@ -1,0 +1,258 @@
+"""What each attribute says: its levels with their evidence, a number's histogram, the strongest words of a text.
+
+Reads the sums and the factors of a model; no rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.models.factors.binned import Binned
+from likely.models.factors.bins import names_of
+from likely.models.factors.categorical import Categorical, LevelSettings, categorical
+from likely.models.model import Model
+from likely.models.naive.product import Product
+from likely.models.text.factor import TextFactor
+from likely.present.charts.bars import bar, diverging, stacked
+from likely.present.charts.drawing import COLOURS, Chart, colour
+from likely.present.charts.histograms import histogram
+from likely.present.report.words import clean, duration, moment, number, percent, plural
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.words.words import Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+CARDS = 40
+"""Attributes that are shown in full: those that tell most."""
+MOST_LEVELS, FEW_LEVELS = 14, 8
+"""Levels of a card; fewer where there are many cards."""
+MANY_CARDS = 20
+MOST_WORDS = 10
+NAMED = 3
+"""With more classes, P(level | class) has no column for each."""
+LISTED = 50
+"""Classes in the table of a number."""
+TALL = 3
+"""With more classes, the table of a number has a line for each."""
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One line of a card: a level, or a bin."""
+
+    name: str
+    rows: str
+    chances: tuple[str, ...]
+    """P(level | class), where the classes are few."""
+    mix: Chart
+    """P(class | level), stacked."""
+    evidence: Chart
+    bits: str
+    speaks: str
+    """The class that it speaks for most."""
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """The strongest words for one class."""
+
+    label: str
+    colour: str
+    words: tuple[tuple[str, str, Chart], ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything the page shows of one attribute."""
+
+    key: str
+    name: str
+    kind: str
+    bits: str
+    share: str
+    missing: str
+    levels: tuple[Level, ...] = ()
+    word: str = "level"
+    hidden: int = 0
+    chart: Chart | None = None
+    header: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    words: tuple[Speaking, ...] = ()
+    about: str = ""
+    named: tuple[str, ...] = field(default_factory=tuple)
+    """Classes that have a column."""
+    mixed: str = "classes given it"
+    """What the bar of a level shows."""
+    beside: bool = False
+    """Whether the table is small enough to stand beside the chart."""
+
+
+def card(model: Model, name: str, key: str, told: dict[str, Any], many: bool) -> Card:
+    """The card of one attribute; `told` is what a first look said of it."""
+    column, statistic = model.schema[name], model.summary.columns[name]
+    about: dict[str, Any] = {
+        "key": key,
+        "name": clean(name, 60),
+        "kind": column.kind,
+        "bits": f"{told['bits']:.3f}" if "bits" in told else "",
+        "share": percent(told["share"]) if "share" in told else "",
+        "missing": percent(told["missing"]) if told.get("missing") else "",
+    }
+    factor = factor_of(model, name)
+    together = model.block_of(name) if isinstance(model, Product) else None
+    if together is not None:
+        others = " & ".join(clean(n, 30) for n in together.names if n != name)
+        about["about"] = f"The model takes it together with {others}; this is {clean(name, 30)} by itself."
+    most = FEW_LEVELS if many else MOST_LEVELS
+    if isinstance(statistic, Counts):
+        if not isinstance(factor, Categorical):
+            factor = categorical(column, statistic, LevelSettings(0.5, None, None, False, False))
+        return _of_levels(model, factor, list(factor.labels.names), most, "level", about)
+    if isinstance(statistic, Words):
+        return _of_words(model, factor, about)
+    assert isinstance(statistic, Numbers)
+    dates = column.kind == "date"
+    chart = histogram(clean(name, 40), statistic, factor, model.classes, prior_of(model), dates)
+    if isinstance(factor, Binned):
+        names = names_of(factor.edges, factor.closed, moment) if dates else list(factor.levels.labels.names)
+        return _of_levels(model, factor.levels, names, most, "bin", about | {"chart": chart}, ordered=True)
+    header, table = _numbers(model, factor, statistic, dates)
+    if len(model.classes) > LISTED:
+        about["about"] = f"The first {LISTED} of {len(model.classes)} classes are listed."
+    return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
+
+
+def factor_of(model: Model, name: str) -> Any:
+    """What the model says of an attribute by itself; None where it says nothing so."""
+    return next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
+
+
+def prior_of(model: Model) -> Floats:
+    """P(class), as the model has it or as the rows have it."""
+    own = getattr(model, "log_prior", None)
+    if own is not None:
+        return np.asarray(np.exp(own))
+    weights = model.summary.total.floats()
+    return weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+
+
+def evidence(chances: Floats, prior: Floats) -> Floats:
+    """Bits that each level speaks for each class against the others together, (levels, classes)."""
+    rest = (chances * prior).sum(axis=1, keepdims=True) - chances * prior
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = np.log2(chances) - np.log2(rest / (1 - prior))
+    return np.asarray(np.where(np.isnan(out), 0.0, out))
+
+
+def _of_levels(
+    model: Model, factor: Categorical, names: Sequence[str], most: int, word: str, about: dict[str, Any],
+    ordered: bool = False,
+) -> Card:  # fmt: skip
+    chances, seen, prior = np.exp(factor.log_table[: len(names)]), factor.seen(), prior_of(model)
+    if not len(names) or len(model.classes) < 1:
+        return Card(**about)
+    bits = evidence(chances, prior) if len(model.classes) > 1 else np.zeros_like(chances)
+    weight = seen.sum(axis=1)
+    if ordered:
+        order = np.arange(len(names))
+    else:
+        order = np.argsort(-weight, kind="stable")
+    kept = order[:most]
+    two = len(model.classes) == 2
+    finite = np.abs(bits[kept][np.isfinite(bits[kept])])
+    scale = float(finite.max()) if finite.size else 1.0
+    lines = []
+    for k in kept.tolist():
+        joint = chances[k] * prior
+        mix = joint / joint.sum() if joint.sum() > 0 else joint
+        # Of two classes the sign says which it speaks for; of more, the class that it says most of is named.
+        of = 1 if two else int(np.argmax(np.where(np.isfinite(bits[k]), bits[k], np.sign(bits[k]) * 1e300)))
+        value = float(bits[k, of])
+        towards = of if value >= 0 or not two else 0
+        level = clean(names[k], 40)
+        shares = ", ".join(
+            f"{clean(model.classes[c], 20)} {percent(float(mix[c]))}" for c in np.argsort(-mix, kind="stable")[:4]
+        )
+        lines.append(
+            Level(
+                level,
+                number(float(weight[k])),
+                tuple(percent(float(p)) for p in chances[k]) if len(model.classes) <= NAMED else (),
+                stacked(mix.tolist(), f"{level}: {shares}"),
+                diverging(value if two else max(value, 0.0), scale or 1.0, colour(towards, len(model.classes))),
+                "impossible" if math.isinf(value) else f"{value if not two else abs(value):+.2f}",
+                clean(model.classes[towards], 24),
+            )
+        )
+    mixed = "classes given it" if len(model.classes) <= COLOURS else "most probable class given it"
+    named = tuple(clean(c, 16) for c in model.classes) if len(model.classes) <= NAMED else ()
+    return Card(**about, levels=tuple(lines), word=word, hidden=len(names) - len(kept), named=named, mixed=mixed)
+
+
+def _of_words(model: Model, factor: Any, about: dict[str, Any]) -> Card:
+    if not isinstance(factor, TextFactor):
+        return Card(**about)
+    scale = factor.settings.scale
+    times = (scale if isinstance(scale, float) else 1.0) / math.log(2)
+    classes = np.argsort(-model.summary.total.floats(), kind="stable")[:12].tolist()
+    picked = {group: factor.strongest(group, MOST_WORDS) for group in sorted(classes)}
+    most = max((abs(float(factor.evidence[k, g])) for g, ks in picked.items() for k in ks), default=1.0) * times
+    out = []
+    for group, words in picked.items():
+        rows = tuple(
+            (
+                clean(factor.scores.vocabulary[k], 30),
+                f"{(bits := float(factor.evidence[k, group]) * times):+.2f}",
+                bar(bits / (most or 1.0), f"{colour(group, len(model.classes))} fill"),
+            )
+            for k in words
+        )
+        if rows:
+            out.append(Speaking(clean(model.classes[group], 30), colour(group, len(model.classes)), rows))
+    told = f"{plural(len(factor.scores.vocabulary), 'known word')}; {factor.settings.written()}."
+    return Card(**(about | {"about": told}), words=tuple(out))
+
+
+def _numbers(
+    model: Model, factor: Any, numbers: Numbers, dates: bool
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """For each class: weight, mean and deviation as the model has them, and quantiles."""
+    place, length = (moment, duration) if dates else (figure, figure)
+    values, tally = numbers.tally()
+    per_class, rows = tally.floats(), []
+    normal = getattr(factor, "normal", factor)
+    mean, deviation = getattr(normal, "mean", None), getattr(normal, "deviation", None)
+    for k, label in enumerate(model.classes[:LISTED]):
+        below = np.cumsum(per_class[:, k])
+        cells = ["–"] * len(QUANTILES)
+        if len(below) and below[-1] > 0:
+            found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
+            cells = [place(float(values[min(i, len(values) - 1)])) for i in found]
+        middle = "–" if mean is None else place(float(mean[k]))
+        spread = "–" if deviation is None else length(float(deviation[k]))
+        rows.append((clean(label, 24), middle, spread, *cells))
+    header = ("class", "mean", "sd", "least", "25 %", "median", "75 %", "greatest")
+    if len(rows) > TALL:
+        return header, tuple(rows)
+    # Few classes have columns, so that the table fits beside its chart.
+    lines = list(zip(header, *rows, strict=True))
+    return lines[0], tuple(lines[1:])
+
+
+def figure(value: float) -> str:
+    """A number of a table: whole from a thousand on, else with four digits.
+
+    >>> figure(14760.03), figure(36.8721), figure(-0.0)
+    ('14,760', '36.87', '0')
+    """
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else number(value)

@@ -1,0 +1,185 @@
+"""Single charts as SVG, each with its own style: `likely.plot`. Draws what the page draws; knows no rows."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from likely.apply.explain.ledger import Ledger
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.evaluate.curve import Curve
+from likely.evaluate.look import Look
+from likely.models.factors.categorical import Categorical, LevelSettings, categorical
+from likely.models.model import Model
+from likely.models.posterior import Posterior
+from likely.models.text.factor import TextFactor
+from likely.present.charts.drawing import COLOURS, Chart
+from likely.present.charts.histograms import histogram
+from likely.present.charts.lines import learning, reliability
+from likely.present.charts.planes import landscape
+from likely.present.page.attributes import MOST_WORDS, evidence, factor_of, prior_of
+from likely.present.page.confusions import shares_map
+from likely.present.page.graphs import MOST, Node, graph, links
+from likely.present.page.rows import Row, rows
+from likely.present.report.words import clean, percent
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+
+OF_LOOK = ("bits", "confusion", "reliability", "plane", "graph")
+
+
+def plot(thing: object, what: str | None = None, *, attribute: str | None = None) -> Chart:
+    """One chart, as SVG: a string that a notebook shows and that `save` writes to a file.
+
+    Of a look: 'bits' (what each attribute tells), 'confusion', 'reliability', 'plane' (two numbers; of a look with
+    `picture=True`), 'graph'. Of a model: 'graph', or with `attribute=` what its values say. Of a curve, a posterior of
+    one row, or a ledger: the one chart there is.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
+    >>> plot(model, attribute="sky")[:44]
+    '<svg xmlns="http://www.w3.org/2000/svg" clas'
+    """
+    if isinstance(thing, Look):
+        if attribute is not None:
+            return _alone(_attribute(_model(thing), attribute))
+        return _alone(_of_look(thing, what or "bits"))
+    if isinstance(thing, Model):
+        if attribute is not None:
+            return _alone(_attribute(thing, attribute))
+        if what in (None, "graph"):
+            return _alone(_graph(thing, {}))
+        raise SettingError(f"A model has no chart {shown(what)}. Say 'graph', or attribute='NAME'.")
+    if what is not None or attribute is not None:
+        raise SettingError(f"There is one chart of {_kind(thing)} only: leave {shown(what or attribute)} out.")
+    if isinstance(thing, Curve):
+        drawn = learning(thing)
+        if not drawn:
+            raise SettingError("The curve has fewer than two sizes with a score, so there is nothing to draw.")
+        return _alone(drawn[0])
+    if isinstance(thing, Posterior):
+        return _alone(_posterior(thing))
+    if isinstance(thing, Ledger):
+        return _alone(_ledger(thing))
+    raise SettingError(f"{shown(thing)} cannot be drawn. Give a look, a model, a curve, a posterior or a ledger.")
+
+
+def _kind(thing: object) -> str:
+    return f"a {type(thing).__name__.lower()}"
+
+
+@cache
+def _css() -> str:
+    """The style of charts, bound to the chart itself, so that a notebook around it keeps its own."""
+    css = (Path(__file__).parent / "templates" / "charts.css").read_text("utf-8")
+    return css.replace(":root", ".chart") + ".chart { background: var(--paper) }"
+
+
+def _alone(drawn: Chart) -> Chart:
+    """A drawing that brings its style along."""
+    head, _, body = drawn.partition(">")
+    return Chart(f'{head.replace("<svg", "<svg xmlns=" + chr(34) + "http://www.w3.org/2000/svg" + chr(34), 1)}>'
+                 f"<style>{_css()}</style>{body}")  # fmt: skip
+
+
+def _model(record: Look) -> Model:
+    if record.model is None:
+        raise SettingError("This look keeps no model. Look with picture=True, or fit a model and draw that.")
+    return record.model
+
+
+def _of_look(record: Look, what: str) -> Chart:
+    if what == "bits":
+        found = [Row(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in record.attributes]
+        return rows(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
+    if what == "confusion":
+        return shares_map([clean(c, 40) for c in record.classes], record.confusion)
+    if what == "reliability" and record.calibration and record.calibration[0].bins:
+        return reliability(record.calibration[0])
+    if what == "plane":
+        if record.plane is None:
+            raise SettingError("There is no picture of two numbers. Look with picture=True at a table that has two.")
+        return landscape(record.plane)
+    if what == "graph":
+        return _graph(_model(record), {a["name"]: a["bits"] for a in record.attributes})
+    raise SettingError(f"A look has no chart {shown(what)}. {nearest(what, OF_LOOK)}")
+
+
+def _graph(model: Model, bits: dict[str, float]) -> Chart:
+    found = links(model)
+    if found is None:
+        raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
+    known = [c.name for c in model.schema.attributes if c.name in found.names]
+    names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST]
+    target = "" if model.schema.target is None else model.schema.target.name
+    return graph(clean(target, 40), [Node(n, "", bits.get(n, 0.0)) for n in names], found)
+
+
+def _attribute(model: Model, name: str) -> Chart:
+    column = model.schema[name]
+    if name not in model.summary.columns:
+        known = [c.name for c in model.schema.attributes]
+        raise ColumnError(f"{shown(name)} is no attribute of the model. {nearest(name, known)}")
+    statistic, factor, prior = model.summary.columns[name], factor_of(model, name), prior_of(model)
+    if isinstance(statistic, Numbers):
+        drawn = histogram(clean(name, 40), statistic, factor, model.classes, prior, column.kind == "date")
+        if drawn is None:
+            raise SettingError(f"{shown(name)} has no two values, so there is nothing to draw.")
+        return drawn
+    if isinstance(statistic, Counts):
+        if not isinstance(factor, Categorical):
+            factor = categorical(column, statistic, LevelSettings(0.5, None, None, False, False))
+        chances = np.exp(factor.log_table[: len(factor.labels.names)])
+        bits = evidence(chances, prior)
+        found = []
+        for k, level in enumerate(factor.labels.names):
+            of = 1 if len(model.classes) == 2 else int(np.argmax(bits[k]))
+            value = float(bits[k, of])
+            towards: int | None = 0 if len(model.classes) == 2 and value < 0 else of
+            towards = towards if len(model.classes) <= COLOURS else None
+            words = f"{value:+.2f}" + ("" if len(model.classes) == 2 else f" {clean(model.classes[of], 20)}")
+            found.append(Row(clean(level, 40), value, words, towards))
+        against = f"bits for {clean(model.classes[-1], 20)} (right) or {clean(model.classes[0], 20)} (left)"
+        return rows(clean(name, 60), against if len(model.classes) == 2 else "bits for the class named", found)
+    if not isinstance(factor, TextFactor):
+        raise SettingError(f"The model learns nothing from {shown(name)}, so there is nothing to draw.")
+    strong = []
+    for group in range(min(len(model.classes), 6)):
+        for k in factor.strongest(group, MOST_WORDS):
+            value = float(factor.evidence[k, group]) / math.log(2)
+            strong.append(Row(clean(factor.scores.vocabulary[k], 40), value, f"{value:+.2f}", group))
+    return rows(f"Strongest words of {clean(name, 40)}", "bits, before any scale", strong)
+
+
+def _posterior(found: Posterior) -> Chart:
+    if not found.one:
+        raise SettingError("There is one posterior for each row. Draw that of one row: model.posterior({…}).")
+    order = np.argsort(-found.matrix[0], kind="stable").tolist()
+    bars = [
+        Row(
+            clean(found.classes[k], 40),
+            p := float(found.matrix[0, k]),
+            percent(p),
+            k if len(order) <= COLOURS else None,
+        )
+        for k in order
+    ]
+    return rows("How probable each class is", "P(class | row)", bars, percent=True)
+
+
+def _ledger(found: Ledger) -> Chart:
+    names = {"prior": "before any value", "constant": "constant"}
+    classes = list(found.posterior)
+    bars = []
+    for entry in found.ordered:
+        value = found.evidence(entry)
+        name = names.get(entry.kind) or (f"{entry.name} = {entry.cell}" if entry.cell else entry.name)
+        if value is None:
+            continue
+        of = found.of if value >= 0 or found.against is None else found.against
+        bars.append(Row(clean(name, 40), value, f"{value:+.2f}", classes.index(of)))
+    against = "the rest" if found.against is None else clean(found.against, 20)
+    return rows(f"Evidence for {clean(found.of, 30)} against {against}", found.unit, bars)

@@ -1,0 +1,122 @@
+"""What the page's what-if needs of a model: its portable form, and for each attribute a range and typical values.
+
+Aggregates only: least, greatest, means and most frequent levels. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from likely.errors import SettingError
+from likely.evaluate.attributes.information import attributes
+from likely.models.model import Model, Search
+from likely.models.naive.naive import NaiveBayes
+from likely.portable import forms
+from likely.portable.describing import is_portable, portable
+from likely.portable.writing import plain
+from likely.probability.loss import Loss
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.table.labels import date_label, number_label
+
+LARGEST = 1_200_000
+"""Characters that the what-if may take in a page, which people mail."""
+MOST_CLASSES = 200
+"""With more classes neither bars nor costs can be seen through."""
+DAY = 86400.0
+
+
+def whatif(model: Model) -> str:
+    """Everything that the what-if of a page works with, as JSON.
+
+    Where the model cannot be taken along, or is too large, naive Bayes learned from the same sums stands in, and the
+    page says so; where that is too large as well, there is none.
+    """
+    if len(model.classes) > MOST_CLASSES:
+        raise SettingError(f"There are {len(model.classes):,} classes, too many to play with (at most {MOST_CLASSES}).")
+    name = type(model.learner).__name__
+    text = ""
+    if is_portable(model):
+        text = _told(model, "")
+        if len(text) <= LARGEST:
+            return text
+    why = f"takes {len(text) / 1e6:.1f} MB" if text else "asks more than a page can hold"
+    other = None if name == "NaiveBayes" else _naive(model)
+    if other is not None:
+        note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {name}."
+        held = _told(other, note)
+        if len(held) <= LARGEST:
+            return held
+    if not text:
+        portable(model)  # says why not
+    raise SettingError(
+        f"The model {why}, too much for a page (at most {LARGEST / 1e6:g} MB). "
+        "`likely serve` and `likely explain` take models of any size."
+    )
+
+
+def _naive(model: Model) -> Model | None:
+    """Naive Bayes with its usual settings from the sums of another model; None where it would need the rows."""
+    found = NaiveBayes().learn(model.summary.without(model.summary.more))
+    other = found.blind() if isinstance(found, Search) else found
+    return None if other is None else replace(other, loss=model.loss)
+
+
+def _told(model: Model, note: str) -> str:
+    form = portable(model)
+    bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
+    own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a)} for a in form.attributes]
+    loss = model.loss or Loss.zero_one(model.classes)
+    told = {
+        "portable": plain(form),
+        "attributes": own,
+        "actions": list(loss.actions[:-1] if loss.abstain is not None else loss.actions),
+        "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],
+        "abstain": None if loss.abstain is None else float(loss.abstain),
+        "note": note,
+        "reserve": getattr(model.learner, "unseen", None) == "reserve",
+    }
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:
+    statistic = model.summary.columns[attribute.name]
+    if isinstance(statistic, Counts):
+        return {"typical": _levels(statistic, attribute.levels)}
+    if not isinstance(statistic, Numbers):
+        return {"typical": [None] * len(model.classes)}
+    values, _ = statistic.tally()
+    if not len(values):
+        return {"typical": [None] * len(model.classes), "low": 0.0, "high": 0.0, "whole": False}
+    low, high = float(values[0]), float(values[-1])
+    whole = bool((np.floor(values) == values).all()) and abs(low) < 2**53 and abs(high) < 2**53
+    means = [first / weight if weight else None for weight, first, _ in statistic.moments()]
+    typical = [None if m is None else _spelled(float(m), low, high, whole, attribute.kind == "date") for m in means]
+    return {"typical": typical, "low": low, "high": high, "whole": whole}
+
+
+def _levels(counts: Counts, levels: tuple[str, ...]) -> list[str | None]:
+    """The most frequent level of each class, the first of equals; None where it has no row."""
+    table = counts.table[: len(counts.labels)].floats()
+    places = [counts.labels.index[level] for level in levels if level in counts.labels.index]
+    if not places:
+        return [None] * counts.groups
+    named, some = [counts.labels.names[k] for k in places], table[places]
+    return [named[int(column.argmax())] if column.max() > 0 else None for column in some.T]
+
+
+def _spelled(mean: float, low: float, high: float, whole: bool, date: bool) -> str:
+    """A mean in as many digits as the range deserves, as a file would spell it."""
+    span = high - low
+    if date:
+        return date_label(round(mean / DAY) * DAY if span > 10 * DAY else float(round(mean)))
+    if whole:
+        return number_label(float(round(mean)))
+    if not 0 < span < math.inf:
+        return number_label(mean)
+    return number_label(round(mean, 3 - math.floor(math.log10(span))))

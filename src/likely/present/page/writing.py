@@ -1,0 +1,136 @@
+"""The page as one file: the template set, style and scripts put in, and a policy that lets nothing else in.
+
+The only room that knows jinja2; it is imported when a page is written, not before.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from likely.errors import LikelyError
+from likely.evaluate.look import Look
+from likely.machinery.caching import keep, kept
+from likely.models.model import Model
+from likely.present.page.bundling import bundle
+from likely.present.page.contents import Contents, of_look, of_model
+from likely.present.page.whatif import whatif
+
+if TYPE_CHECKING:
+    from likely.evaluate.compare import Comparison
+    from likely.evaluate.curve import Curve
+
+HERE = Path(__file__).parent / "templates"
+STYLES = ("charts.css", "style.css", "whatif.css")
+
+
+def page(
+    record: Look,
+    *,
+    curve: Curve | None = None,
+    comparison: Comparison | None = None,
+    command: str = "",
+    version: str = "",
+    data: str = "",
+    connect: str = "'none'",
+) -> str:
+    """A first look as HTML. `command` is how it was asked for, `data` the table as it was named there.
+
+    `connect` is what the policy lets the scripts talk to: nothing, unless a server gives the page.
+    """
+    return _set(of_look(record, curve, comparison, command, version), record.model, data or record.source, connect)
+
+
+def page_of_model(
+    model: Model, *, command: str = "", version: str = "", data: str = "", connect: str = "'none'"
+) -> str:
+    """A model as HTML, without the scores that only rows could tell."""
+    return _set(of_model(model, command, version), model, data, connect)
+
+
+def _set(contents: Contents, model: Model | None, data: str, connect: str) -> str:
+    held = ""
+    if model is not None and model.schema.target is not None and len(model.classes) > 1:
+        try:
+            held = whatif(model)
+        except LikelyError as error:
+            contents = replace(contents, whatif_refused=str(error))
+    target = model.schema.target if model is not None else None
+    about = {
+        "target": "" if target is None else target.name,
+        "classes": [] if model is None else list(model.classes),
+        "data": data,
+        "command": contents.command,
+    }
+    style, script = _style(), bundle()
+    policy = (
+        f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; connect-src {connect}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return _template().render(  # type: ignore[no-any-return]
+        c=replace(contents, whatif=bool(held)),
+        policy=policy,
+        style=style,
+        script=script,
+        model=embedded(held) if held else "",
+        about=embedded(json.dumps(about, ensure_ascii=False)),
+    )
+
+
+def embedded(text: str) -> str:
+    """JSON that cannot close the tag around it, nor begin a comment: what means something to HTML is written by number.
+
+    >>> embedded('{"a": "</script>"}')
+    '{"a": "\\\\u003c/script\\\\u003e"}'
+    """
+    for c in "<>&\u2028\u2029":
+        text = text.replace(c, f"\\u{ord(c):04x}")
+    return text
+
+
+def digest(text: str) -> str:
+    """How a policy names a style or a script: by what it holds."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _style() -> str:
+    return "\n".join((HERE / name).read_text("utf-8") for name in STYLES if (HERE / name).exists())
+
+
+SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+
+
+@cache
+def _template() -> Any:
+    import jinja2
+
+    class Compiled(jinja2.BytecodeCache):
+        """Templates as Python code, kept between processes: parsing them takes a fifth of a second."""
+
+        def load_bytecode(self, bucket: Any) -> None:
+            body = kept(self.name(bucket))
+            if body is not None:
+                bucket.load_bytecode(io.BytesIO(body))  # which checks the versions of Python and of the code's form
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            out = io.BytesIO()
+            bucket.write_bytecode(out)
+            keep(self.name(bucket), out.getvalue())
+
+        @staticmethod
+        def name(bucket: Any) -> str:
+            about = bucket.key, bucket.checksum, jinja2.__version__, sys.version_info[:2], SETTINGS
+            return f"likely.page-{hashlib.sha256(repr(about).encode()).hexdigest()[:20]}.template"
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, bytecode_cache=Compiled(), **SETTINGS
+    )
+    return made.get_template("page.html")

@@ -1,0 +1,1 @@
+"""Results as sentences and tables, for terminal, Markdown and JSON."""

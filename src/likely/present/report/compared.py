@@ -1,0 +1,74 @@
+"""Tables of words: what `compare` says, ready to be printed in any way. Knows records, no rows."""
+
+from __future__ import annotations
+
+from likely.evaluate.compare import Compared, Comparison
+from likely.present.report.tables import Page, Table, numbers_from
+from likely.present.report.trust import chance, folds_of, numbers, shares
+from likely.present.report.words import clean, number, percent, plural
+
+MOST_NOTES = 3
+"""Notes of one learner that a comparison shows; JSON has all of them."""
+TOLD_APART = 0.05
+
+
+def of_comparison(record: Comparison) -> Page:
+    """What `likely compare` says."""
+    rows, refused = [], []
+    unanswered = any(one.scores is not None and one.scores.unclassified for one in record.learners)
+    for one in record.learners:
+        if one.scores is None or one.intervals is None:
+            refused.append(f"{clean(one.name)} is not in the table: {one.refused}")
+            continue
+        loss = "infinite" if one.scores.log_loss is None else f"{one.scores.log_loss:.4f}"
+        row = (clean(one.name), percent(one.scores.accuracy), shares(one.intervals.accuracy), loss,
+               numbers(one.intervals.log_loss), f"{one.scores.brier:.4f}", _told_apart(one))  # fmt: skip
+        rows.append((*row, number(one.scores.unclassified)) if unanswered else row)
+    where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
+    often = f", {record.repeats} times" if record.repeats > 1 else ""
+    headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds{often}."
+    scores = ("accuracy", "95 % bounds", "log loss, bits a row", "95 % bounds", "Brier score")
+    header = ("learner", *scores, "differs from the first", *(["no answer"] if unanswered else []))
+    title = "Learners" if record.dealt == "stratified" else f"Learners. {_dealt(record)}"
+    tables = (Table(title, header, tuple(rows), numbers_from(1, len(header))),) if rows else ()
+    odd = [clean(one.name) for one in record.learners if not one.proper]
+    told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
+    told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
+    return Page(headline, tables, (*_explained(record), *record.notes, *told, *refused))
+
+
+def _dealt(record: Comparison) -> str:
+    return folds_of(record.folds, record.repeats, record.dealt, record.dealt_by)
+
+
+def _told_apart(one: Compared) -> str:
+    """How often chance alone would set it so far from the first: by log loss, or accuracy where that is infinite."""
+    return next((chance(pair.p_of_all) for pair in one.against if pair.score in ("log_loss", "accuracy")), "")
+
+
+def _explained(record: Comparison) -> list[str]:
+    tested = next((one.against[0] for one in record.learners if one.against), None)
+    if tested is None:
+        return []
+    close = [clean(one.name, 30) for one in record.learners if one.against and one.against[0].p_of_all > TOLD_APART]
+    out = [
+        f"p: how often chance alone would set a log loss so far from that of {clean(tested.other, 30)}; paired by "
+        f"fold, {tested.test}, corrected for the number of learners (Holm)."
+    ]
+    if close:
+        some = ", ".join(close[:6]) + (f" and {len(close) - 6} more" if len(close) > 6 else "")
+        out.append(f"Not told apart from {clean(tested.other, 30)}: {some}.")
+    return out
+
+
+def _winner(record: Comparison) -> str:
+    """Who gives the best probabilities; nobody, where the frequencies of the classes do as well."""
+    scored = [one for one in record.learners if one.scores is not None]
+    if not scored:
+        return "no learner could learn"
+    best = scored[0].scores
+    if any(one.learner == "Prior" and one.scores == best for one in scored):
+        return "nothing gives better probabilities than the frequencies of the classes"
+    if best is not None and best.log_loss is None:
+        return f"{clean(scored[0].name)} names the right class most often (every log loss is infinite)"
+    return f"{clean(scored[0].name)} gives the best probabilities"

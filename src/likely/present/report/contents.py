@@ -1,0 +1,208 @@
+"""Tables of words: what `show` says, ready to be printed in any way. Knows models, no rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.models.factors.binned import Binned
+from likely.models.factors.bins import names_of
+from likely.models.factors.categorical import Categorical, LevelSettings, categorical
+from likely.models.factors.gaussian import Gaussian, root_of
+from likely.models.factors.kernel import KernelDensity
+from likely.models.model import Exhibit, Model
+from likely.models.naive.product import Product
+from likely.models.pool.hypotheses import Hypotheses
+from likely.models.quotient import Quotient
+from likely.models.settings import changed_settings
+from likely.present.report.tables import Page, Table, numbers_from
+from likely.present.report.words import clean, duration, moment, number, plural
+from likely.sums import state
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.words.words import Words
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE
+
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+# -- show ---------------------------------------------------------------------------------------------------
+
+
+def of_model(model: Model, fractions: bool = False) -> Page:
+    """What `likely show` says of a whole model."""
+    summary, target = model.summary, model.schema.target
+    weights = summary.total.floats()
+    shares = [Quotient(w, sum(summary.total.fractions(), Fraction(0))) for w in summary.total.fractions()]
+    priors = getattr(model, "prior", shares)
+    classes = Table(
+        "Classes",
+        ("class", "weight", "P(class)"),
+        tuple(
+            (clean(c), number(w), str(p) if fractions else number(float(p)))
+            for c, w, p in zip(model.classes, weights, priors, strict=True)
+        ),
+        numbers_from(1, 3),
+    )
+    rows: list[tuple[str, ...]] = []
+    for column in model.schema.columns:
+        if column.role != "attribute":
+            rows.append((clean(column.name, 40), column.kind, column.role, clean(column.why, 70)))
+            continue
+        statistic = summary.columns[column.name]
+        if isinstance(statistic, Counts):
+            about = plural(len(model.levels(column.name)), "level")
+        elif isinstance(statistic, Words):
+            about = f"{plural(len(statistic.held().vocabulary) - 1, 'different word')}"
+        else:
+            values, _ = statistic.tally()
+            tell = moment if column.kind == "date" else number
+            about = f"{tell(values[0])} to {tell(values[-1])}" if len(values) else "no values"
+        rows.append((clean(column.name, 40), column.kind, "attribute", about))
+    columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
+    name = clean(target.name) if target else "a density"
+    # Words are many: `likely show MODEL COLUMN` has them.
+    apart = {e.title for text in getattr(model, "texts", ()) for e in text.exhibits(model.classes)}
+    return Page(
+        f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
+        + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
+        (*((classes,) if target else ()), columns, *(_table(e) for e in model.exhibits() if e.title not in apart)),
+        model.notes,
+    )
+
+
+def _table(exhibit: Exhibit) -> Table:
+    rows = tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in row) for row in exhibit.rows)
+    right = frozenset(k for row in exhibit.rows for k, c in enumerate(row) if not isinstance(c, str))
+    return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
+
+
+def _settings(learner: Any) -> str:
+    """A learner's name, with the settings that are not the usual ones."""
+    name, said = type(learner).__name__, changed_settings(learner)
+    if isinstance(learner, Hypotheses):
+        said["members"] = learner.titles
+    pieces = len(said.pop("knowledge", ()))
+    known = f" and {plural(pieces, 'piece')} of knowledge" if pieces else ""
+    listed = ", ".join(f"{k}={clean(repr(v), 80)}" for k, v in said.items())
+    return (f"{name}({listed})" if said else f"{name} with the usual settings") + known
+
+
+def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
+    """What `likely show` says of one attribute: counts and probabilities, or the densities."""
+    column = model.schema[name]
+    if column.role == "target":
+        return Page(f"{clean(name)} is the target.", of_model(model, fractions).tables[:1])
+    if column.role != "attribute":
+        known = [c.name for c in model.schema.attributes]
+        role = "the weight" if column.role == "weight" else column.role
+        raise ColumnError(f"{shown(name)} is {role}, so the model says nothing of it. {nearest(name, known)}")
+    page = _attribute(model, name, fractions)
+    block = model.block_of(name) if isinstance(model, Product) else None
+    if block is None:
+        return page
+    others = " & ".join(clean(n, 30) for n in block.names if n != name)
+    told = f"The model takes {clean(name, 30)} together with {others}; this is {clean(name, 30)} by itself."
+    tables = tuple(_table(e) for e in block.exhibits(model.classes))
+    return replace(page, tables=(*page.tables, *tables), remarks=(*page.remarks, told))
+
+
+def _attribute(model: Model, name: str, fractions: bool) -> Page:
+    """What is to be said of one attribute by itself."""
+    column, statistic = model.schema[name], model.summary.columns[name]
+    factor = next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
+    if isinstance(statistic, Counts):
+        if not isinstance(factor, Categorical):
+            factor = categorical(column, statistic, LevelSettings(0.0, None, None, False, False))
+        return _levels(model, factor, fractions)
+    if isinstance(factor, Binned):
+        names = names_of(factor.edges, factor.closed, moment) if column.kind == "date" else None
+        return _levels(model, factor.levels, fractions, "bin", names)
+    if fractions:
+        raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")
+    return _densities(model, column.kind == "date", factor, statistic, name)
+
+
+def _levels(
+    model: Model, factor: Categorical, fractions: bool, word: str = "level", told: list[str] | None = None
+) -> Page:
+    """Levels, or bins as levels; `told` says how they are called where that is not by their names."""
+    names, counts = factor.labels.names, factor.counts
+    seen_of, none = factor.seen(), np.zeros(len(model.classes))
+    rows = []
+    for code, level in [*enumerate(told or names), (UNSEEN_CODE, "(any other)"), (MISSING_CODE, "(missing)")]:
+        quotients = factor.quotients(code)
+        if quotients is None:
+            continue
+        seen = seen_of[code] if code >= 0 else (counts.other[0].floats() if code == MISSING_CODE else none)
+        chances = [str(q) if fractions else number(float(q)) for q in quotients]
+        rows.append((clean(level, 40), *(number(n) for n in seen), *chances))
+    classes = [clean(c, 20) for c in model.classes]
+    header: tuple[str, ...] = (word, *(f"n({c})" for c in classes), *(f"P({word}|{c})" for c in classes))
+    if model.schema.target is None:
+        header = (word, "n", f"P({word})")
+    missing = counts.other.floats()[0]
+    remarks = []
+    if missing.any() and factor.quotients(MISSING_CODE) is None:
+        each = ", ".join(f"{c} {number(m)}" for c, m in zip(classes, missing, strict=True) if m)
+        remarks.append(f"Missing, and left out: {each}.")
+    own = isinstance(model, Product) and any(f.name == factor.name for f in model.factors)
+    title = f"Counts, and the {'probability' if own else 'share in training'} of each {word}"
+    title += " in each class" if model.schema.target is not None else ""
+    table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
+    return Page(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
+
+
+def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: str) -> Page:
+    at, length = (moment, duration) if dates else (number, number)
+    values, table = numbers.tally()
+    per_class, moments = table.floats(), numbers.moments()
+    rows = []
+    for k, label in enumerate(model.classes):
+        below = np.cumsum(per_class[:, k])
+        spread = ["–"] * len(QUANTILES)
+        if len(below) and below[-1] > 0:
+            found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
+            spread = [at(float(values[min(i, len(values) - 1)])) for i in found]
+        mean, sd, width = "–", "–", []
+        normal = factor.normal if isinstance(factor, KernelDensity) else factor
+        if isinstance(normal, Gaussian):
+            mean, sd = at(float(normal.mean[k])), length(float(normal.deviation[k]))
+        elif factor is None and moments[k][0] > 1:
+            weight, first, second = moments[k]
+            mean, sd = at(float(first / weight)), length(root_of((second - first * first / weight) / (weight - 1)))
+        if isinstance(factor, KernelDensity):
+            width = [length(float(factor.bandwidth[k]))]
+        gone = numbers.other[:, k].sum(0).floats()
+        rows.append(
+            (
+                clean(label, 20),
+                number(float(below[-1]) if len(below) else 0.0),
+                number(float(gone)),
+                mean,
+                sd,
+                *width,
+                *spread,
+            )
+        )
+    kernels = ["bandwidth"] if isinstance(factor, KernelDensity) else []
+    header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
+    left_out = factor is None and isinstance(model, Product) and model.generative and model.block_of(name) is None
+    remarks = ["The values have no spread, so the model leaves this attribute out."] if left_out else []
+    if numbers.level:
+        remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
+    kind = "kernel" if isinstance(factor, KernelDensity) else "normal"
+    title = f"A {kind} density for each class" if factor is not None else "Values"
+    return Page(
+        f"{clean(name)}: numbers", (Table(title, header, tuple(rows), numbers_from(1, len(header))),), tuple(remarks)
+    )
+
+
+def page_json(page: Page) -> bytes:
+    """A page as JSON: its tables as lists of records."""
+    tables = [{"title": t.title, "rows": [dict(zip(t.header, r, strict=True)) for r in t.rows]} for t in page.tables]
+    return state.as_json({"headline": page.headline, "tables": tables, "remarks": list(page.remarks)})

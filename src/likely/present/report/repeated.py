@@ -1,0 +1,107 @@
+"""What `likely repeats` says, as small tables. Knows the record, no rows."""
+
+from __future__ import annotations
+
+from likely.evaluate.attributes.redundancy import CHANCE, FAR, chance
+from likely.evaluate.repeats import Change, Counted, Repeats
+from likely.intake.schema import type_option
+from likely.present.report.tables import Page, Table
+from likely.present.report.words import clean, number, percent, plural
+
+
+def of_repeats(record: Repeats, everything: bool = False) -> Page:
+    """A verdict, the pairs, and for each of the worst what would change."""
+    where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
+    matter = [p for p in record.pairs if p.matters]
+    looked = plural(len(record.pairs), "pair")
+    if not record.pairs:
+        return Page(f"{where}.\nThere are no two attributes to compare.")
+    headline = f"{where}, {looked} of attributes looked at.\n" + (
+        f"{plural(len(matter), 'pair')} repeat{'s' if len(matter) == 1 else ''} each other given the class, "
+        "and naive Bayes counts the evidence twice."
+        if matter
+        else "No pair repeats each other so much that counting both would push the odds far."
+    )
+    shown_pairs = record.pairs if everything else matter[:10] or [p for p in record.pairs if p.p_of_all < CHANCE][:5]
+    rows = tuple(
+        (
+            clean(p.one, 30),
+            clean(p.other, 30),
+            f"{p.bits:.3f}",
+            percent(p.share),
+            chance(p.p_of_all),
+            "–" if p.push is None else f"{p.push:+.2f}",
+        )
+        for p in shown_pairs
+    )
+    header = ("one", "other", "bits shared", "of what there is", "by chance", "odds too far, bits")
+    title = "Pairs: what one tells of the other in rows of one class"
+    pairs = Table(title, header, rows, frozenset({2, 3, 5}))
+    tables = ((pairs,) if rows else ()) + tuple(_what_if(record, one) for one in record.counted)
+    remarks = [_advice(record, one) for one in record.counted]
+    for one in record.counted:
+        remarks += [
+            f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)} cannot be joined: {c.refused}"
+            for c in one.changes
+            if c.joined and c.scores is None
+        ]
+    if len(matter) > len(shown_pairs):
+        remarks.append(f"Not shown: {plural(len(matter) - len(shown_pairs), 'pair')}; --all shows them.")
+    if matter:
+        remarks.append(
+            f"A pair is named where chance is below {CHANCE:g}, all pairs considered (Holm), and the odds go {FAR:g} "
+            "bits or more too far (1 bit is a factor of 2)."
+        )
+    return Page(headline, tables, tuple(remarks))
+
+
+def _loss(value: float | None) -> str:
+    return "infinite" if value is None else f"{value:.4f}"
+
+
+def _what_if(record: Repeats, one: Counted) -> Table:
+    now = record.scores
+    rows = [("as it is", percent(now.accuracy), _loss(now.log_loss), "")]
+    for change in one.changes:
+        if change.scores is None:
+            rows.append((_name(change), "–", "–", ""))
+            continue
+        loss, before = change.scores.log_loss, now.log_loss
+        less = "" if loss is None or before is None else f"{loss - before:+.4f}"
+        rows.append((_name(change), percent(change.scores.accuracy), _loss(loss), less))
+    title = (
+        f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)}: what would change ({number(record.folds)} folds)"
+    )
+    return Table(title, ("", "accuracy", "log loss, bits a row", "change"), tuple(rows), frozenset({1, 2, 3}))
+
+
+def _name(change: Change) -> str:
+    return "joined" if change.without is None else f"without {clean(change.without, 30)}"
+
+
+def _advice(record: Repeats, one: Counted) -> str:
+    """The best way, if any is better than to leave things as they are."""
+    pair = f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)}"
+    best, before = one.changes[0], record.scores.log_loss
+    loss = None if best.scores is None else best.scores.log_loss
+    if best.scores is None or loss is None or (before is not None and loss >= before):
+        return f"{pair}: nothing that was tried has a better log loss than to leave them as they are."
+    told = f"from {_loss(before)} to {_loss(loss)} bits a row"
+    if best.without is None:
+        joined = ",".join(_csv(n) for n in (one.pair.one, one.pair.other))
+        how = "Joining them"
+        option = f"--block {_quoted(joined)}"
+    else:
+        how, option = f"Leaving {clean(best.without, 30)} out", type_option(best.without, "ignore")
+    return f"{pair}: {how} improves log loss {told}. Try {option}."
+
+
+def _csv(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"' if doubled != name or "," in name or name != name.strip() else name
+
+
+def _quoted(text: str) -> str:
+    from shlex import quote
+
+    return clean(quote(text), 200)

@@ -1,0 +1,112 @@
+"""Tables of words for `likely show` of a text column: its texts, and the words that speak for each class. No rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.model import Model
+from likely.models.naive.product import Product
+from likely.models.text.factor import TextFactor
+from likely.present.report.tables import Page, Table, numbers_from
+from likely.present.report.words import clean, number, plural
+from likely.sums.words.words import Words
+
+FEW_CLASSES = 4
+"""With more classes, a class has one line of words in place of one line for each."""
+MOST_WORDS = 10
+ALONE = "*"
+"""Marks a word that texts of no other class have."""
+
+
+def about(words: Words) -> str:
+    """A text column in a few words."""
+    return plural(vocabulary_size(words), "different word")
+
+
+def vocabulary_size(words: Words) -> int:
+    """Different words; the empty one stands for the documents."""
+    held = words.held().vocabulary
+    return len(held) - (len(held) > 0 and held[0] == "")
+
+
+def of_text(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Page:
+    """What `likely show` says of a text column."""
+    words = model.summary.columns[name]
+    assert isinstance(words, Words)
+    if fractions:
+        raise SettingError(f"{shown(name)} is a text: its words have weights, which are no fractions.")
+    factor = next((t for t in model.texts if t.name == name), None) if isinstance(model, Product) else None
+    tables = [_lengths(model, words)]
+    remarks = []
+    headline = f"{clean(name)}: text, {about(words)}"
+    if factor is None:
+        remarks.append("There is no word to learn from, so the model leaves this attribute out.")
+    else:
+        known = len(factor.scores.vocabulary)
+        headline += f", of which {number(known)} are used: {factor.settings.written()}"
+        long = everything or len(model.classes) <= FEW_CLASSES
+        tables.append(_by_word(model, factor) if long else _by_class(model, factor))
+        if any(ALONE in cell for row in tables[-1].rows for cell in row[1:2]):
+            remarks.append(f"{ALONE} No text of another class has this word.")
+        if factor.settings.length:
+            remarks.append("In a text, weights are divided by the root of the number of its known words.")
+    if words.level:
+        share = 2.0**-words.level
+        remarks.append(f"More words than may be held were met: about {share:.3g} of all different words are kept.")
+    return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+
+
+def _lengths(model: Model, words: Words) -> Table:
+    """How many texts each class has, and how long they are."""
+    held, classes = words.held(), len(model.classes)
+    sums = np.zeros((3, classes))  # texts, those without a word, words
+    if len(held.vocabulary) and held.vocabulary[0] == "":
+        own = slice(0, int(held.starts[1]))
+        group, times, weight = held.group[own], held.times[own], held.weight[own].floats()
+        there = np.where(held.size[own] > 0, weight, 0.0)  # texts of size 0 are missing
+        np.add.at(sums[0], group, there)
+        np.add.at(sums[1], group, np.where(times > 0, 0.0, there))
+        np.add.at(sums[2], group, times * weight)
+    rows = tuple(
+        (clean(c, 30), number(n), number(empty - n), number(none), number(n and total / n, 3))
+        for c, n, none, total, empty in zip(model.classes, *sums.tolist(), model.summary.total.floats(), strict=True)
+    )
+    return Table(
+        "Texts of each class", ("class", "texts", "missing", "without words", "words a text"), rows, numbers_from(1, 5)
+    )
+
+
+def _bits(factor: TextFactor, k: int, group: int) -> float:
+    scale = factor.settings.scale
+    return float(factor.evidence[k, group]) * (scale if isinstance(scale, float) else 1.0) / math.log(2)
+
+
+def _named(factor: TextFactor, k: int, group: int, limit: int = 40) -> str:
+    alone = factor.having.shape[1] > 1 and factor.having[k].sum() == factor.having[k, group]
+    return clean(factor.scores.vocabulary[k], limit) + (ALONE if alone else "")
+
+
+def _by_word(model: Model, factor: TextFactor) -> Table:
+    """A line for each of the strongest words of each class, those that it alone has among them."""
+    rows = []
+    for group, name in enumerate(model.classes):
+        words = factor.strongest(group, MOST_WORDS)
+        for k in [*words, *(k for k in factor.only_in(group, MOST_WORDS) if k not in words)]:
+            own, total = float(factor.having[k, group]), float(factor.having[k].sum())
+            bits = f"{_bits(factor, k, group):+.2f}"
+            rows.append((clean(name, 30), _named(factor, k, group), bits, number(own), number(total - own)))
+    header = ("for class", "word", "bits", "its texts with it", "other texts with it")
+    return Table("Words that speak most for each class against the others", header, tuple(rows), numbers_from(2, 5))
+
+
+def _by_class(model: Model, factor: TextFactor) -> Table:
+    """A line for each class."""
+    rows = []
+    for group, name in enumerate(model.classes):
+        told = [f"{_named(factor, k, group, 20)} {_bits(factor, k, group):+.1f}" for k in factor.strongest(group, 7)]
+        rows.append((clean(name, 30), ", ".join(told)))
+    title = "Words that speak most for each class against the others, in bits"
+    return Table(title, ("for class", "words"), tuple(rows))

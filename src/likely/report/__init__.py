@@ -1,1 +1,0 @@
-"""What people see: records turned into tables of words and numbers, without any row of the data."""

@@ -1,0 +1,314 @@
+"""What is remembered of a numeric column, per group of rows: exact sums of x and x*x, and a bounded tally of values.
+
+The tally keeps every distinct value until there are more than CAP; then it drops low bits of the mantissa, one at a
+time, from all of them. How many bits must go depends on the set of values alone, so the tally is free of order.
+While no bit has gone, the tally knows everything, and the sums are read off it; only later are they kept apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from likely.sums import kernels
+from likely.sums.columns.counts import add_counts
+from likely.sums.exact import Exact
+from likely.sums.powers import Powers
+from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.table.batch import Floats, Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CAP = 2048
+_AHEAD = 1 << 12
+"""Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
+
+Keys: TypeAlias = "NDArray[np.uint64]"
+R = TypeVar("R")
+
+
+class Numbers:
+    """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
+
+    __slots__ = ("_index", "_keys", "_known", "_powers", "_recalled", "_tidy", "cap", "level", "other", "table")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, groups: int = 0, cap: int = CAP) -> None:
+        self.cap = cap
+        self.level = 0
+        self.table = Exact.zeros(0, groups)
+        self.other = Exact.zeros(3, groups)  # missing, minus infinity, plus infinity
+        self._keys: Keys = np.empty(0, np.uint64)
+        self._known = 0
+        self._index: NDArray[np.int32] | None = None
+        self._tidy = False
+        self._recalled: dict[Hashable, Any] = {}
+        self._powers = Powers(groups)  # kept from level 1 on; before that the tally knows them
+
+    @property
+    def groups(self) -> int:
+        return self.other.shape[-1]
+
+    def make_room(self, groups: int) -> None:
+        if groups > self.groups:
+            self._tidy, self._recalled = False, {}
+            self.table.resize(self.table.shape[0], groups)
+            self.other.resize(3, groups)
+            self._powers.resize(groups)
+
+    # -- taking in ------------------------------------------------------------------------------------------
+
+    def update(self, cells: Floats, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
+        """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
+        x = np.ascontiguousarray(cells, np.float64)
+        codes = np.empty(len(x), np.int32)
+        if not weights.plain:
+            # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
+            group = np.where(weights.nothing(), np.int32(-1), group)
+        if self._index is None:
+            self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
+        self._tidy, self._recalled = False, {}
+        done = 0
+        while done < len(x):
+            limit = min(self.cap, len(self._index) // 2)
+            if len(self._keys) < limit:
+                self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
+                self.table.resize(limit, self.groups)
+            stop, self._known = kernels.value_codes(
+                x, group, done, self.level, self._keys, self._known, limit, self._index, codes
+            )
+            part = slice(done, stop)
+            add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
+            if self.level:
+                self._powers.add(x[part], group[part], weights.take(part))
+            if stop < len(x):
+                ahead = slice(stop, stop + _AHEAD)
+                self._make_space(limit, x[ahead][(group[ahead] >= 0) & np.isfinite(x[ahead])])
+            done = stop
+
+    def _make_space(self, limit: int, newcomers: Floats) -> None:
+        """Make room for one more value: a larger index, or, at the cap, as few bits less as it takes.
+
+        Values that come next have to be held as well, so a look ahead saves going through this for a few at a time.
+        """
+        assert self._index is not None
+        if limit < self.cap:
+            self._index = _index_of(self._keys, self._known, 4 * len(self._index))
+            return
+        if self.level == 0:
+            self._powers = Powers.of(*self.sums())
+        keys = self._keys[: self._known]
+        coming = (newcomers + 0.0).view(np.uint64) >> np.uint64(self.level)
+        bits = _bits_to_drop(np.append(keys, coming), self.cap)
+        self._set_tally(*_coarsened(keys, self.table[: self._known], bits))
+        self._index = _index_of(self._keys, self._known)
+        self.level += bits
+
+    def _set_tally(self, keys: Keys, table: Exact) -> None:
+        self._keys, self.table, self._known, self._index = keys, table, len(keys), None
+        self._recalled = {}
+
+    # -- reading out ----------------------------------------------------------------------------------------
+
+    def tally(self) -> tuple[Floats, Exact]:
+        """The values in order (low bits dropped if `level` says so) and what each weighs in each group."""
+        own = self.canonical()
+        values = (own._keys << np.uint64(own.level)).view(np.float64)
+        order = np.argsort(values, kind="stable")
+        return values[order], own.table[order]
+
+    def sums(self) -> tuple[Exact, Exact]:
+        """Sum of x and sum of x*x in each group, over the finite values."""
+        if self.level:
+            return self._powers.sums()
+        keys, groups = self._keys[: self._known], self.groups
+        planes, base = self.table[: self._known].chunks()
+        values = np.repeat(keys.view(np.float64), groups)
+        group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
+
+        def powers(digits: list[NDArray[np.int64]], base: int) -> tuple[Exact, Exact]:
+            own = Powers(groups)
+            own.add(values, group, Weights(tuple(np.ascontiguousarray(d).reshape(-1) for d in digits), base))
+            return own.sums()
+
+        debt = np.minimum(planes[-1], 0)  # below zero only where more was taken away than was there
+        first, second = powers([*planes[:-1], planes[-1] - debt], base)
+        if debt.any():
+            less, lesser = powers([-debt], base + len(planes) - 1)
+            first, second = first - less, second - lesser
+        return first, second
+
+    def weight(self) -> Exact:
+        """What the finite values weigh in each group."""
+        return self.table.sum(0)
+
+    def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
+        """For each group: weight, sum of x, sum of x*x, as exact fractions."""
+        return list(self.recalled("moments", _moments))
+
+    def recalled(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
+        """work(self), done once for these sums and their copies, where they are canonical: several learners want the
+        same of them. Nobody may change what it gives."""
+        if not self._tidy:
+            return work(self)
+        held = self._recalled
+        if key not in held:
+            held[key] = work(self)
+        return held[key]  # type: ignore[no-any-return]
+
+    # -- merging --------------------------------------------------------------------------------------------
+
+    def _copy(self) -> Numbers:
+        """Another one of the same content; whatever is added to either later, the other does not see."""
+        out = Numbers.__new__(Numbers)  # everything is set here
+        out.cap, out.level, out._tidy = self.cap, self.level, self._tidy
+        out._set_tally(self._keys, self.table.canonical())
+        out.other = self.other.canonical()
+        out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
+        if self._tidy:
+            out._recalled = self._recalled
+        return out
+
+    def canonical(self) -> Numbers:
+        """Keys in order; values without weight dropped."""
+        if self._tidy:
+            return self._copy()
+        out = Numbers(self.groups, self.cap)
+        keys, table = self._keys[: self._known], self.table[: self._known].canonical()
+        kept = np.flatnonzero(~table.is_zero().all(axis=1))
+        order = kept[np.argsort(keys[kept])]
+        out.level, out._tidy = self.level, True
+        out._set_tally(keys[order], table[order].canonical())
+        out.other = self.other.canonical()
+        if self.level:
+            out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
+        return out
+
+    def coarsened(self, level: int) -> Numbers:
+        """The same with at least `level` bits dropped from the tally."""
+        out = self.canonical()
+        if level > out.level:
+            out._powers = Powers.of(*out.sums())
+            out._set_tally(*_coarsened(out._keys, out.table, level - out.level))
+            out.level = level
+        return out
+
+    def _combined(self, other: Numbers, sign: int) -> Numbers:
+        def joined(mine: Exact, theirs: Exact) -> Exact:
+            return mine + theirs if sign > 0 else mine - theirs
+
+        level = max(self.level, other.level)
+        a, b = self.coarsened(level), other.coarsened(level)
+        keys, places = np.unique(np.concatenate([a._keys, b._keys]), return_inverse=True)
+        mine = a.table.scattered(places[: a._known].astype(np.intp), 0, len(keys))
+        theirs = b.table.scattered(places[a._known :].astype(np.intp), 0, len(keys))
+        out = Numbers(self.groups, min(self.cap, other.cap))
+        table = joined(mine, theirs)
+        out.other = joined(a.other, b.other)
+        bits = _bits_to_drop(keys, out.cap)
+        if bits:
+            keys, table = _coarsened(keys, table, bits)
+            level += bits
+        if level:
+            out._powers = Powers.of(*(joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True)))
+        out._set_tally(keys, table)
+        out.level = level
+        return out.canonical()
+
+    def __add__(self, other: Numbers) -> Numbers:
+        return self._combined(other, +1)
+
+    def __sub__(self, other: Numbers) -> Numbers:
+        return self._combined(other, -1)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in all that both remember: tallies are compared at the coarser of the two levels.
+
+        A tally that was coarsened by rows since taken away cannot win its low bits back; the sums can, and must.
+        """
+        if not isinstance(other, Numbers):
+            return NotImplemented
+        level = max(self.level, other.level)
+        a, b = self.coarsened(level), other.coarsened(level)
+        same = np.array_equal(a._keys, b._keys) and a.table == b.table and a.other == b.other
+        return same and (level == 0 or all(m == t for m, t in zip(a.sums(), b.sums(), strict=True)))
+
+    def regrouped(self, places: NDArray[np.intp], groups: int) -> Numbers:
+        """The same sums with group i called places[i]."""
+        own = self.canonical()
+        out = Numbers(groups, self.cap)
+        out.level = self.level
+        out._set_tally(own._keys, own.table.scattered(places, 1, groups))
+        out.other = own.other.scattered(places, 1, groups)
+        out._powers = Powers.of(*(s.scattered(places, 0, groups) for s in own._powers.sums()))
+        return out
+
+    @property
+    def impossible(self) -> bool:
+        """Whether something weighs less than nothing: rows were taken away that were never there."""
+        if self.table.is_negative().any() or self.other.is_negative().any():
+            return True
+        # A tally without its low bits may look right where the sums do not: no spread is below zero.
+        return self.level > 0 and any(n * second < first * first for n, first, second in self.moments())
+
+    def state(self) -> dict[str, Any]:
+        own = self.canonical()
+        first, second = own._powers.sums()
+        sums = {} if own.level == 0 else {"first": first.state(), "second": second.state()}
+        return {
+            "keys": own._keys,
+            "level": own.level,
+            "cap": own.cap,
+            "table": own.table.state(),
+            "other": own.other.state(),
+            **sums,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Numbers:
+        other = Exact.from_state(state["other"])
+        out = cls(other.shape[-1], int(state["cap"]))
+        out.level = int(state["level"])
+        out._set_tally(np.asarray(state["keys"], np.uint64).copy(), Exact.from_state(state["table"]))
+        out.other = other
+        if out.level:
+            out._powers = Powers.of(Exact.from_state(state["first"]), Exact.from_state(state["second"]))
+        return out
+
+
+def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
+    first, second = numbers.sums()
+    return list(zip(numbers.weight().fractions(), first.fractions(), second.fractions(), strict=True))
+
+
+def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact]:
+    """Drop `bits` more bits from the keys and add up what falls together."""
+    fewer, places = np.unique(keys >> np.uint64(bits), return_inverse=True)
+    return fewer, table.scattered(places.astype(np.intp), 0, len(fewer))
+
+
+def _index_of(keys: Keys, known: int, size: int = 16) -> NDArray[np.int32]:
+    """A hash index of the first `known` keys, at most half full."""
+    while size < 2 * known:
+        size *= 4
+    index = np.full(size, -1, np.int32)
+    kernels.index_keys(keys, known, index)
+    return index
+
+
+def _bits_to_drop(keys: Keys, cap: int) -> int:
+    """The fewest low bits whose loss leaves at most `cap` different keys.
+
+    Sorted neighbours fall together once all bits up to the highest in which they differ are gone.
+    """
+    if len(keys) <= cap:
+        return 0
+    ordered = np.sort(keys)
+    apart = ordered[1:] ^ ordered[:-1]
+    high, low = (apart >> np.uint64(32)).astype(np.float64), (apart & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    bits = np.where(high > 0, 32 + np.frexp(high)[1], np.frexp(low)[1])
+    return int(np.sort(bits)[len(bits) - cap])

@@ -1,0 +1,233 @@
+"""Counts of pairs: for each class, how often a level of one attribute meets a level of another. Exact.
+
+Numbers take part in fine bins that do not look at the class; a learner joins bins as it sees fit. Pairs of two
+tables can be added where both have the same bins: those of one summary, or the one's given to the other.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SchemaMismatch, SettingError, shown
+from likely.sums import kernels
+from likely.sums.exact import Exact
+from likely.sums.weights import EVERY_ROW_ONE, Weights
+from likely.table.batch import Batch, Codes, Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from likely.sums.columns.numbers import Numbers
+    from likely.sums.summary import Summary
+
+BINS = 24
+"""Fine bins of a number: of about equal weight, whatever the class."""
+MOST = 3000
+"""More levels and bins than this and their pairs would fill memory."""
+MOST_COUNTS = 25_000_000
+"""As many counts, over all classes, make 200 MB."""
+
+Cell = tuple[str, str]
+"""(attribute, level); the level of a number is the index of its bin."""
+
+
+def quantile_edges(values: NDArray[np.float64], weight: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Inner edges of at most `bins` bins of about equal weight: bin i holds edges[i-1] <= x < edges[i].
+
+    A value that outweighs a bin gets one for itself, and the others share the rest: where nine rows in ten are zero,
+    the tenth is still told apart (tests/sums/test_pairs.py).
+
+    >>> quantile_edges(np.arange(6.0), np.array([90.0, 1, 1, 1, 1, 1]), 3).tolist()
+    [1.0, 4.0]
+    """
+    if len(values) <= bins:
+        return values[1:]
+    weight = np.nan_to_num(weight)  # infinite where it is beyond doubles
+    weight = weight / weight.max()
+    below = [0.0, *np.cumsum(weight).tolist()]
+    # The least capacity, to 40 binary digits, with which greedy filling needs no more than `bins` bins.
+    low, high, starts = 0.0, below[-1], [0]
+    for _ in range(40):
+        middle = (low + high) / 2
+        heavy = [*np.flatnonzero(weight > middle).tolist(), len(weight)]
+        filled = _filled(below, heavy, middle, bins) if len(heavy) <= bins else None
+        if filled is None:
+            low = middle
+        else:
+            high, starts = middle, filled
+    return values[starts[1:]]
+
+
+def _filled(below: list[float], heavy: list[int], capacity: float, bins: int) -> list[int] | None:
+    """Where each bin starts if bins are filled up to `capacity`, the heavy ones alone; None if `bins` are too few."""
+    starts: list[int] = []
+    at, end = 0, len(below) - 1
+    while at < end:
+        if len(starts) == bins:
+            return None
+        starts.append(at)
+        full = bisect_right(below, below[at] + capacity) - 1
+        at = max(at + 1, min(full, heavy[bisect_left(heavy, at)]))
+    return starts
+
+
+def _fine_edges(numbers: Numbers) -> tuple[float, ...]:
+    values, table = numbers.tally()
+    return tuple(quantile_edges(values, table.sum(1).floats(), BINS).tolist())
+
+
+class Pairs:
+    """`table[i, j, group]` counts rows that have both cells, where the attribute of i comes before that of j.
+
+    The diagonal table[i, i] counts the cells themselves; all other places are empty. Cells stand in the order of the
+    attributes, then of their levels by name or of their bins.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, names: list[str], cells: list[Cell], edges: dict[str, tuple[float, ...]], groups: int) -> None:
+        self.names = names
+        """All attributes in order, those without any level included: merging must not change the order."""
+        self.cells = cells
+        self.edges = edges
+        self.table = Exact.zeros(len(cells), len(cells), groups)
+
+    @classmethod
+    def over(cls, summary: Summary, like: Pairs | None = None) -> Pairs:
+        """An empty one for the table that a summary is of; with the bins of another, so that the two can be added."""
+        summary, cells = summary.without_text(), list[Cell]()
+        edges: dict[str, tuple[float, ...]] = {}
+        for column in summary.schema.attributes:
+            statistic = summary.columns[column.name]
+            if column.kind == "nominal":
+                cells += [(column.name, name) for name in sorted(statistic.labels.names)]
+            else:
+                if like is not None:
+                    cut = like.edges[column.name]
+                else:
+                    cut = statistic.recalled(("bins", BINS), _fine_edges)
+                edges[column.name] = cut
+                cells += [(column.name, str(k)) for k in range(len(cut) + 1)]
+        if len(cells) > MOST:
+            raise SettingError(
+                f"Pairs of {len(cells):,} levels would be too many to count (at most {MOST:,} levels and bins). "
+                "Leave columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
+            )
+        groups = len(summary.classes)
+        if len(cells) ** 2 * groups > MOST_COUNTS:
+            raise SettingError(
+                f"Pairs of {len(cells):,} levels in {groups:,} classes would be too many to count "
+                f"(at most {MOST_COUNTS:,} counts). Leave columns with many levels out (--type COLUMN=ignore), "
+                "or use naive Bayes."
+            )
+        return cls([c.name for c in summary.schema.attributes], cells, edges, groups)
+
+    @property
+    def groups(self) -> int:
+        return self.table.shape[-1]
+
+    def codes(self, batch: Batch) -> NDArray[np.int32]:
+        """For each row and attribute the index of its cell; -1 where it is missing or unseen. (rows, attributes)"""
+        index: dict[str, dict[str, int]] = {name: {} for name in self.names}
+        for k, (name, level) in enumerate(self.cells):
+            index[name][level] = k
+        out = np.full((batch.rows, len(self.names)), -1, np.int32)
+        for k, name in enumerate(self.names):
+            cells = batch.cells[name]
+            if isinstance(cells, Codes):
+                places = [index[name].get(n, -1) for n in cells.labels.names]
+                out[:, k] = np.array([*places, -1, -1], np.int32)[cells.codes]
+            else:
+                bins = np.searchsorted(np.array(self.edges[name]), cells, side="right")
+                out[:, k] = np.where(np.isfinite(cells), index[name]["0"] + bins, -1)
+        return out
+
+    def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
+        """Take in a batch; `group` says the class of each row (negative: left out)."""
+        codes = self.codes(batch)
+        self.table.cover(weights.base, weights.base + len(weights.chunks), batch.rows)
+        for k, chunk in enumerate(weights.chunks, weights.base):
+            kernels.count_pairs(codes, group, chunk, self.table.planes[k - self.table.base])
+
+    # -- merging --------------------------------------------------------------------------------------------
+
+    def _over(self, cells: list[Cell]) -> Exact:
+        if cells == self.cells:
+            return self.table.canonical()
+        index = {c: k for k, c in enumerate(cells)}
+        places = np.array([index.get(c, -1) for c in self.cells], np.intp)
+        return self.table.scattered(places, 0, len(cells)).scattered(places, 1, len(cells))
+
+    def _combined(self, other: Pairs, sign: int) -> Pairs:
+        for name in self.edges:
+            if self.edges[name] != other.edges.get(name):
+                raise SchemaMismatch(
+                    f"The two cut the numbers of {shown(name)} at other places, so their pairs cannot be added. "
+                    "Learn from all rows at once, or with a learner that needs no pairs."
+                )
+        cells = self._sorted({*self.cells, *other.cells})
+        out = Pairs(self.names, [], self.edges, 0)
+        out.cells = cells
+        mine, theirs = self._over(cells), other._over(cells)
+        out.table = mine + theirs if sign > 0 else mine - theirs
+        return out.canonical()
+
+    def _sorted(self, cells: Iterable[Cell]) -> list[Cell]:
+        order = {n: k for k, n in enumerate(self.names)}
+        return sorted(cells, key=lambda c: (order[c[0]], int(c[1]) if c[0] in self.edges else 0, c[1]))
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return self._combined(other, +1)
+
+    def __sub__(self, other: Pairs) -> Pairs:
+        return self._combined(other, -1)
+
+    def canonical(self) -> Pairs:
+        """Cells in order; levels that no row has dropped; bins stay."""
+        here = np.arange(len(self.cells))
+        none = self.table[here, here].is_zero()
+        empty = [not self.groups or bool(own.all()) for own in none]
+        kept = self._sorted(c for c, none in zip(self.cells, empty, strict=True) if c[0] in self.edges or not none)
+        out = Pairs(self.names, [], self.edges, 0)
+        out.cells = kept
+        out.table = self._over(kept)
+        return out
+
+    def regrouped(self, places: NDArray[np.intp], groups: int) -> Pairs:
+        """The same counts with group i called places[i]; canonical, as levels that only dropped groups had are none."""
+        out = Pairs(self.names, [], self.edges, 0)
+        out.cells = self.cells
+        out.table = self.table.scattered(places, 2, groups)
+        return out.canonical()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pairs):
+            return NotImplemented
+        a, b = self.canonical(), other.canonical()
+        return (a.names, a.cells, a.edges) == (b.names, b.cells, b.edges) and a.table == b.table
+
+    @property
+    def impossible(self) -> bool:
+        """Whether something weighs less than nothing: rows were taken away that were never there."""
+        return bool(self.table.is_negative().any())
+
+    def state(self) -> dict[str, Any]:
+        own = self.canonical()
+        return {
+            "names": own.names,
+            "cells": [list(c) for c in own.cells],
+            "edges": {name: np.array(e, np.float64) for name, e in own.edges.items()},
+            "table": own.table.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Pairs:
+        edges = {str(n): tuple(float(v) for v in e) for n, e in state["edges"].items()}
+        out = cls([str(n) for n in state["names"]], [], edges, 0)
+        out.cells = [(str(a), str(b)) for a, b in state["cells"]]
+        out.table = Exact.from_state(state["table"])
+        return out

@@ -1,0 +1,158 @@
+"""A tally of words while it is counted: a vocabulary that grows, and entries as they come, sorted when there are many.
+
+Knows documents in and a `Tally` out. Sorting many entries at once is several times as fast as looking each one up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SettingError
+from likely.sums.exact import Exact
+from likely.sums.weights import Weights
+from likely.sums.words.entries import Entries
+from likely.sums.words.reading import (
+    BOUND,
+    DONE,
+    ENTRIES,
+    MOST,
+    NO_ENTRIES,
+    NO_LETTERS,
+    NO_SCRATCH,
+    NO_WORDS,
+    TOUCHED,
+    WORDS,
+    count_words,
+)  # fmt: skip
+from likely.sums.words.tally import Tally
+from likely.sums.words.vocabulary import Vocabulary, index_words
+from likely.table.batch import Ints, Texts
+from likely.table.words.letters import BYTES
+from likely.table.words.lowering import MARGIN
+from likely.table.words.tokens import Tokens, alphabet_for
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LONGEST = 1 << 30
+"""The most bytes that one text may have."""
+PIECE = 1 << 13
+"""Bytes of a text that are looked at at once: few enough to stay in the nearest cache of the processor."""
+_MANY = 1 << 19
+"""Entries that are kept before they are sorted and joined, unless there are already more different ones."""
+_NONE: NDArray[np.int32] = np.empty(0, np.int32)
+_NO_ROWS: NDArray[np.bool_] = np.empty(0, np.bool_)
+
+
+class Scratch:
+    """Room for one piece of a text: its small letters, the bounds of its words, and two words side by side."""
+
+    def __init__(self, size: int = PIECE) -> None:
+        self.size = size
+        self.arrays = (
+            np.zeros(size + MARGIN, np.uint8),
+            np.zeros(size + MARGIN, np.int32),
+            np.zeros(2 * (size + MARGIN), np.uint8),
+        )
+
+
+class Counting:
+    """Word 0 is the empty one, which stands for the documents themselves."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.how = tokens.numbers()
+        self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode)).tables()
+        self.state = np.zeros(8, np.int64)
+        self.state[WORDS] = 1
+        # One too many (and the empty one): only then is it known that there are too many.
+        self.state[MOST] = np.iinfo(np.int64).max if tokens.vocabulary is None else tokens.vocabulary + 1
+        self._scratch = Scratch()
+        self._letters, self._ends = np.empty(1 << 16, np.uint8), np.zeros(1, np.int64)
+        self._hashes, self._index = np.empty(0, np.uint64), np.empty((0, 2), np.uint64)
+        self._touched = _NONE
+        # As large as it will be for most: memory that is not written to costs nothing, growing arrays do.
+        self._word, self._key = np.empty(_MANY, np.int32), np.empty(_MANY, np.int64)
+        self._sorted = Entries.none()
+        self._make_words(1 << 12)
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """The hashes of the words met."""
+        return self._hashes[: self.state[WORDS]]
+
+    def take(self, cells: Texts, row: int, group: Ints, weights: Weights, ceiling: np.uint64) -> tuple[int, int]:
+        """Count documents from number `row` on: the first one not taken, and why (all is done, or too many words)."""
+        if (cells.ends - cells.starts > LONGEST).any():
+            raise SettingError(f"A text has more than {LONGEST:,} bytes. Cut it into several rows.")
+        letters, limit = alphabet_for(cells), np.array([ceiling])
+        left_out = _NO_ROWS if weights.plain else weights.nothing()
+        if not weights.plain:
+            self._sort()  # entries that weigh one are not among those with a row
+        while True:
+            rows = _NONE if weights.plain else np.empty(len(self._key), np.int32)
+            row, why = count_words(
+                cells.data, cells.starts, cells.ends, row, group, left_out, BYTES, letters.small, letters.near,
+                self.how, *self._scratch.arrays, *self.stop, self._letters, self._ends, self._hashes, self._index,
+                self._touched, self._word, self._key, rows, self.state, limit,
+            )  # fmt: skip
+            if not weights.plain:
+                self._sort(weights, rows)
+            if why in (DONE, BOUND):
+                return row, why
+            self._grow(why)
+
+    def _grow(self, why: int) -> None:
+        if why == NO_SCRATCH:
+            self._scratch = Scratch(4 * self._scratch.size)
+        elif why == NO_LETTERS:
+            self._letters = _longer(self._letters, 2 * len(self._letters))
+        elif why == NO_WORDS:
+            self._make_words(2 * len(self._index))
+        else:
+            assert why == NO_ENTRIES
+            if len(self._key) >= max(_MANY, len(self._sorted)):
+                self._sort()
+            least = int(self.state[ENTRIES] + self.state[TOUCHED]) + 1
+            if least > len(self._key):
+                size = max(least, 2 * len(self._key))
+                self._word, self._key = _longer(self._word, size), _longer(self._key, size)
+
+    def _make_words(self, slots: int) -> None:
+        """A hash table of so many slots, a power of two; small, so that it stays in the cache of the processor."""
+        room = slots * 5 // 8
+        self._ends, self._hashes = _longer(self._ends, room + 1), _longer(self._hashes, room)
+        self._touched = _longer(self._touched, room + 1)
+        self._index = np.zeros((slots, 2), np.uint64)
+        index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
+
+    def _sort(self, weights: Weights | None = None, rows: NDArray[np.int32] = _NONE) -> None:
+        """Sort the entries that have come, and add them to those that are sorted."""
+        count = int(self.state[ENTRIES])
+        self.state[ENTRIES] = 0
+        if count:
+            weight = None
+            if weights is not None:
+                weight = Exact(np.stack(weights.chunks)[:, rows[:count]], weights.base)
+            more = Entries.of(self._word[:count], self._key[:count], int(self.state[WORDS]), weight)
+            self._sorted = self._sorted.with_more(more)
+
+    def closed(self) -> Tally:
+        """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
+        self._sort()
+        words = int(self.state[WORDS])
+        # Nothing more is counted: what only counting needs is given back before more is asked for.
+        del self._hashes, self._index, self._touched, self._word, self._key
+        met = Vocabulary(self._letters[: self._ends[words]], self._ends[: words + 1])
+        own = self._sorted.widened(words)
+        order = met.order()
+        order = order[np.diff(own.starts)[order] > 0]
+        kept = own.taken(order)
+        return Tally(met.taken(order), kept.starts, kept.keys, kept.weight.canonical()).without_zeros()
+
+
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    out = np.zeros(size, array.dtype)
+    out[: len(array)] = array
+    return out

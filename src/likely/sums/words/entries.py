@@ -1,0 +1,178 @@
+"""Entries of a tally by the numbers of their words: sorted, each once. Knows keys and weights, no letters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.machinery.jit import kernel
+from likely.sums.exact import Exact
+from likely.sums.words.reading import GROUP_AT, TIMES_AT
+from likely.sums.words.tally import join_equal, united
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BELOW_GROUP = (1 << GROUP_AT) - 1
+_DIGIT = 11
+"""Binary digits by which numbers are sorted at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries starts[w] … starts[w+1] are those of word w; keys of a word increase."""
+
+    starts: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    weight: Exact
+
+    @classmethod
+    def none(cls) -> Entries:
+        return cls(np.zeros(1, np.int64), np.empty(0, np.int64), Exact.zeros(0))
+
+    @classmethod
+    def of(cls, word: NDArray[np.int32], key: NDArray[np.int64], words: int, weight: Exact | None) -> Entries:
+        """From entries in any order, equal ones among them; each weighs one if no weight is given."""
+        starts = np.zeros(words + 1, np.int64)
+        group, times = most_bits(key)
+        if weight is None and int(words).bit_length() + group + times + TIMES_AT <= 64:
+            packed = np.empty(len(key), np.uint64)
+            pack_keys(word, key, group, times, packed)
+            packed, spare = in_order(packed, int(words).bit_length() + group + times + TIMES_AT)
+            keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
+            count = join_packed(packed, group, times, starts, keys, counts)
+            return cls(starts, keys[:count].copy(), Exact.owned(counts[:count].copy()))
+        order = np.lexsort((key, word))
+        np.cumsum(np.bincount(word, minlength=words), out=starts[1:])
+        keys, place, joined = key[order], np.empty(len(key), np.int64), np.zeros(words + 1, np.int64)
+        count = join_equal(starts, keys, place, joined)
+        heavy = Exact.of(np.ones(len(key), np.int64)) if weight is None else weight[order]
+        return cls(joined, keys[:count].copy(), heavy.scattered(place, 0, count))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def widened(self, words: int) -> Entries:
+        """The same entries among more words."""
+        starts = np.full(words + 1, self.starts[-1])
+        starts[: len(self.starts)] = self.starts
+        return Entries(starts, self.keys, self.weight)
+
+    def with_more(self, other: Entries) -> Entries:
+        """Both together."""
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        words = max(len(self.starts), len(other.starts)) - 1
+        one, two = ((e.starts, e.keys, e.weight, np.arange(len(e.starts) - 1, dtype=np.int32)) for e in (self, other))
+        return Entries(*united(words, one, two, +1))
+
+    def taken(self, order: NDArray[np.int32]) -> Entries:
+        """The entries of these words, in this order."""
+        counts = np.diff(self.starts)
+        starts = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(counts[order], out=starts[1:])
+        keys, planes = (
+            np.empty(int(starts[-1]), np.int64),
+            np.empty((len(self.weight.planes), int(starts[-1])), np.int64),
+        )
+        move_entries(self.starts, order, starts, self.keys, keys)
+        for old, new in zip(self.weight.planes, planes, strict=True):
+            move_entries(self.starts, order, starts, np.ascontiguousarray(old), new)
+        return Entries(starts, keys, Exact(planes, self.weight.base))
+
+
+def in_order(numbers: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Numbers of so many binary digits, sorted, and an array to spare. (A fifth of the time of np.sort.)"""
+    other, digits = np.empty_like(numbers), -(-bits // _DIGIT)
+    turned = sort_digits(numbers, other, np.zeros(digits << _DIGIT, np.int64), digits)
+    return (other, numbers) if turned else (numbers, other)
+
+
+@kernel("u8[], u8[], i8[], i8", returns=1)
+def sort_digits(one: Any, two: Any, counts: Any, digits: int) -> int:
+    """Sort by the lowest digit, then the next one and so on, to and fro; returns whether the result is in `two`."""
+    step, low = np.uint64(_DIGIT), np.uint64((1 << _DIGIT) - 1)
+    for k in range(one.size):
+        x = one[k]
+        for d in range(np.uint64(digits)):
+            counts[(d << step) | ((x >> (d * step)) & low)] += 1
+    turned = 0
+    for d in range(np.uint64(digits)):
+        first, shift = d << step, d * step
+        at = np.int64(0)
+        for j in range(first, first + low + np.uint64(1)):
+            count = counts[j]
+            counts[j] = at
+            at += count
+        for k in range(one.size):
+            x = two[k] if turned else one[k]
+            j = first | ((x >> shift) & low)
+            to = np.uint64(counts[j])
+            counts[j] += 1
+            if turned:
+                one[to] = x
+            else:
+                two[to] = x
+        turned = 1 - turned
+    return turned
+
+
+@kernel("i8[]", returns=2)
+def most_bits(keys: Any) -> Any:
+    """The binary digits of the largest group and of the largest times."""
+    group = np.int64(0)
+    times = np.int64(0)
+    for k in range(keys.size):
+        group |= keys[k] >> GROUP_AT
+        times |= (keys[k] & _BELOW_GROUP) >> TIMES_AT
+    a = 0
+    while group >> a:
+        a += 1
+    b = 0
+    while times >> b:
+        b += 1
+    return a, b
+
+
+@kernel("i4[], i8[], i8, i8, u8[]")
+def pack_keys(word: Any, keys: Any, group: int, times: int, out: Any) -> None:
+    """Word and key as one number that sorts as they do, group and times in so many binary digits."""
+    for k in range(keys.size):
+        key = keys[k]
+        above = (np.int64(word[k]) << group) | (key >> GROUP_AT)
+        out[k] = np.uint64((above << (times + TIMES_AT)) | (key & _BELOW_GROUP))
+
+
+@kernel("u8[], i8, i8, i8[], i8[], i8[]", returns=1)
+def join_packed(packed: Any, group: int, times: int, starts: Any, keys: Any, counts: Any) -> int:
+    """Sorted numbers of `pack_keys` as keys, each once; returns how many there are."""
+    low, shift = (np.uint64(1) << np.uint64(times + TIMES_AT)) - np.uint64(1), np.uint64(times + TIMES_AT)
+    inside = (np.uint64(1) << np.uint64(group)) - np.uint64(1)
+    count = 0
+    last = np.uint64(0)
+    for k in range(packed.size):
+        x = packed[k]
+        if k > 0 and x == last:
+            counts[count - 1] += 1
+            continue
+        last = x
+        above = x >> shift
+        keys[count] = np.int64(((above & inside) << np.uint64(GROUP_AT)) | (x & low))
+        counts[count] = 1
+        count += 1
+        starts[np.int64(above >> np.uint64(group)) + 1] = count
+    for w in range(1, starts.size):
+        starts[w] = max(starts[w], starts[w - 1])
+    return count
+
+
+@kernel("i8[], i4[], i8[], i8[], i8[]")
+def move_entries(starts: Any, order: Any, new_starts: Any, old: Any, new: Any) -> None:
+    """What is said of the entries, word by word in this order."""
+    for k in range(order.size):
+        at = starts[order[k]]
+        for j in range(new_starts[k], new_starts[k + 1]):
+            new[j] = old[at]
+            at += 1

@@ -1,0 +1,358 @@
+"""Documents read word by word, compiled: each word is found in a vocabulary (or added to it) and counted.
+
+Knows bytes and hash tables. A document that does not fit is given up as a whole, with the reason; the caller makes
+room and begins it again, so nothing is allocated here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from likely.machinery.jit import inner, kernel
+from likely.table.words.lowering import find_words, lower_piece, word_hash
+from likely.table.words.tokens import SHORT, eight, hashed
+
+WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE = range(8)
+"""Places in `state`: words known; entries of the tally; different words of this document; all its words; those that a
+frozen vocabulary does not know; whether it is frozen; the most words that it may hold; how many
+bytes the word before has."""
+DONE, NO_WORDS, NO_LETTERS, NO_ENTRIES, NO_SCRATCH, BOUND = range(6)
+"""Why reading stopped."""
+TIMES_AT, GROUP_AT, SIZES = 5, 36, 31
+"""A key is group << 36 | times << 5 | size, where size is the number of binary digits of the document's length."""
+LONG_AT, NUMBER_AT = np.uint64(32), np.uint64(33)
+"""A slot of the index holds a hash, and number << 33 | is it long << 32 | times in this document. One look at memory
+thus finds a word and counts it."""
+TIMES = np.uint64(2**32 - 1)
+_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+BLANK, PASSED = 32, -1
+
+
+@inner
+def same_long(low: Any, a: Any, letters: Any, start: Any, size: Any) -> Any:
+    """Whether two words of `size` bytes, more than eight, are the same."""
+    k = np.uint64(0)
+    while k + _EIGHT < size:
+        if eight(low, a + k) != eight(letters, start + k):
+            return False
+        k += _EIGHT
+    return eight(low, a + size - _EIGHT) == eight(letters, start + size - _EIGHT)
+
+
+@inner
+def place(low: Any, a: Any, b: Any, h: Any, words: Any) -> Any:
+    """The slot of the word low[a:b] with hash h; where it is unknown, -1 - (the slot where it would be).
+
+    Short words are told apart by their hashes alone (see `finished`); long ones are compared.
+    """
+    letters, ends, _, index = words
+    mask = np.uint64(index.shape[0] - 1)
+    slot = h & mask
+    long = np.uint64(b - a > np.uint64(SHORT))
+    while True:
+        held = index[slot, 0]
+        if held == h:
+            about = index[slot, 1]
+            if (about >> LONG_AT) & _ONE == long:
+                if long == 0:
+                    return np.int64(slot)
+                k = about >> NUMBER_AT
+                start = np.uint64(ends[k])
+                if np.uint64(ends[k + _ONE]) - start == b - a and same_long(low, a, letters, start, b - a):
+                    return np.int64(slot)
+        elif held == 0:
+            return -1 - np.int64(slot)
+        slot = (slot + _ONE) & mask
+
+
+@inner
+def met(low: Any, a: Any, b: Any, h: Any, words: Any, touched: Any, state: Any, ceiling: Any) -> Any:
+    """Count the word low[a:b], which is added where it is new; returns why that cannot be, or DONE."""
+    letters, ends, hashes, index = words
+    if h > ceiling:
+        return DONE
+    slot = place(low, a, b, h, words)
+    if slot < 0:
+        if state[FROZEN]:
+            state[UNKNOWN] += 1
+            return DONE
+        known = state[WORDS]
+        if known > state[MOST]:
+            return BOUND
+        if known == hashes.size:
+            return NO_WORDS
+        top = ends[known]
+        size = np.int64(b - a)
+        if top + size > letters.size:
+            return NO_LETTERS
+        for j in range(size):
+            letters[top + j] = low[np.int64(a) + j]
+        ends[known + 1] = top + size
+        hashes[known] = h
+        slot = -1 - slot
+        index[slot, 0] = h
+        index[slot, 1] = (np.uint64(known) << NUMBER_AT) | (np.uint64(size > SHORT) << LONG_AT)
+        state[WORDS] = known + 1
+    at = np.uint64(slot)
+    about = index[at, 1]
+    index[at, 1] = about + _ONE
+    # Without a branch: whether a word was met before in this document is hard to foresee.
+    touched[np.uint64(state[TOUCHED])] = slot
+    state[TOUCHED] += about & TIMES == 0
+    return DONE
+
+
+@inner
+def forget(index: Any, touched: Any, state: Any) -> None:
+    """Count nothing of this document."""
+    for j in range(state[TOUCHED]):
+        slot = touched[j]
+        index[slot, 1] &= ~TIMES
+    state[TOUCHED] = 0
+
+
+@inner
+def _after(out: Any, a: int) -> int:
+    """Where the character after the one at `a` begins."""
+    a += 1
+    while out[a] & 0xC0 == 0x80:
+        a += 1
+    return a
+
+
+@inner
+def _characters(out: Any, a: Any, b: Any) -> int:
+    count = 0
+    for k in range(a, b):
+        count += out[k] & 0xC0 != 0x80
+    return count
+
+
+@inner
+def runs_met(
+    out: Any, b: int, count: int, low: int, high: int, words: Any, touched: Any, state: Any, ceiling: Any
+) -> Any:
+    """Count the runs of low … high characters of out[:b], which has `count` of them and ends with a blank."""
+    for n in range(low, high + 1):
+        start, end = 0, 0
+        for _ in range(min(n, count)):
+            end = _after(out, end) if end < b - 1 else b
+        while True:
+            h = hashed(out, start, end)
+            why = met(out, np.uint64(start), np.uint64(end), h, words, touched, state, ceiling)
+            if why != DONE:
+                return why
+            state[COUNTED] += 1
+            if end >= b:
+                break
+            start = _after(out, start)
+            end = _after(out, end) if end < b - 1 else b
+        if count <= n:
+            break
+    return DONE
+
+
+@inner
+def _copied(low: Any, a: Any, b: Any, out: Any, at: int) -> int:
+    """Copy low[a:b] to out[at:]; returns where it ends."""
+    for k in range(np.int64(a), np.int64(b)):
+        out[at] = low[k]
+        at += 1
+    return at
+
+
+@inner
+def _otherwise(
+    low: Any,
+    a: Any,
+    b: Any,
+    h: Any,
+    how: Any,
+    joint: Any,
+    stop: Any,
+    words: Any,
+    touched: Any,
+    state: Any,
+    ceiling: Any,
+) -> Any:
+    """Count a word as the settings say: unless it is passed over, with the pair that it ends, or the runs in it."""
+    shortest, pairs, least, most = how[0], how[1], how[2], how[3]
+    if shortest > 1 and _characters(low, a, b) < shortest:
+        return DONE
+    if stop[3].shape[0] > 1 and place(low, a, b, h, stop) >= 0:
+        return DONE
+    if least > 0:
+        joint[0] = BLANK
+        upto = _copied(low, a, b, joint, 1)
+        joint[upto] = BLANK
+        count = _characters(low, a, b) + 2
+        return runs_met(joint, upto + 1, count, least, most, words, touched, state, ceiling)
+    why = met(low, a, b, h, words, touched, state, ceiling)
+    state[COUNTED] += 1
+    if pairs and why == DONE:
+        before = state[BEFORE]
+        if before > 0:
+            joint[before] = BLANK
+            upto = _copied(low, a, b, joint, before + 1)
+            h = word_hash(joint, np.uint64(0), np.uint64(upto))
+            why = met(joint, np.uint64(0), np.uint64(upto), h, words, touched, state, ceiling)
+            state[COUNTED] += 1
+        state[BEFORE] = _copied(low, a, b, joint, 0)
+    return why
+
+
+@inner
+def read_document(
+    data: Any, begin: int, end: int, alphabet: Any, how: Any, scratch: Any, stop: Any, words: Any, touched: Any,
+    state: Any, ceiling: Any,
+) -> Any:  # fmt: skip
+    """Count the words of data[begin:end] in their slots; `touched` lists these. On failure nothing is counted.
+
+    The text is read in pieces that fit into `low`; a word that a piece breaks off begins the next one. In `joint`
+    stands the word before.
+    """
+    low, bounds, joint = scratch
+    plain = how[0] == 1 and how[1] == 0 and how[2] == 0 and stop[3].shape[0] == 1
+    state[UNKNOWN] = state[COUNTED] = state[TOUCHED] = state[BEFORE] = 0
+    here, size = begin, 0
+    why: Any = DONE
+    while True:
+        here, size = lower_piece(data, begin, here, end, alphabet, low, size)
+        found = find_words(low, size, bounds) >> 1
+        at_end, rest = here >= end, size
+        if not at_end and found > 0 and bounds[2 * found - 1] == size:
+            found -= 1
+            rest = np.int64(bounds[2 * found])
+            if rest == 0:
+                why = NO_SCRATCH
+        for w in range(np.uint64(found)):
+            a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
+            h = word_hash(low, a, b)
+            if plain:
+                why = met(low, a, b, h, words, touched, state, ceiling)
+            else:
+                why = _otherwise(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
+            if why != DONE:
+                break
+        if plain:
+            state[COUNTED] += found
+        if at_end or why != DONE:
+            break
+        for j in range(size - rest):
+            low[j] = low[rest + j]
+        size -= rest
+    if why != DONE:
+        touched_now = state[TOUCHED]
+        forget(words[3], touched, state)
+        state[TOUCHED] = touched_now
+    return why
+
+
+@inner
+def _size(count: int) -> int:
+    size = 0
+    while count > 0:
+        count >>= 1
+        size += 1
+    return size
+
+
+@kernel(
+    "u1[], i8[], i8[], i8, i4[], b1[], u1[], i4[], u1[], i8[], u1[], i4[], u1[], u1[], i8[], u8[], u8[][], u1[], i8[], "
+    "u8[], u8[][], i4[], i4[], i8[], i4[], i8[], u8[]",
+    returns=2,
+)
+def count_words(
+    data: Any, starts: Any, stops: Any, row: int, group: Any, left_out: Any, bytes_: Any, small: Any, near: Any,
+    how: Any, low: Any, bounds: Any, joint: Any, stop_letters: Any, stop_ends: Any, stop_hashes: Any, stop_index: Any,
+    letters: Any, ends: Any, hashes: Any, index: Any, touched: Any, entry_word: Any, entry_key: Any, entry_row: Any,
+    state: Any, limit: Any,
+) -> Any:  # fmt: skip
+    """Write an entry for each word of each document from number `row` on: the word, its key and, if asked, the row.
+
+    Word 0 stands for the document itself: its `times` are all the words. Returns the first document not taken, and why.
+    """
+    alphabet, scratch = (bytes_, small, near), (low, bounds, joint)
+    stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
+    with_row = entry_row.size > 0
+    ceiling = limit[0]
+    for i in range(row, starts.size):
+        g = np.int64(group[i])
+        if g < 0 or (left_out.size > 0 and left_out[i]):
+            continue
+        why = read_document(
+            data, starts[i], stops[i], alphabet, how, scratch, stop, words, touched, state, ceiling
+        )  # fmt: skip
+        if why == DONE and state[ENTRIES] + state[TOUCHED] + 1 > entry_key.size:
+            different = state[TOUCHED]
+            forget(index, touched, state)
+            state[TOUCHED] = different
+            why = NO_ENTRIES
+        if why != DONE:
+            return i, why
+        size = _size(state[COUNTED])
+        if size == 0 and stops[i] > starts[i]:
+            size = 1  # a text that has no words, which is not a missing one
+        rest = (g << GROUP_AT) | size
+        e = np.uint64(state[ENTRIES])
+        state[ENTRIES] += state[TOUCHED] + 1
+        entry_word[e] = 0
+        entry_key[e] = rest | (state[COUNTED] << TIMES_AT)
+        if with_row:
+            for j in range(state[TOUCHED] + 1):
+                entry_row[e + np.uint64(j)] = i
+        for j in range(np.uint64(state[TOUCHED])):
+            e += _ONE
+            slot = np.uint64(touched[j])
+            about = index[slot, 1]
+            times = about & TIMES
+            index[slot, 1] = about - times
+            entry_word[e] = np.int32(about >> NUMBER_AT)
+            entry_key[e] = rest | (np.int64(times) << TIMES_AT)
+    return starts.size, DONE
+
+
+@kernel(
+    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], i4[], u1[], u1[], i8[], u8[], u8[][], u1[], i8[], u8[], "
+    "u8[][], i4[], i8[], u8[], f8[], f8[][], f8[][], i8[], i8[]",
+    returns=2,
+)
+def score_words(
+    data: Any, starts: Any, stops: Any, row: int, bytes_: Any, small: Any, near: Any, how: Any, low: Any, bounds: Any,
+    joint: Any, stop_letters: Any, stop_ends: Any, stop_hashes: Any, stop_index: Any, letters: Any, ends: Any,
+    hashes: Any, index: Any, touched: Any, state: Any, limit: Any, damped: Any, weights: Any, out: Any, counted: Any,
+    unknown: Any,
+) -> Any:  # fmt: skip
+    """out[i] += sum over the known words of document i of damped[times] * weights[word].
+
+    Returns the document at which it stopped and why: a reason, or (negative) a count beyond `damped`.
+    """
+    alphabet, scratch = (bytes_, small, near), (low, bounds, joint)
+    stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
+    ceiling = limit[0]
+    for i in range(row, starts.size):
+        why = read_document(
+            data, starts[i], stops[i], alphabet, how, scratch, stop, words, touched, state, ceiling
+        )  # fmt: skip
+        if why != DONE:
+            return i, why
+        most = np.uint64(0)
+        for j in range(state[TOUCHED]):
+            most = max(most, index[touched[j], 1] & TIMES)
+        if most >= damped.size:
+            forget(index, touched, state)
+            return i, -np.int64(most)
+        for j in range(np.uint64(state[TOUCHED])):
+            slot = np.uint64(touched[j])
+            about = index[slot, 1]
+            times = about & TIMES
+            index[slot, 1] = about - times
+            f = damped[times]
+            k = about >> NUMBER_AT
+            for c in range(weights.shape[1]):
+                out[i, c] += f * weights[k, c]
+        counted[i] = state[COUNTED]
+        unknown[i] = state[UNKNOWN]
+    return starts.size, DONE

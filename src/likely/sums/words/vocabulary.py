@@ -1,0 +1,322 @@
+"""A vocabulary: different words in the order of their bytes, one after the other in one array. Knows no counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.machinery.jit import inner, kernel
+from likely.sums.words.reading import LONG_AT, NUMBER_AT
+from likely.table.words.tokens import SHORT, hashed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_EIGHT = np.uint64(8)
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Word k is letters[ends[k]:ends[k+1]], in UTF-8."""
+
+    letters: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Vocabulary:
+        """From words that are in order already."""
+        parts = [word.encode() for word in words]
+        ends = np.cumsum([0, *(len(part) for part in parts)]).astype(np.int64)
+        return cls(np.frombuffer(b"".join(parts), np.uint8), ends)
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    def __getitem__(self, k: int) -> str:
+        return self.letters[self.ends[k] : self.ends[k + 1]].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[k] for k in range(len(self)))
+
+    def equals(self, other: Vocabulary) -> bool:
+        return np.array_equal(self.ends, other.ends) and np.array_equal(self.letters, other.letters)
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """The hash of each word; the empty word, which stands for documents, has 0."""
+        out = np.empty(len(self), np.uint64)
+        hash_words(self.letters, self.ends, out)
+        return out
+
+    @cached_property
+    def index(self) -> NDArray[np.uint64]:
+        """The hash table in which compiled loops look words up."""
+        out = np.zeros((_room(len(self)), 2), np.uint64)
+        index_words(self.hashes, self.ends, len(self), out)
+        return out
+
+    def tables(self) -> tuple[NDArray[Any], ...]:
+        """As compiled loops take it: letters, ends, hashes, index (of one slot where there is no word)."""
+        index = self.index if len(self) else np.zeros((1, 2), np.uint64)
+        return self.letters, self.ends, self.hashes, index
+
+    def find(self, word: str) -> int:
+        """The number of a word, -1 where it is not there."""
+        wanted, low, high = word.encode(), 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.letters[self.ends[middle] : self.ends[middle + 1]].tobytes() < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        here = low < len(self) and self.letters[self.ends[low] : self.ends[low + 1]].tobytes() == wanted
+        return low if here else -1
+
+    def order(self) -> NDArray[np.int32]:
+        """The words' numbers in the order of their bytes (for letters that are not in order yet)."""
+        first = np.empty(len(self), np.uint64)
+        prefixes(self.letters, self.ends, first)
+        out = np.argsort(first).astype(np.int32)
+        sort_ties(self.letters, self.ends, first[out], out, np.empty(len(out), np.int32))
+        return out
+
+    def taken(self, which: NDArray[Any]) -> Vocabulary:
+        """Some of the words, in that order."""
+        sizes = np.diff(self.ends)[which]
+        ends = np.zeros(len(which) + 1, np.int64)
+        np.cumsum(sizes, out=ends[1:])
+        letters = np.empty(int(ends[-1]), np.uint8)
+        gather(self.letters, self.ends, which.astype(np.int32), ends, letters)
+        return Vocabulary(letters, ends)
+
+    def merged(self, other: Vocabulary) -> tuple[Vocabulary, NDArray[np.int32], NDArray[np.int32]]:
+        """All words of both, and where the words of each have gone."""
+        mine, theirs = np.empty(len(self), np.int32), np.empty(len(other), np.int32)
+        count = merge_words(self.letters, self.ends, other.letters, other.ends, mine, theirs)
+        sizes = np.empty(count, np.int64)
+        sizes[mine], sizes[theirs] = np.diff(self.ends), np.diff(other.ends)
+        ends = np.zeros(count + 1, np.int64)
+        np.cumsum(sizes, out=ends[1:])
+        letters = np.empty(int(ends[-1]), np.uint8)
+        scatter(self.letters, self.ends, mine, ends, letters)
+        scatter(other.letters, other.ends, theirs, ends, letters)
+        return Vocabulary(letters, ends), mine, theirs
+
+    # -- the file: each word as how many bytes it shares with the one before, how many it adds, and these ----------
+
+    def packed(self) -> NDArray[np.uint8]:
+        out = np.empty(len(self.letters) + 20 * len(self), np.uint8)
+        return out[: pack_words(self.letters, self.ends, out)].copy()
+
+    @classmethod
+    def unpacked(cls, data: NDArray[np.uint8], count: int) -> Vocabulary:
+        """What `packed` wrote; a ValueError where it cannot have."""
+        ends = np.zeros(count + 1, np.int64)
+        size = unpack_sizes(data, ends)
+        if size < 0:
+            raise ValueError("the words of the file are not sound")
+        letters = np.empty(size, np.uint8)
+        unpack_words(data, ends, letters)
+        letters.tobytes().decode()  # a UnicodeDecodeError is a ValueError
+        return cls(letters, ends)
+
+
+def _room(count: int) -> int:
+    """Slots of a hash table for so many things: a power of two, at most half full."""
+    return 1 << max(2 * count, 8).bit_length()
+
+
+@kernel("u1[], i8[], u8[]")
+def hash_words(letters: Any, ends: Any, out: Any) -> None:
+    """The hash of each word, as documents are read; 0 for the empty one."""
+    for k in range(out.size):
+        out[k] = hashed(letters, ends[k], ends[k + 1])
+
+
+@kernel("u8[], i8[], i8, u8[][]")
+def index_words(hashes: Any, ends: Any, known: int, index: Any) -> None:
+    """Fill an empty index. The empty word, with hash 0, is not looked up."""
+    mask = np.uint64(index.shape[0] - 1)
+    for k in range(known):
+        h = hashes[k]
+        if h == 0:
+            continue
+        slot = h & mask
+        while index[slot, 0] != 0:
+            slot = (slot + np.uint64(1)) & mask
+        index[slot, 0] = h
+        long = np.uint64(ends[k + 1] - ends[k] > SHORT)
+        index[slot, 1] = (np.uint64(k) << NUMBER_AT) | (long << LONG_AT)
+
+
+@inner
+def before(one: Any, a: int, b: int, two: Any, c: int, d: int) -> int:
+    """-1, 0 or 1 as one[a:b] comes before, is, or comes after two[c:d]."""
+    shorter = min(b - a, d - c)
+    for k in range(shorter):
+        if one[a + k] != two[c + k]:
+            return -1 if one[a + k] < two[c + k] else 1
+    return 0 if b - a == d - c else (-1 if b - a < d - c else 1)
+
+
+@kernel("u1[], i8[], u8[]")
+def prefixes(letters: Any, ends: Any, out: Any) -> None:
+    """The first eight bytes of each word as a number that sorts as they do."""
+    for k in range(out.size):
+        value = np.uint64(0)
+        start = ends[k]
+        for j in range(8):
+            value <<= _EIGHT
+            if start + j < ends[k + 1]:
+                value |= np.uint64(letters[start + j])
+        out[k] = value
+
+
+@kernel("u1[], i8[], u8[], i4[], i4[]")
+def sort_ties(letters: Any, ends: Any, first: Any, order: Any, room: Any) -> None:
+    """Sort each run of words that share their first eight bytes, by merging."""
+    lo = 0
+    while lo < order.size:
+        hi = lo + 1
+        while hi < order.size and first[hi] == first[lo]:
+            hi += 1
+        width = 1
+        while width < hi - lo:
+            for left in range(lo, hi, 2 * width):
+                middle, right = min(left + width, hi), min(left + 2 * width, hi)
+                a, b = left, middle
+                for k in range(left, right):
+                    x = order[a] if a < middle else 0
+                    y = order[b] if b < right else 0
+                    first_one = b >= right or (
+                        a < middle and before(letters, ends[x], ends[x + 1], letters, ends[y], ends[y + 1]) <= 0
+                    )
+                    room[k] = x if first_one else y
+                    if first_one:
+                        a += 1
+                    else:
+                        b += 1
+            for k in range(lo, hi):
+                order[k] = room[k]
+            width *= 2
+        lo = hi
+
+
+@kernel("u1[], i8[], i4[], i8[], u1[]")
+def gather(letters: Any, ends: Any, which: Any, new_ends: Any, out: Any) -> None:
+    """Copy the words `which`, one after the other."""
+    for k in range(which.size):
+        start = ends[which[k]]
+        for j in range(new_ends[k + 1] - new_ends[k]):
+            out[new_ends[k] + j] = letters[start + j]
+
+
+@kernel("u1[], i8[], i4[], i8[], u1[]")
+def scatter(letters: Any, ends: Any, places: Any, new_ends: Any, out: Any) -> None:
+    """Copy word k to place places[k]."""
+    for k in range(places.size):
+        to = new_ends[places[k]]
+        for j in range(ends[k + 1] - ends[k]):
+            out[to + j] = letters[ends[k] + j]
+
+
+@kernel("u1[], i8[], u1[], i8[], i4[], i4[]", returns=1)
+def merge_words(one: Any, one_ends: Any, two: Any, two_ends: Any, mine: Any, theirs: Any) -> int:
+    """The places of the words of both in one order; returns how many different ones there are."""
+    a = 0
+    b = 0
+    count = 0
+    while a < mine.size or b < theirs.size:
+        if a == mine.size:
+            sign = 1
+        elif b == theirs.size:
+            sign = -1
+        else:
+            sign = before(one, one_ends[a], one_ends[a + 1], two, two_ends[b], two_ends[b + 1])
+        if sign <= 0:
+            mine[a] = count
+            a += 1
+        if sign >= 0:
+            theirs[b] = count
+            b += 1
+        count += 1
+    return count
+
+
+@inner
+def written(value: Any, out: Any, at: int) -> int:
+    """A whole number in groups of seven bits, the lowest first; returns where it ends."""
+    while value >= 128:
+        out[at] = (value & 127) | 128
+        value >>= 7
+        at += 1
+    out[at] = value
+    return at + 1
+
+
+@inner
+def told(data: Any, at: int) -> Any:
+    """The number that `written` wrote at `at` (-1 where the data ends in it), and where it ends."""
+    value = np.int64(0)
+    shift = 0
+    while at < data.size and shift < 63:
+        b = np.int64(data[at])
+        at += 1
+        value |= (b & 127) << shift
+        if b < 128:
+            return value, at
+        shift += 7
+    return np.int64(-1), at
+
+
+@kernel("u1[], i8[], u1[]", returns=1)
+def pack_words(letters: Any, ends: Any, out: Any) -> int:
+    """Front coding; returns how many bytes were written."""
+    at = 0
+    for k in range(ends.size - 1):
+        start, size = ends[k], ends[k + 1] - ends[k]
+        shared = 0
+        if k > 0:
+            last = ends[k - 1]
+            while shared < min(size, start - last) and letters[last + shared] == letters[start + shared]:
+                shared += 1
+        at = written(shared, out, at)
+        at = written(size - shared, out, at)
+        for j in range(shared, size):
+            out[at] = letters[start + j]
+            at += 1
+    return at
+
+
+@kernel("u1[], i8[]", returns=1)
+def unpack_sizes(data: Any, ends: Any) -> int:
+    """Where each word will end; returns the length of all of them, -1 where the data cannot be words."""
+    at = 0
+    last = np.int64(0)
+    for k in range(ends.size - 1):
+        shared, at = told(data, at)
+        more, at = told(data, at)
+        if shared < 0 or more < 0 or shared > last or more > data.size - at:
+            return -1
+        at += more
+        last = shared + more
+        ends[k + 1] = ends[k] + last
+    return ends[ends.size - 1] if at == data.size else -1
+
+
+@kernel("u1[], i8[], u1[]")
+def unpack_words(data: Any, ends: Any, out: Any) -> None:
+    """The letters, once `unpack_sizes` has found the data sound."""
+    at = 0
+    for k in range(ends.size - 1):
+        shared, at = told(data, at)
+        more, at = told(data, at)
+        for j in range(shared):
+            out[ends[k] + j] = out[ends[k - 1] + j]
+        for j in range(more):
+            out[ends[k] + shared + j] = data[at + j]
+        at += more

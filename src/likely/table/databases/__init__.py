@@ -1,0 +1,1 @@
+"""Tables that lie in a database: addresses, dialects, and the rows of a query as a source."""

@@ -1,0 +1,282 @@
+"""What each kind of database wants: how it is reached, how its rows are streamed as Arrow, and how it spells things.
+
+Knows drivers and SQL; must not know what a cell means. Everything is read only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib import import_module
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+
+from likely.errors import InputError
+from likely.table.databases.addresses import Address
+from likely.table.formats.memory import ROWS
+
+BYTES = 1 << 22
+"""About so many bytes are fetched at a time from a server."""
+EXTRA = "Install it with: pip install 'likely[databases]'."
+
+
+class Broken(Exception):
+    """What a driver said, not yet fit for people: it may hold a password. Never leaves table/databases/database.py."""
+
+
+class Dialect(ABC):
+    """One open database. The rows of a query are the same, in the same order, as long as it is open."""
+
+    tables: str
+    """The query that lists the tables: schema (empty for the usual one) and name."""
+
+    def quoted(self, name: str) -> str:
+        """A name as SQL spells it, whatever is in it."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def column(self, field: Any) -> str:
+        """How a column is selected so that its cells can be read: types that only the database knows become text."""
+        return self.quoted(field.name)
+
+    def text_key(self, name: str) -> str:
+        """A column of text as something that is equal to nothing but itself where rows are grouped."""
+        return self.quoted(name)
+
+    @abstractmethod
+    def stream(self, query: str) -> AbstractContextManager[Any]:
+        """The rows of a query: a context that gives a reader of record batches."""
+
+    def counted(self, name: str) -> None:  # noqa: B027 - most have nothing to do
+        """A column of counts is about to come under this name."""
+
+    def recover(self) -> None:  # noqa: B027
+        """Be ready for another query after one that failed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    types_first = False
+    """Whether the first row of `typed` only says the types."""
+
+    def prepared(self, query: str, schema: Any) -> Any:
+        """The columns of a query, before it is known how each is best selected."""
+        return schema
+
+    def selected(self, query: str, fields: Sequence[Any]) -> Any:
+        """The schema of a query whose columns are selected as `column` says."""
+        with self.stream(f"{query} limit 0") as reader:
+            return reader.schema
+
+    def typed(self, query: str, fields: Sequence[Any]) -> AbstractContextManager[Any]:
+        """The rows of such a query, for reading."""
+        return self.stream(query)
+
+
+class _Adbc(Dialect):
+    """A database that is reached by a driver of ADBC."""
+
+    def __init__(self, connection: Any, manager: Any, options: dict[str, str] | None = None) -> None:
+        self._connection, self._errors = connection, (manager.Error, pa.ArrowException, OSError)
+        self._options = options or {}
+
+    @contextmanager
+    def stream(self, query: str) -> Iterator[Any]:
+        try:
+            cursor = self._connection.cursor()
+            try:
+                if self._options:
+                    cursor.adbc_statement.set_options(**self._options)
+                cursor.execute(query)
+                yield cursor.fetch_record_batch()
+            finally:
+                cursor.close()
+        except self._errors as error:
+            raise Broken(str(error)) from None
+
+    def recover(self) -> None:
+        with suppress(*self._errors):
+            self._connection.rollback()
+
+    def close(self) -> None:
+        with suppress(*self._errors):
+            self._connection.close()
+
+
+class Postgres(_Adbc):
+    """PostgreSQL, in one snapshot."""
+
+    tables = (
+        "select case table_schema when current_schema() then '' else table_schema::text end, table_name::text "
+        "from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2"
+    )
+
+    def __init__(self, address: Address) -> None:
+        driver, manager = _driver("adbc_driver_postgresql.dbapi"), _driver("adbc_driver_manager")
+        with _said(manager.Error, OSError):
+            connection = driver.connect(address.whole)
+            super().__init__(connection, manager, {"adbc.postgresql.batch_size_hint_bytes": str(BYTES)})
+            with connection.cursor() as cursor:
+                # One snapshot for all sweeps; and no workers or shared scans, which would shuffle the rows.
+                cursor.execute("set transaction isolation level repeatable read, read only")
+                cursor.execute("set max_parallel_workers_per_gather = 0")
+                cursor.execute("set synchronize_seqscans = off")
+
+    def column(self, field: Any) -> str:
+        name, kind = self.quoted(field.name), field.type
+        # Numbers of any length too: as text they are the same whether they are streamed or counted.
+        return f"{name}::text as {name}" if isinstance(kind, pa.BaseExtensionType) else name
+
+    def text_key(self, name: str) -> str:
+        return f'{self.quoted(name)}::text collate "C"'
+
+
+class Sqlite(_Adbc):
+    """An SQLite file. A column holds whatever each row put there, so its types are looked up in all rows."""
+
+    tables = (
+        "select '' as place, name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' "
+        "escape '\\' order by 2"
+    )
+    types_first = True
+
+    def __init__(self, path: str) -> None:
+        driver, manager = _driver("adbc_driver_sqlite.dbapi"), _driver("adbc_driver_manager")
+        with _said(manager.Error, OSError):
+            connection = driver.connect(f"file:{quote(path)}?mode=ro")
+        super().__init__(connection, manager, {"adbc.sqlite.query.batch_rows": str(ROWS // 2)})
+        self._casts: dict[str, str] = {}
+
+    def prepared(self, query: str, schema: Any) -> Any:
+        kinds = ("text", "blob", "real", "integer")
+        picked = ", ".join(f"total(typeof({self.quoted(name)}) = '{kind}')" for name in schema.names for kind in kinds)
+        with self.stream(f"select {picked} from ({query}\n) as likely_rows") as reader:
+            found = [column[0].as_py() for column in reader.read_all().columns]
+        types = []
+        for k, name in enumerate(schema.names):
+            text, blob, real, integer = (bool(n) for n in found[4 * k : 4 * k + 4])
+            cast = "text" if text or blob else "real" if real else "integer"
+            self._casts[name] = cast
+            kinds_of: dict[str, Any] = {"text": pa.string(), "real": pa.float64(), "integer": pa.int64()}
+            types.append(pa.field(name, kinds_of[cast] if text or blob or real or integer else pa.null()))
+        return pa.schema(types)
+
+    def text_key(self, name: str) -> str:
+        return f"{self.quoted(name)} collate binary"
+
+    def selected(self, query: str, fields: Sequence[Any]) -> Any:
+        return pa.schema(list(fields))
+
+    def column(self, field: Any) -> str:
+        name = self.quoted(field.name)
+        return f"cast({name} as {self._casts.get(field.name, 'text')}) as {name}"
+
+    def counted(self, name: str) -> None:
+        self._casts[name] = "integer"
+
+    @contextmanager
+    def typed(self, query: str, fields: Sequence[Any]) -> Iterator[Any]:
+        """The rows of a query, after one that says the types: the driver takes them from the first rows it sees."""
+        example = {"text": "''", "real": "0.5", "integer": "1"}
+        first = ", ".join(f"{example[self._casts.get(f.name, 'text')]} as {self.quoted(f.name)}" for f in fields)
+        with self.stream(f"select {first} union all select * from ({query}\n)") as reader:
+            yield reader
+
+
+class Duck(Dialect):
+    """A DuckDB file."""
+
+    tables = (
+        "select case table_schema when 'main' then '' else table_schema end, table_name "
+        "from information_schema.tables order by 1, 2"
+    )
+
+    def __init__(self, path: str) -> None:
+        import duckdb
+
+        self._error = duckdb.Error
+        with _said(duckdb.Error):
+            self._database = duckdb.connect(path, read_only=True, config={"memory_limit": "1GB", "threads": 2})
+
+    @contextmanager
+    def stream(self, query: str) -> Iterator[Any]:
+        try:
+            cursor = self._database.cursor()
+            try:
+                yield cursor.sql(query).to_arrow_reader(ROWS)
+            finally:
+                cursor.close()
+        except (self._error, pa.ArrowException, OSError) as error:
+            raise Broken(str(error).split("LINE 1:")[0]) from None
+
+    def column(self, field: Any) -> str:
+        name, kind = self.quoted(field.name), field.type
+        odd = isinstance(kind, pa.BaseExtensionType)
+        return f"cast({name} as varchar) as {name}" if odd else name
+
+    def text_key(self, name: str) -> str:
+        return f"cast({self.quoted(name)} as varchar) collate c"
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class Foreign(_Adbc):
+    """Any other database for which there is a driver of ADBC; what it promises of its rows is its own affair."""
+
+    tables = "select '' as place, table_name from information_schema.tables order by 2"
+
+    def __init__(self, address: Address) -> None:
+        manager = _driver("adbc_driver_manager")
+        connect: Any = _driver("adbc_driver_manager.dbapi").connect
+        name = {"grpc": "flightsql", "grpc+tls": "flightsql", "grpc+tcp": "flightsql"}.get(
+            address.scheme, address.scheme
+        )
+        try:
+            connect = import_module(f"adbc_driver_{name}.dbapi").connect
+            given: dict[str, Any] = {"uri": address.whole}
+        except ImportError:
+            given = {"driver": name, "uri": address.whole}
+        try:
+            connection = connect(**given)
+        except (manager.Error, TypeError, OSError) as error:
+            lacking = f"there is no driver of ADBC for it here (look for the package adbc-driver-{name})"
+            raise Broken(lacking if "Could not load" in str(error) else str(error)) from None
+        super().__init__(connection, manager)
+
+    def selected(self, query: str, fields: Sequence[Any]) -> Any:
+        with self.stream(f"{query} limit 100") as reader:  # some drivers know types only where there are rows
+            return reader.schema
+
+
+def _driver(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0].replace("_", "-")
+        raise InputError(f"Reading this database needs the package {package}, which is not there. {EXTRA}") from None
+
+
+@contextmanager
+def _said(*errors: type[BaseException]) -> Iterator[None]:
+    try:
+        yield
+    except errors as error:
+        raise Broken(str(error)) from None
+
+
+def dialect_of(address: Address | None, path: str) -> Dialect:
+    """The database behind an address or in a file, opened."""
+    if address is None:
+        with open(path, "rb") as file:
+            start = file.read(16)
+        return Sqlite(path) if start.startswith(b"SQLite format 3") else Duck(path)
+    if address.scheme in ("postgresql", "postgres"):
+        return Postgres(address)
+    if address.scheme in ("sqlite", "duckdb"):
+        place = unquote(address.whole.partition("://")[2].partition("?")[0])
+        return Sqlite(place) if address.scheme == "sqlite" else Duck(place)
+    return Foreign(address)

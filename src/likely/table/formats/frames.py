@@ -1,0 +1,144 @@
+"""Frames out: columns in the kind of frame that came in, its index kept; and columns put beside those of a table.
+
+Knows pandas, polars and pyarrow by what they can do, and imports neither of the first two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from likely.table.encode import as_arrow, as_text
+from likely.table.formats.memory import TableSource, is_pandas, open_memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The kind of frame that some rows came in. `index` is that of pandas; others have none."""
+
+    library: str
+    maker: Any = None
+    index: Any = None
+
+    @classmethod
+    def of(cls, data: object) -> Frames | None:
+        """The kind of a frame; None for what is no frame: a path, a dict, a list of rows, a stream."""
+        if is_pandas(data):
+            return cls("pandas", index=data.index)  # type: ignore[attr-defined]
+        if isinstance(data, (pa.Table, pa.RecordBatch)):
+            return cls("pyarrow")
+        if type(data).__module__.partition(".")[0] == "polars" and type(data).__name__ == "DataFrame":
+            return cls("polars", type(data))
+        return None
+
+    def frame(self, table: Any) -> Any:
+        """A frame of this kind from an Arrow table (or batch) with as many rows."""
+        if self.library == "pyarrow":
+            return table
+        if self.library == "polars":
+            return self.maker(table)
+        out = table.to_pandas()
+        out.index = self.index
+        return out
+
+    def column(self, table: Any) -> Any:
+        """The only column of a table, as a column of this kind: a Series, or an array of Arrow."""
+        name = table.schema.names[0]
+        return table.column(0) if self.library == "pyarrow" else self.frame(table)[name]
+
+
+def as_frame(batch: Any, frames: Frames | None) -> Any:
+    """An Arrow batch in the kind of frame that came in; a dict of lists where none did."""
+    return batch.to_pydict() if frames is None else frames.frame(pa.Table.from_batches([batch]))
+
+
+def as_column(batch: Any, frames: Frames) -> Any:
+    """The only column of an Arrow batch, as a column of the kind of frame that came in."""
+    return frames.column(pa.Table.from_batches([batch]))
+
+
+def is_frame(data: object) -> bool:
+    """Whether something is a table with named columns that Arrow can read, rather than an array of numbers."""
+    return hasattr(data, "columns") and (is_pandas(data) or hasattr(data, "__arrow_c_stream__"))
+
+
+def table_of(data: object, names: Sequence[str]) -> TableSource:
+    """A frame, or a matrix (rows, columns), as a table whose columns have these names."""
+    if isinstance(data, np.ndarray):
+        return TableSource(pa.table([_column(data[:, k]) for k in range(data.shape[1])], names=list(names)))
+    source = open_memory(data)
+    assert isinstance(source, TableSource)
+    # In one piece: what learners add up in floats must not depend on how a frame happens to be cut.
+    return TableSource(source.table.rename_columns(list(names)).combine_chunks())
+
+
+def _column(values: NDArray[Any]) -> Any:
+    """One column of a matrix: numbers as they are, without a detour; objects as `memory` reads them."""
+    if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8 and values.dtype != np.float16:
+        return as_arrow(np.ascontiguousarray(values))
+    if values.dtype.kind == "f":
+        return as_arrow(values.astype(np.float64))
+    source = open_memory({"x": values})
+    assert isinstance(source, TableSource)
+    return source.table.column(0)
+
+
+def with_labels(source: TableSource, name: str, codes: NDArray[Any], labels: Sequence[str]) -> TableSource:
+    """The table with one more column of labels, given by their codes."""
+    column = pa.DictionaryArray.from_arrays(as_arrow(codes.astype(np.int32)), as_text(labels))
+    return TableSource(source.table.append_column(name, column), source.name)
+
+
+def with_numbers(source: TableSource, columns: Mapping[str, NDArray[np.float64]]) -> TableSource:
+    """The table with more columns of numbers."""
+    table = source.table
+    for name, values in columns.items():
+        table = table.append_column(name, as_arrow(np.ascontiguousarray(values, np.float64)))
+    return TableSource(table, source.name)
+
+
+def one_below_the_other(parts: Sequence[TableSource]) -> TableSource:
+    """Tables with the same columns as one; a column that is empty or whole in one part may be anything in another."""
+    plain = [pa.Table.from_batches([_decoded(b) for b in p.table.to_batches()], _plain(p.table.schema)) for p in parts]
+    return TableSource(pa.concat_tables(plain, promote_options="permissive").combine_chunks())
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    types = (f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema)
+    return pa.schema([pa.field(name, type) for name, type in zip(schema.names, types, strict=True)])
+
+
+def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch without dictionaries: those of two parts need not agree."""
+    arrays = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in batch.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def packed(source: TableSource) -> bytes:
+    """A table as bytes that anyone's Arrow can read."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, source.table.schema) as writer:
+        writer.write_table(source.table)
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(data: bytes) -> TableSource:
+    """The table that `packed` wrote."""
+    return TableSource(pa.ipc.open_stream(data).read_all())
+
+
+def packed_schema(schema: pa.Schema) -> bytes:
+    """Names and types of columns as bytes."""
+    return schema.serialize().to_pybytes()
+
+
+def unpacked_schema(data: bytes) -> pa.Schema:
+    """The names and types that `packed_schema` wrote."""
+    return pa.ipc.read_schema(pa.py_buffer(data))

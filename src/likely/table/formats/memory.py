@@ -1,0 +1,186 @@
+"""Tables that are already in memory: dicts of columns, lists of rows, and anything that speaks Arrow.
+
+Knows Python and Arrow containers; must not guess what a value means. What can be read only once is kept as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from likely.errors import ColumnError, InputError, shown
+from likely.table.formats.sniff import check_unique
+from likely.table.source import Declared, Source
+
+ROWS = 1 << 17
+
+
+class TableSource(Source):
+    """An Arrow table in memory."""
+
+    def __init__(self, table: pa.Table, name: str = "the table") -> None:
+        check_unique(name, tuple(table.schema.names))
+        if not table.schema.names:
+            raise ColumnError(f"{name} has no columns.")
+        if len(table.schema.names) and table.column(0).num_chunks > 64 + table.num_rows // 1024:
+            table = table.combine_chunks()  # many tiny chunks would cost more than their rows
+        self.name, self.table = name, table
+        self.schema = plain_schema(table.schema)
+        self.declared: dict[str, Declared] = {}
+        self.rows: int | None = table.num_rows
+        self.notes: tuple[str, ...] = ()
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        names = self.asked(columns)
+        for batch in self.table.select(names or [self.table.schema.names[0]]).to_batches(max_chunksize=ROWS):
+            if batch.num_rows:
+                yield plain(batch) if names else batch.select([])
+
+
+def plain_type(type: pa.DataType) -> pa.DataType:
+    """The type as the rest of the house knows it: no views, no run-length codes, no extensions, no dictionaries."""
+    if isinstance(type, pa.BaseExtensionType):
+        return plain_type(type.storage_type)
+    if pa.types.is_dictionary(type) or pa.types.is_run_end_encoded(type):
+        return plain_type(type.value_type)
+    if type == pa.string_view():
+        return pa.string()
+    return pa.binary() if type == pa.binary_view() else type
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """The names and plain types of a schema, without its metadata."""
+    return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
+
+
+def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with each column in its plain type; dictionaries of plain values stay as they are."""
+    if all(_is_plain(type) for type in batch.schema.types):
+        return batch
+    return pa.RecordBatch.from_arrays([_plain_array(c) for c in batch.columns], names=batch.schema.names)
+
+
+def _is_plain(type: pa.DataType) -> bool:
+    return plain_type(type.value_type if pa.types.is_dictionary(type) else type) == (
+        type.value_type if pa.types.is_dictionary(type) else type
+    )
+
+
+def _plain_array(array: Any) -> Any:
+    if isinstance(array.type, pa.BaseExtensionType):
+        return _plain_array(array.storage)
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, _plain_array(array.dictionary))
+    if pa.types.is_run_end_encoded(array.type):
+        import pyarrow.compute
+
+        compute: Any = pyarrow.compute
+        return _plain_array(compute.run_end_decode(array))
+    wanted = plain_type(array.type)
+    return array if wanted == array.type else array.cast(wanted)
+
+
+def open_memory(data: Any) -> Source:
+    """Open what is already in memory; says what would be taken where it does not know the thing."""
+    if isinstance(data, Mapping):
+        return TableSource(_of_columns(data))
+    if is_pandas(data):
+        return TableSource(_of_pandas(data))
+    if hasattr(data, "__arrow_c_stream__"):
+        return TableSource(_of_stream(data))
+    if hasattr(data, "__arrow_c_array__"):
+        array = pa.array(data)
+        if not pa.types.is_struct(array.type):
+            raise InputError("The Arrow array is a single column. Give a table: {'its name': the array}.")
+        return TableSource(pa.Table.from_batches([pa.RecordBatch.from_struct_array(array)]))
+    if isinstance(data, (list, tuple)):
+        return TableSource(_of_rows(data))
+    kind = type(data).__name__
+    hint = " Name its columns: dict(zip(names, X.T))." if isinstance(data, np.ndarray) else ""
+    raise InputError(
+        f"A {kind} is not a table that can be read.{hint} Give a path, a dict of columns, a list of dicts, "
+        "or a pandas, polars, pyarrow or DuckDB table."
+    )
+
+
+def _of_stream(data: Any) -> pa.Table:
+    try:
+        return pa.Table.from_batches(*_batches_and_schema(data))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        kind = type(data).__name__
+        raise InputError(f"The {kind} is not a table of named columns. Give it a name: {{'x': it}}.") from error
+
+
+def _batches_and_schema(data: Any) -> tuple[list[pa.RecordBatch], pa.Schema]:
+    reader = pa.RecordBatchReader.from_stream(data)
+    return [*reader], reader.schema
+
+
+def is_pandas(data: Any) -> bool:
+    """Whether something is a frame of pandas, which need not be imported to tell."""
+    return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    names = tuple(str(c) for c in frame.columns)
+    check_unique("the table", names)
+    try:
+        table: pa.Table = pa.Table.from_pandas(frame, preserve_index=False)
+        return table.rename_columns(list(names))
+    except (pa.ArrowException, TypeError, OverflowError):
+        return _of_columns({name: frame.iloc[:, i] for i, name in enumerate(names)})
+
+
+def _of_rows(rows: Sequence[Any]) -> pa.Table:
+    if not rows:
+        raise InputError("The list of rows is empty, so it has no columns. Give at least one row.")
+    names: dict[Any, None] = {}
+    for i, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise InputError(f"Row {i:,} of the list is a {type(row).__name__}. Every row must be a dict of its cells.")
+        names.update(dict.fromkeys(row))
+    return _of_columns({name: [row.get(name) for row in rows] for name in names})
+
+
+def _of_columns(columns: Mapping[Any, Any]) -> pa.Table:
+    if not columns:
+        raise ColumnError("The dict has no columns. Give a list of values for each name.")
+    names = tuple(str(name) for name in columns)
+    check_unique("the table", names)
+    scalars = [_is_scalar(values) for values in columns.values()]
+    if any(scalars) and not all(scalars):
+        name = names[scalars.index(True)]
+        raise ColumnError(f"The column {shown(name)} is a single value while others are lists. Put it into a list.")
+    arrays = [
+        _array(name, [values] if scalars[0] else values) for name, values in zip(names, columns.values(), strict=True)
+    ]
+    for name, array in zip(names, arrays, strict=True):
+        if len(array) != len(arrays[0]):
+            raise ColumnError(
+                f"The column {shown(name)} has {len(array):,} rows where {shown(names[0])} has {len(arrays[0]):,}. "
+                "Give every column the same number of rows."
+            )
+    return pa.table(arrays, names=list(names))
+
+
+def _is_scalar(values: Any) -> bool:
+    return isinstance(values, (str, bytes)) or not (hasattr(values, "__len__") or hasattr(values, "__iter__"))
+
+
+def _array(name: str, values: Any) -> Any:
+    """A column of Python values; where they are of several types, the text of each."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    if getattr(values, "ndim", 1) != 1:
+        raise ColumnError(f"The column {shown(name)} has {values.ndim} dimensions. Give one column per name.")
+    if not hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__arrow_c_array__"):
+        values = values if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "dtype") else list(values)
+    try:
+        array = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        # from_pandas: NaN among texts is a missing cell.
+        return pa.array([None if v is None or v != v else str(v) for v in values], pa.string())
+    return array

@@ -1,0 +1,226 @@
+"""The one writer of tables: predictions as CSV or Parquet, batch by batch, to a file or standard output."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from csv import writer
+from errno import EISDIR
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from likely.errors import ColumnError, InputError, shown
+from likely.table.encode import as_arrow, as_text
+from likely.table.output.atomic import begun_beside, put_in_place
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_OTHERS = (".json", ".jsonl", ".ndjson", ".arff", ".arrow", ".feather", ".ipc", ".xlsx", ".xls", ".bz2", ".zip")
+
+_TEXT, _PARQUET = ("", ".csv", ".txt", ".data", ".tsv", ".tab"), (".parquet", ".pq")
+_PACKED: dict[str, Any] = {".gz": "gzip", ".zst": "zstd"}
+
+
+class Sink:
+    """Writes batches of one table; the file appears whole on success, and not at all on failure."""
+
+    def __init__(self, path: str | None) -> None:
+        given = None if path in (None, "-") else Path(str(path))
+        # A pipe or a device takes bytes where it is; a link to a file keeps pointing at its file, which is replaced.
+        self._device = given is not None and given.exists() and not given.is_file() and not given.is_dir()
+        self._path = given if given is None or self._device else given.resolve()
+        self._name = shown(path)
+        suffixes = [s.lower() for s in self._path.suffixes] if self._path is not None else []
+        self._packed = _PACKED.get(suffixes[-1]) if suffixes else None
+        rest = suffixes[:-1] if self._packed else suffixes
+        self._suffix = rest[-1] if rest else ""
+        known = (*_TEXT, *(() if self._packed else _PARQUET))
+        if (suffixes and suffixes[-1] in _OTHERS) or (self._packed and self._suffix not in known):
+            raise InputError(f"Cannot write {self._name} as its name says. Call it .csv, .csv.gz, .tsv or .parquet.")
+        self._temporary: Path | None = None
+        self._file: Any = None
+        self._writer: Any = None
+        self._begun = False
+
+    def __enter__(self) -> Sink:
+        if self._path is None:
+            self._file = pa.PythonFile(cast(Any, sys.stdout.buffer), mode="w")
+            return self
+        with self._failures():
+            if self._device:
+                name = str(self._path)
+            else:
+                if self._path.is_dir():
+                    raise IsADirectoryError(EISDIR, "it is a folder")
+                handle, self._temporary = begun_beside(self._path)
+                os.close(handle)
+                name = str(self._temporary)
+            self._file = pa.OSFile(name, "wb")
+            if self._packed:
+                self._file = pa.CompressedOutputStream(self._file, self._packed)
+        return self
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """What the operating system says, as a sentence that names the file; a reader gone away stays what it is."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            where = "to standard output" if self._path is None else self._name
+            why = error.strerror or str(error)
+            raise InputError(f"Cannot write {where}: {why}. Make room, or choose another place.") from None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write one batch; all must have the same columns."""
+        with self._failures():
+            if self._suffix in _PARQUET:
+                import pyarrow.parquet as pq
+
+                if self._writer is None:
+                    self._writer = pq.ParquetWriter(self._file, batch.schema)
+                self._writer.write_batch(batch)
+            else:
+                self._write_text(batch, "\t" if self._suffix in (".tsv", ".tab") else ",")
+
+    def _write_text(self, batch: pa.RecordBatch, delimiter: str) -> None:
+        import pyarrow.csv as csv
+
+        if not self._begun:
+            header = io.StringIO(newline="")
+            writer(header, delimiter=delimiter, lineterminator="\n").writerow(batch.schema.names)
+            self._file.write(header.getvalue().encode())
+            self._begun = True
+        # Arrow quotes every text or none: quotes are needed only in batches with a cell that would be misread.
+        quoted: Any = "needed" if any(_needs_quotes(c, delimiter) for c in batch.columns) else "none"
+        options = csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=quoted)
+        try:
+            csv.write_csv(batch, self._file, options)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            nested = [f.name for f in batch.schema if pa.types.is_nested(f.type)]
+            raise ColumnError(
+                f"Column {shown(nested[0] if nested else batch.schema.names[0])} cannot be written as CSV. "
+                "Write Parquet (-o FILE.parquet) or leave --keep out."
+            ) from None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is not None:
+                with suppress(Exception):  # what went wrong is already being told
+                    self._file.close() if self._path is not None else None
+                return
+            with self._failures():
+                if self._writer is not None:
+                    self._writer.close()
+                self._file.close() if self._path is not None else sys.stdout.flush()
+                if self._temporary is not None and self._path is not None:
+                    put_in_place(self._temporary, self._path)
+                    self._temporary = None
+        finally:
+            if self._temporary is not None:
+                self._temporary.unlink(missing_ok=True)
+
+
+def _needs_quotes(array: Any, delimiter: str) -> bool:
+    import pyarrow.compute
+
+    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
+        return False
+    compute: Any = pyarrow.compute
+    return bool(compute.any(compute.match_substring_regex(array, f'[{delimiter}"\r\n]|^\\s|\\s$')).as_py())
+
+
+DENSITY = "log_density"
+"""The column of a table of densities."""
+
+
+def prediction_names(classes: tuple[str, ...]) -> list[str]:
+    """The columns of a table of predictions."""
+    return ["prediction", *(f"p({name})" for name in classes)]
+
+
+def predictions(
+    classes: tuple[str, ...], codes: NDArray[Any], matrix: NDArray[np.float64], kept: Any = None
+) -> pa.RecordBatch:
+    """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
+    names = prediction_names(classes)
+    some = codes >= 0
+    arrays: list[Any] = [_named(codes, some, classes)]
+    arrays += [as_arrow(matrix[:, k], some) for k in range(len(classes))]
+    return _beside(kept, names, arrays)
+
+
+def named_predictions(classes: tuple[str, ...], codes: NDArray[Any]) -> pa.RecordBatch:
+    """The column of predicted classes alone; null where a row cannot be classified."""
+    return pa.RecordBatch.from_arrays([_named(codes, codes >= 0, classes)], names=prediction_names(classes)[:1])
+
+
+def named_numbers(name: str, values: NDArray[np.float64]) -> pa.RecordBatch:
+    """One column of numbers."""
+    return pa.RecordBatch.from_arrays([as_arrow(values)], names=[name])
+
+
+def decision_names(actions: tuple[str, ...]) -> list[str]:
+    """The columns of a table of decisions."""
+    return ["action", *(f"loss({name})" for name in actions), "margin", "reason"]
+
+
+def decisions(
+    actions: tuple[str, ...],
+    others: tuple[str | None, ...],
+    reasons: tuple[str, ...],
+    codes: NDArray[Any],
+    expected: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    kept: Any = None,
+) -> pa.RecordBatch:
+    """Decisions as a batch, after the columns of `kept`. Code -1-k has the action others[k] and the reason reasons[k].
+
+    Numbers that are NaN are empty cells.
+    """
+    names = [*actions, *(o or "" for o in others)]
+    chosen = np.where(codes >= 0, codes, len(actions) - 1 - codes)
+    said = np.array([True] * len(actions) + [o is not None for o in others])[chosen]
+    without = codes < 0
+    arrays: list[Any] = [_named(chosen, said, names)]
+    arrays += [as_arrow(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
+    arrays.append(as_arrow(margins, ~np.isnan(margins)))
+    arrays.append(_named(np.where(without, -1 - codes, 0), without, reasons))
+    return _beside(kept, decision_names(actions), arrays)
+
+
+def _named(codes: NDArray[Any], some: NDArray[np.bool_], names: Sequence[str]) -> Any:
+    """Codes as texts; null where they are not `some`."""
+    index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
+    return pa.DictionaryArray.from_arrays(index, as_text(names)).cast(pa.string())
+
+
+def densities(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
+    """log P(row) as a batch, after the columns of `kept`; -inf where the row is impossible."""
+    return _beside(kept, [DENSITY], [as_arrow(values)])
+
+
+def _beside(kept: Any, names: list[str], arrays: list[Any]) -> pa.RecordBatch:
+    """New columns, after those of `kept` if there are any."""
+    if kept is None:
+        return pa.RecordBatch.from_arrays(arrays, names=names)
+    plain = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in kept.columns]
+    return pa.RecordBatch.from_arrays([*plain, *arrays], names=[*kept.schema.names, *names])
+
+
+def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows of a table, for a header without predictions."""
+    return pa.RecordBatch.from_pylist([], schema=schema)
+
+
+def batch_of(columns: dict[str, list[Any]]) -> pa.RecordBatch:
+    """Columns of Python values as a batch."""
+    return pa.RecordBatch.from_pydict(columns)

@@ -1,0 +1,284 @@
+"""The words of a text: settings that say what counts as one, and compiled steps over characters and hashes.
+
+Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.machinery.jit import inner, kernel
+from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from likely.table.batch import Texts
+
+MOST_GRAM = 16
+SHORT = 8
+"""Bytes of a word that is told apart by its hash alone."""
+_ONE, _HIGH_BITS = np.uint64(1), np.uint64(0x8080808080808080)
+_PRIME = np.uint64(0xD6E8FEB86659FD93)
+BASIS = np.uint64(0xCBF29CE484222325)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    r"""What counts as a word of a text column. The sums depend on it, so it belongs to the schema.
+
+    A word is what Python's `re.findall(r"\w+", text.lower())` finds.
+
+    >>> import likely
+    >>> rows = {"note": ["the sun is out today"] * 5 + ["rain and the wind again"] * 5, "play": ["y"] * 5 + ["n"] * 5}
+    >>> how = {"types": {"note": "text"}, "tokens": Tokens(shortest=4, stop=("again",))}
+    >>> likely.fit(rows, "play", **how).predict({"note": "Today the SUN!"})
+    'y'
+    """
+
+    shortest: int = 1
+    """Words of fewer characters are passed over."""
+    pairs: bool = False
+    """Whether two neighbouring words (of those not passed over) count as one more, written with a blank between."""
+    stop: tuple[str, ...] = ()
+    """Words that are passed over."""
+    grams: tuple[int, int] | None = None
+    """Instead of words: runs of so many characters (from, to) of a word with a blank at either end."""
+    vocabulary: int | None = None
+    """The most words to hold; see decision 0046 on which ones are held."""
+
+    def __post_init__(self) -> None:
+        if self.shortest < 1:
+            raise SettingError(f"The shortest word cannot have {self.shortest} characters. Say 1 or more.")
+        if self.vocabulary is not None and self.vocabulary < 1:
+            raise SettingError(f"A vocabulary of {self.vocabulary} words cannot be held. Say 1 or more.")
+        if self.grams is not None:
+            low, high = self.grams
+            if not 1 <= low <= high <= MOST_GRAM:
+                raise SettingError(
+                    f"Runs of {low} to {high} characters cannot be counted. Say two numbers from 1 to {MOST_GRAM}, "
+                    "the smaller one first."
+                )
+            if self.pairs:
+                raise SettingError("Pairs are of words, runs are of characters. Say one of the two.")
+        for word in self.stop:
+            if words_of(word) != [word]:
+                raise SettingError(
+                    f"The stop word {shown(word)} is never met: words are of small letters, digits and '_'. "
+                    f"Write it as the text has it, e.g. {shown(' '.join(words_of(word)) or 'the')}."
+                )
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The settings as compiled loops take them: shortest, pairs, and the lengths of runs (0: words)."""
+        return np.array([self.shortest, self.pairs, *(self.grams or (0, 0))], np.int64)
+
+
+def words_of(text: str, tokens: Tokens | None = None) -> list[str]:
+    """The words (pairs, runs) of one text, in order: the definition, in Python, for a single text.
+
+    >>> words_of("The CAT_1 & the dog"), words_of("a b", Tokens(pairs=True)), words_of("abc", Tokens(grams=(4, 4)))
+    (['the', 'cat_1', 'the', 'dog'], ['a', 'b', 'a b'], [' abc', 'abc '])
+    """
+    import re
+
+    words = re.findall(r"\w+", text.lower())
+    if tokens is None:
+        return words
+    stop = set(tokens.stop)
+    words = [w for w in words if len(w) >= tokens.shortest and w not in stop]
+    if tokens.grams is not None:
+        return [gram for word in words for gram in _grams(f" {word} ", *tokens.grams)]
+    out: list[str] = []
+    for k, word in enumerate(words):
+        out.append(word)
+        if tokens.pairs and k:
+            out.append(f"{words[k - 1]} {word}")
+    return out
+
+
+def _grams(word: str, low: int, high: int) -> list[str]:
+    """All runs; a word that is no longer than a run counts as one, once."""
+    out = []
+    for n in range(low, high + 1):
+        out += [word[k : k + n] for k in range(max(len(word) - n, 0) + 1)]
+        if len(word) <= n:
+            break
+    return out
+
+
+@inner
+def eight(data: Any, k: Any) -> Any:
+    """The eight bytes from k on as a number, the first one lowest. (One instruction: k must be unsigned.)"""
+    out = np.uint64(data[k])
+    for j in range(_ONE, np.uint64(8)):
+        out |= np.uint64(data[k + j]) << (j << np.uint64(3))
+    return out
+
+
+@inner
+def past_plain(data: Any, k: int, end: int) -> int:
+    """Where the bytes from k on stop being ASCII, or at most seven bytes before."""
+    while k + 8 <= end and eight(data, np.uint64(k)) & _HIGH_BITS == 0:
+        k += 8
+    return k
+
+
+@kernel("u1[], i8[], i8[]", returns=1)
+def is_plain(data: Any, starts: Any, ends: Any) -> int:
+    """Whether no byte of any cell is beyond ASCII."""
+    for i in range(starts.size):
+        for k in range(past_plain(data, starts[i], ends[i]), ends[i]):
+            if data[k] >= 128:
+                return 0
+    return 1
+
+
+def alphabet_for(cells: Texts) -> Alphabet:
+    """The tables that these texts need, or more where these are there already."""
+    made = alphabet.cache_info().currsize
+    return ASCII if not made and is_plain(cells.data, cells.starts, cells.ends) else alphabet()
+
+
+@kernel("u1[], i8[], i8[]", returns=1)
+def first_broken(data: Any, starts: Any, ends: Any) -> int:
+    """The first cell that is not sound UTF-8, or -1."""
+    for i in range(starts.size):
+        k, end = starts[i], ends[i]
+        while k < end:
+            b = data[k]
+            if b < 128:
+                k = past_plain(data, k + 1, end)
+                continue
+            if b < 0xC2 or b > 0xF4:
+                return i
+            more = 1 if b < 0xE0 else (2 if b < 0xF0 else 3)
+            if k + more >= end:
+                return i
+            second = data[k + 1]
+            low = 0xA0 if b == 0xE0 else (0x90 if b == 0xF0 else 0x80)
+            high = 0x9F if b == 0xED else (0x8F if b == 0xF4 else 0xBF)  # no surrogates, nothing above 10FFFF
+            if second < low or second > high:
+                return i
+            for j in range(2, more + 1):
+                if data[k + j] & 0xC0 != 0x80:
+                    return i
+            k += more + 1
+    return -1
+
+
+@inner
+def decoded(data: Any, k: int) -> Any:
+    """The character that begins at byte k of sound UTF-8, and how many bytes it has."""
+    b = np.int64(data[k])
+    if b < 0x80:
+        return b, 1
+    if b < 0xE0:
+        return ((b & 0x1F) << 6) | (np.int64(data[k + 1]) & 0x3F), 2
+    if b < 0xF0:
+        return ((b & 0x0F) << 12) | ((np.int64(data[k + 1]) & 0x3F) << 6) | (np.int64(data[k + 2]) & 0x3F), 3
+    high = ((b & 0x07) << 18) | ((np.int64(data[k + 1]) & 0x3F) << 12)
+    return high | ((np.int64(data[k + 2]) & 0x3F) << 6) | (np.int64(data[k + 3]) & 0x3F), 4
+
+
+@inner
+def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> Any:
+    """Whether the capital sigma at `at` ends a word, as Unicode says: a letter before it, none after."""
+    k = at
+    rank = np.uint8(0)
+    while k > begin:
+        k -= 1
+        while k > begin and data[k] & 0xC0 == 0x80:
+            k -= 1
+        point, _ = decoded(data, k)
+        rank = near[point]
+        if rank != PASSED:
+            break
+    if rank != CASED:
+        return False
+    k = at + 2
+    while k < end:
+        point, width = decoded(data, k)
+        rank = near[point]
+        if rank != PASSED:
+            return rank != CASED
+        k += width
+    return True
+
+
+@inner
+def encoded(point: int, out: Any, at: int) -> int:
+    """Write a character as UTF-8; returns how many bytes it has."""
+    if point < 0x80:
+        out[at] = point
+        return 1
+    if point < 0x800:
+        out[at] = 0xC0 | (point >> 6)
+        out[at + 1] = 0x80 | (point & 0x3F)
+        return 2
+    if point < 0x10000:
+        out[at] = 0xE0 | (point >> 12)
+        out[at + 1] = 0x80 | ((point >> 6) & 0x3F)
+        out[at + 2] = 0x80 | (point & 0x3F)
+        return 3
+    out[at] = 0xF0 | (point >> 18)
+    out[at + 1] = 0x80 | ((point >> 12) & 0x3F)
+    out[at + 2] = 0x80 | ((point >> 6) & 0x3F)
+    out[at + 3] = 0x80 | (point & 0x3F)
+    return 4
+
+
+@inner
+def mixed(h: Any) -> Any:
+    """A hash whose every bit depends on every bit of h. Different numbers stay different; only 0 gives 0."""
+    h ^= h >> np.uint64(30)
+    h *= _MIX1
+    h ^= h >> np.uint64(27)
+    h *= _MIX2
+    return h ^ (h >> np.uint64(31))
+
+
+@inner
+def folded(h: Any, block: Any) -> Any:
+    """The running hash of a long word after eight more bytes."""
+    h = (h ^ block) * _PRIME
+    return h ^ (h >> np.uint64(29))
+
+
+@inner
+def finished(h: Any, block: Any, length: Any) -> Any:
+    """The hash of a word from its last bytes and the running hash of those before; never 0.
+
+    A word of at most eight bytes has none before: two such words have different hashes.
+    """
+    if length <= np.uint64(SHORT):
+        return mixed(block)
+    h = mixed(folded(h, block) ^ length)
+    return h if h != 0 else np.uint64(1)
+
+
+@inner
+def hashed(out: Any, a: int, b: int) -> Any:
+    """The hash of the word out[a:b]: of its bytes in blocks of eight, the first one lowest; 0 for the empty word."""
+    h = BASIS
+    block = np.uint64(0)
+    for k in range(b - a):
+        if k > 0 and k & 7 == 0:
+            h = folded(h, block)
+            block = np.uint64(0)
+        block |= np.uint64(out[a + k]) << np.uint64(8 * (k & 7))
+    return finished(h, block, np.uint64(b - a))
+
+
+@inner
+def lowered(data: Any, begin: int, at: int, end: int, small: Any, near: Any) -> Any:
+    """The small form of the character at `at` of the text data[begin:end] (or BREAK, or DOTTED), and its bytes."""
+    point, width = decoded(data, at)
+    low = np.int64(small[point])
+    if low == SIGMA:
+        low = np.int64(0x3C2) if is_final(data, begin, at, end, near) else np.int64(0x3C3)
+    return low, width

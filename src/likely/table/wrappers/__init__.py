@@ -1,0 +1,1 @@
+"""Sources around a source: parsed once, repaired, carried between processes. They change how rows come, not rows."""
