@@ -105,14 +105,15 @@ def server() -> Iterator[Postgres]:
         yield found
 
 
-WANTED: dict[tuple[int, str], likely.Posterior] = {}
+# The model is kept beside its answer: the id of one that is gone may be given to the next.
+WANTED: dict[tuple[int, str], tuple[Model, likely.Posterior]] = {}
 
 
 def agree(model: Model, row: Row, chances: list[float], prediction: str | None, close: float = 1e-9) -> None:
     key = id(model), repr(row)
     if key not in WANTED:
-        WANTED[key] = model.posterior(row)
-    wanted = WANTED[key]
+        WANTED[key] = model, model.posterior(row)
+    wanted = WANTED[key][1]
     assert chances == pytest.approx(wanted.matrix[0].tolist(), abs=close), row
     best = sorted(wanted.matrix[0])[::-1]
     if best[0] - best[1] > close or wanted.undefined[0]:  # a tie may be broken by a last digit
