@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import likely
-from likely.machinery.caching import folders, keep, kept
-from likely.present.page import writing
+from likely.machinery.caching import cache_folders, read_cached, write_cached
 
 
 @pytest.fixture
@@ -19,50 +18,77 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_is_kept_is_found_whole_or_not_at_all(cache: Path) -> None:
-    assert kept("one") is None
-    keep("one", b"some code")
-    assert kept("one") == b"some code" and [p.name for p in cache.iterdir()] == ["one"]
+    assert read_cached("one") is None
+    write_cached("one", b"some code")
+    assert read_cached("one") == b"some code" and [p.name for p in cache.iterdir()] == ["one"]
     (cache / "one").write_bytes((cache / "one").read_bytes()[:-1])
-    assert kept("one") is None
+    assert read_cached("one") is None
 
 
 def test_what_others_may_have_written_is_not_trusted(cache: Path) -> None:
-    keep("one", b"some code")
+    write_cached("one", b"some code")
     (cache / "one").chmod(0o666)
-    assert kept("one") is None
+    assert read_cached("one") is None
 
 
 def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(cache: Path) -> None:
     cache.write_text("a file, where a folder should be")
-    keep("one", b"some code")
-    assert kept("one") is None
+    write_cached("one", b"some code")
+    assert read_cached("one") is None
 
 
 def test_without_a_wish_it_is_beside_the_package_or_in_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIKELY_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", os.sep + "somewhere")
-    beside, own = folders()
+    beside, own = cache_folders()
     assert beside == Path(likely.__file__).parent / "__pycache__" and own == Path(os.sep, "somewhere", "likely")
 
 
-def test_the_template_is_compiled_once(cache: Path, examples: Path) -> None:
-    record = likely.look(examples / "weather.csv", "play", picture=True)
-    writing._template.cache_clear()
-    first = writing.page(record)
-    (whole, *_), held = sorted(cache.glob("*.template")), {p: p.read_bytes() for p in cache.glob("*.template")}
-    assert whole.stat().st_size > 1000
-    import jinja2
+def test_a_name_is_part_of_what_is_checked(cache: Path) -> None:
+    write_cached("one", b"the code of one")
+    write_cached("two", b"the code of two")
+    (cache / "one").rename(cache / "held")
+    (cache / "two").rename(cache / "one")
+    (cache / "held").rename(cache / "two")
+    assert read_cached("one") is None and read_cached("two") is None
 
-    def refused(*_: object) -> None:
-        raise AssertionError("the template was compiled again")
 
-    writing._template.cache_clear()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja2.Environment, "compile", refused)
-        assert writing.page(record) == first
-    for path in held:
-        path.write_bytes(b"broken")
-    writing._template.cache_clear()
-    assert writing.page(record) == first
-    assert {p: p.read_bytes() for p in held} == held
-    writing._template.cache_clear()
+def test_links_are_not_followed(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_cached("one", b"some code")
+    (cache / "one").rename(tmp_path / "elsewhere")
+    (cache / "one").symlink_to(tmp_path / "elsewhere")
+    assert read_cached("one") is None
+    write_cached("one", b"some code")  # takes the place of the link, not of what it leads to
+    assert read_cached("one") == b"some code" and not (cache / "one").is_symlink()
+    (tmp_path / "link").symlink_to(cache, target_is_directory=True)
+    monkeypatch.setenv("LIKELY_CACHE", str(tmp_path / "link"))
+    assert read_cached("one") is None
+    write_cached("two", b"more code")
+    assert not (cache / "two").exists()
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
+def test_a_folder_that_others_may_write_is_not_trusted(cache: Path, mode: int) -> None:
+    write_cached("one", b"some code")
+    cache.chmod(mode)
+    assert read_cached("one") is None
+    write_cached("two", b"more code")
+    assert [p.name for p in cache.iterdir()] == ["one"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_what_belongs_to_another_user_is_not_trusted(cache: Path) -> None:
+    write_cached("one", b"some code")
+    os.chown(cache / "one", 12345, -1)
+    assert read_cached("one") is None
+    os.chown(cache / "one", 0, -1)
+    assert read_cached("one") == b"some code"
+    os.chown(cache, 12345, -1)
+    assert read_cached("one") is None
+
+
+def test_a_pipe_in_the_place_of_a_file_does_not_hang(cache: Path) -> None:
+    write_cached("one", b"some code")
+    (cache / "one").unlink()
+    os.mkfifo(cache / "one")
+    assert read_cached("one") is None

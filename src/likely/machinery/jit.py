@@ -3,12 +3,14 @@
 A kernel is compiled by numba once; its object code is kept beside the module or in the user's cache folder. Later
 processes load it without importing numba, which alone would take longer than most commands (decision 0003).
 Kernels run without the GIL. They may use arrays and numbers only: nothing that allocates, raises or touches Python.
+With LIKELY_BOUNDS=1 they are compiled anew in every process and check each index: slow, for tests (scripts/fuzz).
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -19,11 +21,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from likely.machinery.caching import keep, kept
+from likely.machinery.caching import read_cached, write_cached
 
 KINDS = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "u8": np.uint64, "f8": np.float64, "b1": np.bool_}
 _FORMAT = b"likely kernel 1\n"
 _lock = threading.RLock()
+
+
+def checks_bounds() -> bool:
+    """Whether kernels are to check every index."""
+    return os.environ.get("LIKELY_BOUNDS", "") not in ("", "0")
 
 
 class Inner:
@@ -37,7 +44,7 @@ class Inner:
         if self._compiled is None:
             import numba
 
-            options: dict[str, Any] = {"forceinline": True, "_nrt": False}
+            options: dict[str, Any] = {"boundscheck": True} if checks_bounds() else {"forceinline": True, "_nrt": False}
             self._compiled = numba.njit(nogil=True, error_model="numpy", **options)(_with_inner(self.function))
         return self._compiled
 
@@ -91,10 +98,12 @@ class Kernel:
         return self._call(*args)
 
     def _ready(self) -> Callable[..., Any]:
-        if sys.platform != "linux":  # object code is loaded where that is tested; elsewhere each process compiles
+        # Object code is loaded where that is tested; elsewhere, and with checks of indices, each process compiles.
+        if sys.platform != "linux" or checks_bounds():
             import numba
 
-            plain: Any = numba.njit(nogil=True, error_model="numpy")(_with_inner(self.function))
+            options = {"nogil": True, "error_model": "numpy", "boundscheck": checks_bounds()}
+            plain: Any = numba.njit(**options)(_with_inner(self.function))
             return plain  # type: ignore[no-any-return]
         return self._native(_address(self))
 
@@ -231,7 +240,7 @@ def _ingredients(function: FunctionType) -> tuple[list[str], dict[str, str]]:
 
 
 def _read(name: str) -> tuple[str, list[str], bytes] | None:
-    body = kept(name)
+    body = read_cached(name)
     if body is None or not body.startswith(_FORMAT):
         return None
     header, _, code = body[len(_FORMAT) :].partition(b"\n")
@@ -241,4 +250,4 @@ def _read(name: str) -> tuple[str, list[str], bytes] | None:
 
 def _keep(name: str, held: tuple[str, list[str], bytes]) -> None:
     symbol, outside, code = held
-    keep(name, _FORMAT + " ".join([symbol, *outside]).encode() + b"\n" + code)
+    write_cached(name, _FORMAT + " ".join([symbol, *outside]).encode() + b"\n" + code)

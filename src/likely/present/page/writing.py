@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import json
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from likely.errors import LikelyError
 from likely.evaluate.look import Look
-from likely.machinery.caching import keep, kept
 from likely.models.model import Model
 from likely.present.page.bundling import bundle
 from likely.present.page.contents import Contents, of_look, of_model
@@ -112,25 +109,6 @@ SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blo
 def _template() -> Any:
     import jinja2
 
-    class Compiled(jinja2.BytecodeCache):
-        """Templates as Python code, kept between processes: parsing them takes a fifth of a second."""
-
-        def load_bytecode(self, bucket: Any) -> None:
-            body = kept(self.name(bucket))
-            if body is not None:
-                bucket.load_bytecode(io.BytesIO(body))  # which checks the versions of Python and of the code's form
-
-        def dump_bytecode(self, bucket: Any) -> None:
-            out = io.BytesIO()
-            bucket.write_bytecode(out)
-            keep(self.name(bucket), out.getvalue())
-
-        @staticmethod
-        def name(bucket: Any) -> str:
-            about = bucket.key, bucket.checksum, jinja2.__version__, sys.version_info[:2], SETTINGS
-            return f"likely.page-{hashlib.sha256(repr(about).encode()).hexdigest()[:20]}.template"
-
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, bytecode_cache=Compiled(), **SETTINGS
-    )
+    # Parsed in every process: compiled templates are code, and a cache of code is one more thing to guard.
+    made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, **SETTINGS)
     return made.get_template("page.html")
