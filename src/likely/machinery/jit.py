@@ -102,8 +102,8 @@ class Kernel:
         if sys.platform != "linux" or checks_bounds():
             import numba
 
-            options = {"nogil": True, "error_model": "numpy", "boundscheck": checks_bounds()}
-            plain: Any = numba.njit(**options)(_with_inner(self.function))
+            compiled = numba.njit(nogil=True, error_model="numpy", boundscheck=checks_bounds())
+            plain: Any = compiled(_with_inner(self.function))
             return plain  # type: ignore[no-any-return]
         return self._native(_address(self))
 
