@@ -20,7 +20,7 @@ from likely.intake.schema import Reading, check_strays, draft, with_encoding
 from likely.models.factors.bins import Closed, bin_of, least_of_bins, names_of
 from likely.probability import Joint
 from likely.probability.cells import names_of as distinct
-from likely.probability.counting import sorted_levels
+from likely.probability.cells import sorted_levels
 from likely.sums.rows.cells import Cells
 from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes

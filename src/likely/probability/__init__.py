@@ -1,7 +1,8 @@
 """Finite probability, exact: joint tables, conditions, independence, information, Bayes' rule, hypotheses.
 
 Numbers given as text ("0.008", "1/3"), whole numbers or fractions are exact, and so is all that follows; floats stay
-floats. Stands on errors, loss and chances alone.
+floats. Imports errors and machinery alone. Inside: distribution and joint (tables of cells), independence (and
+information), belief, rule and board (Bayes' rule and its working), hypotheses, loss.
 
 >>> from likely.probability import bayes
 >>> bayes({"cancer": "0.008"}, {"cancer": "0.98", "no cancer": "0.03"}).p("cancer")
@@ -9,10 +10,9 @@ Fraction(49, 235)
 """
 
 from likely.probability.board import Choice
-from likely.probability.conditional import Conditional, Total
 from likely.probability.hypotheses import Hypotheses, bayes_error, bayes_risk
 from likely.probability.independence import Independence
-from likely.probability.joint import Joint
+from likely.probability.joint import Conditional, Joint, Total
 from likely.probability.rule import Bayes, bayes, diagnosis
 
 __all__ = [

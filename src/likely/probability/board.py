@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isinf
 from typing import Any
 
+from likely.probability.belief import Belief, Step
 from likely.probability.loss import Loss
 from likely.probability.numbers import Number, as_float, number, part, plain, rounded, total
-from likely.probability.rule import Bayes, Step
-from likely.probability.writing import aligned, named, spelled
+from likely.probability.writing import align_columns, printable, spell
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Choice:
         return min(others) - self.expected[self.action] if others else Fraction(0)
 
 
-def choice(belief: Bayes, loss: Loss) -> Choice:
+def choice(belief: Belief, loss: Loss) -> Choice:
     """Weigh the costs of each action by what is believed."""
-    rows = loss.rows(spelled(h).strip() for h in belief.hypotheses)
+    rows = loss.rows(spell(h).strip() for h in belief.hypotheses)
     costs = [[number(c, "A cost") for c in row] for row in rows]
     posterior, products = belief.posterior, belief.products
     expected, raw, terms = {}, {}, {}
@@ -54,24 +54,24 @@ def choice(belief: Bayes, loss: Loss) -> Choice:
     return Choice(min(expected, key=lambda a: expected[a]), expected, raw, terms)
 
 
-def working(belief: Bayes, loss: Loss | None = None) -> str:
+def working(belief: Belief, loss: Loss | None = None) -> str:
     """Everything: prior, each piece of evidence, posterior, odds, MAP and ML, and the losses if there is a loss."""
-    parts, before = [_prior_alone(belief)] if not belief.steps else [], Bayes(belief.prior, (), belief.density)
+    parts, before = [_prior_alone(belief)] if not belief.steps else [], replace(belief, steps=(), scaled=None)
     for step in belief.steps:
         parts.append(_step(before, step, len(belief.steps)))
-        before = before._after(step)
+        before = before.after(step)
     parts.append("\n".join([*_odds(belief), *_best(belief), *belief.notes]))
     if loss is not None:
         parts.append(_losses(belief, loss))
     return "\n\n".join(parts)
 
 
-def _prior_alone(belief: Bayes) -> str:
-    rows = [(named(h), plain(p)) for h, p in belief.prior.items()]
-    return aligned([("hypothesis", "prior"), *rows], {1})
+def _prior_alone(belief: Belief) -> str:
+    rows = [(printable(h), plain(p)) for h, p in belief.prior.items()]
+    return align_columns([("hypothesis", "prior"), *rows], {1})
 
 
-def _step(before: Bayes, step: Step, steps: int) -> str:
+def _step(before: Belief, step: Step, steps: int) -> str:
     """One piece of evidence: what was believed times how probable it is, the sum, and each share of it."""
     own, k = before.posterior, len(before.steps)
     products = {h: p * step.likelihood[h] for h, p in own.items()}
@@ -79,17 +79,17 @@ def _step(before: Bayes, step: Step, steps: int) -> str:
     first = "prior" if not k else "before"
     header = ("hypothesis", first, "", "likelihood", "", "product", "posterior")
     rows = [
-        (named(h), plain(own[h]), "×", plain(step.likelihood[h]), "=", plain(q), rounded(q / whole, 4))
+        (printable(h), plain(own[h]), "×", plain(step.likelihood[h]), "=", plain(q), rounded(q / whole, 4))
         for h, q in products.items()
     ]
     rows.append(("sum", "", "", "", "", plain(whole), "1"))
-    seen = named(step.evidence, 60)
+    seen = printable(step.evidence, 60)
     lines = [f"Evidence{f' {k + 1}' if steps > 1 else ''}: {seen}"]
-    lines.append(aligned([header, *rows], {1, 3, 5, 6}, indent="  "))
+    lines.append(align_columns([header, *rows], {1, 3, 5, 6}, indent="  "))
     # Of many pieces the list would be longer than the working.
-    all_seen = ", ".join(named(s.evidence) for s in (*before.steps, step)) if k < 4 else f"evidence 1 to {k + 1}"
+    all_seen = ", ".join(printable(s.evidence) for s in (*before.steps, step)) if k < 4 else f"evidence 1 to {k + 1}"
     for h, q in products.items():
-        lines.append(f"P({named(h)} | {all_seen}) = {part(q)} / {part(whole)}{_ends(q / whole)}")
+        lines.append(f"P({printable(h)} | {all_seen}) = {part(q)} / {part(whole)}{_ends(q / whole)}")
     return "\n".join(lines)
 
 
@@ -101,7 +101,7 @@ def _ends(value: Number) -> str:
     return f" = {exact}" if len(exact) <= len(near) else f" ≈ {near}"
 
 
-def _odds(belief: Bayes) -> list[str]:
+def _odds(belief: Belief) -> list[str]:
     """The odds form; for two hypotheses once is enough."""
     if not belief.steps:
         return []
@@ -111,20 +111,20 @@ def _odds(belief: Bayes) -> list[str]:
         if ratio is None or isinf(as_float(ratio)):
             continue
         prior, after = belief.prior_odds(h), belief.odds(h)
-        against = named(belief.hypotheses[1]) if len(belief.hypotheses) == 2 else "the others"
+        against = printable(belief.hypotheses[1]) if len(belief.hypotheses) == 2 else "the others"
         said = f"{plain(prior)} × {plain(ratio)} = {plain(after)}"
         near = f" ≈ {rounded(after, 4)}" if "/" in plain(after) else ""
-        out.append(f"Odds of {named(h)} against {against}: prior odds × likelihood ratio = {said}{near}")
+        out.append(f"Odds of {printable(h)} against {against}: prior odds × likelihood ratio = {said}{near}")
     return out
 
 
-def _best(belief: Bayes) -> list[str]:
+def _best(belief: Belief) -> list[str]:
     if not belief.steps:
-        return [f"Most probable: {named(belief.map)}{_at(belief.prior[belief.map])}."]
+        return [f"Most probable: {printable(belief.map)}{_at(belief.prior[belief.map])}."]
     posterior, likelihood = belief.posterior, belief.likelihood
     return [
-        f"Most probable given the evidence (MAP): {named(belief.map)}{_at(posterior[belief.map])}.",
-        f"Makes the evidence most probable (ML): {named(belief.ml)}{_at(likelihood[belief.ml])}.",
+        f"Most probable given the evidence (MAP): {printable(belief.map)}{_at(posterior[belief.map])}.",
+        f"Makes the evidence most probable (ML): {printable(belief.ml)}{_at(likelihood[belief.ml])}.",
     ]
 
 
@@ -132,41 +132,43 @@ def _at(value: Number) -> str:
     return f", {rounded(value, 4)}"
 
 
-def _losses(belief: Bayes, loss: Loss) -> str:
+def _losses(belief: Belief, loss: Loss) -> str:
     """Products times costs, action by action; the smallest sum wins, and dividing by P(evidence) changes no order."""
     found = choice(belief, loss)
     header = ("action", "Σ product × cost", "", "sum", "expected loss")
     rows = []
     for action, terms in found.terms.items():
         sums = " + ".join(f"{plain(p)} × {plain(c)}" for p, c in terms)
-        rows.append((named(action), sums, "=", plain(found.unnormalised[action]), rounded(found.expected[action], 4)))
-    table = aligned([header, *rows], {3, 4}, indent="  ")
+        rows.append(
+            (printable(action), sums, "=", plain(found.unnormalised[action]), rounded(found.expected[action], 4))
+        )
+    table = align_columns([header, *rows], {3, 4}, indent="  ")
     margin = f"{rounded(found.margin, 4)} less than the next best" if found.margin else "no less than the next best"
-    return f"What each action is expected to cost\n{table}\nLeast expected loss: {named(found.action)}, {margin}."
+    return f"What each action is expected to cost\n{table}\nLeast expected loss: {printable(found.action)}, {margin}."
 
 
-def record(belief: Bayes, loss: Loss | None = None) -> dict[str, Any]:
+def record(belief: Belief, loss: Loss | None = None) -> dict[str, Any]:
     """The same as plain values, for JSON: numbers as floats, and as fractions where they are exact."""
 
     def both(values: Mapping[Hashable, Number]) -> dict[str, float | None]:
-        return {spelled(h): _finite(v) for h, v in values.items()}
+        return {spell(h): _finite(v) for h, v in values.items()}
 
     def fractions(values: Mapping[Hashable, Number]) -> dict[str, str] | None:
         # Python refuses to write whole numbers of thousands of digits.
         exact = all(isinstance(v, Fraction) and v.denominator < 10**1000 for v in values.values())
-        return {spelled(h): str(v) for h, v in values.items()} if exact else None
+        return {spell(h): str(v) for h, v in values.items()} if exact else None
 
     out: dict[str, Any] = {
-        "hypotheses": [spelled(h) for h in belief.hypotheses],
+        "hypotheses": [spell(h) for h in belief.hypotheses],
         "prior": both(belief.prior),
         "evidence": [{"name": s.evidence, "likelihood": both(s.likelihood)} for s in belief.steps],
         "products": both(belief.products),
         "total": _finite(belief.total),
         "posterior": both(belief.posterior),
         "exact": fractions(belief.posterior),
-        "odds": {spelled(h): _finite(belief.odds(h)) for h in belief.hypotheses},
-        "map": spelled(belief.map),
-        "ml": spelled(belief.ml) if belief.steps else None,
+        "odds": {spell(h): _finite(belief.odds(h)) for h in belief.hypotheses},
+        "map": spell(belief.map),
+        "ml": spell(belief.ml) if belief.steps else None,
         "notes": list(belief.notes),
     }
     if loss is not None:

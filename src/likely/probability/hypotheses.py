@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from likely.errors import SettingError, nearest, shown
 from likely.probability.numbers import Given, Number, alike, check_sum, number, probability, total
-from likely.probability.writing import spelled
+from likely.probability.writing import spell
 
 if TYPE_CHECKING:
-    from likely.probability.joint import Joint
+    from likely.probability.distribution import Distribution
     from likely.probability.loss import Loss
 
 
@@ -33,17 +33,17 @@ class Hypotheses:
     predictions: Mapping[Hashable, Mapping[Hashable, Number]]
 
     def __init__(self, beliefs: Mapping[Any, Given], predictions: Mapping[Any, object]) -> None:
-        held = {h: probability(v, f"The belief in {shown(spelled(h))}") for h, v in beliefs.items()}
+        held = {h: probability(v, f"The belief in {shown(spell(h))}") for h, v in beliefs.items()}
         check_sum(held.values(), "The beliefs in the hypotheses")
         said: dict[Hashable, dict[Hashable, Number]] = {}
         for h in held:
             if h not in predictions:
-                raise SettingError(f"Hypothesis {shown(spelled(h))} predicts nothing. Say what it predicts.")
-            said[h] = _read(predictions[h], spelled(h))
+                raise SettingError(f"Hypothesis {shown(spell(h))} predicts nothing. Say what it predicts.")
+            said[h] = _read(predictions[h], spell(h))
         for h in predictions:
             if h not in held:
-                known = [spelled(k) for k in held]
-                raise SettingError(f"There is no belief in {shown(spelled(h))}. {nearest(spelled(h), known)}")
+                known = [spell(k) for k in held]
+                raise SettingError(f"There is no belief in {shown(spell(h))}. {nearest(spell(h), known)}")
         object.__setattr__(self, "beliefs", alike(held))
         object.__setattr__(self, "predictions", said)
 
@@ -97,7 +97,7 @@ class Hypotheses:
 def _read(said: object, hypothesis: str) -> dict[Hashable, Number]:
     if not isinstance(said, Mapping):
         return {said: Fraction(1)}
-    held = {v: probability(p, f"P({spelled(v)} | {hypothesis})") for v, p in said.items()}
+    held = {v: probability(p, f"P({spell(v)} | {hypothesis})") for v, p in said.items()}
     check_sum(held.values(), f"What hypothesis {shown(hypothesis)} predicts must sum to 1; its probabilities")
     return alike(held)
 
@@ -106,7 +106,7 @@ def _most(beliefs: Mapping[Hashable, Number]) -> Hashable:
     return max(beliefs, key=lambda v: beliefs[v])
 
 
-def bayes_error(joint: Joint, target: str) -> Number:
+def bayes_error(joint: Distribution, target: str) -> Number:
     """The error of the best rule that knows the joint: Σ over x of P(x) · (1 − max P(class | x)).
 
     >>> from likely.probability import Joint
@@ -116,7 +116,7 @@ def bayes_error(joint: Joint, target: str) -> Number:
     return 1 - total(max(row.values()) for row in _rows(joint, target).values())
 
 
-def bayes_risk(joint: Joint, target: str, loss: Loss) -> Number:
+def bayes_risk(joint: Distribution, target: str, loss: Loss) -> Number:
     """The expected loss of the best rule that knows the joint: in every case the action of least expected loss.
 
     >>> from likely.probability.loss import Loss
@@ -125,7 +125,7 @@ def bayes_risk(joint: Joint, target: str, loss: Loss) -> Number:
     >>> bayes_risk(joint, "y", Loss.of({"+": {"say -": 5}, "-": {"say +": 1}}))
     Fraction(2, 5)
     """
-    costs = loss.rows(spelled(v).strip() for v in joint.levels[target])
+    costs = loss.rows(spell(v).strip() for v in joint.levels[target])
     read = [[number(c, "A cost") for c in row] for row in costs]
     zero = Fraction(0)
     least = []
@@ -135,7 +135,7 @@ def bayes_risk(joint: Joint, target: str, loss: Loss) -> Number:
     return total(least)
 
 
-def _rows(joint: Joint, target: str) -> dict[tuple[Hashable, ...], dict[Hashable, Number]]:
+def _rows(joint: Distribution, target: str) -> dict[tuple[Hashable, ...], dict[Hashable, Number]]:
     """P(class, x) by what else is known."""
     place = joint._place(target)
     out: dict[tuple[Hashable, ...], dict[Hashable, Number]] = {}

@@ -1,21 +1,24 @@
-"""Independence and conditional independence: exact for a table that is the whole truth, a G test for a sample."""
+"""Entropy, mutual information and (conditional) independence of the variables of a distribution.
+
+Information is in bits, as floats, since logs are; independence is exact for a table that is the whole truth, a G test
+for a sample.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
 from likely.machinery.distributions import chi_square_tail
-from likely.probability.information import mutual_information
-from likely.probability.numbers import Number, as_float, equal, plain, rounded
-from likely.probability.writing import event, named
+from likely.probability.numbers import Number, as_float, equal, log, plain, rounded
+from likely.probability.writing import event_text, printable
 
 if TYPE_CHECKING:
     from likely.probability.cells import Cell
-    from likely.probability.joint import Joint
+    from likely.probability.distribution import Distribution
 
 FEW = 5
 """A cell that should hold fewer rows than this makes the p-value rough (Cochran's rule)."""
@@ -66,20 +69,20 @@ class Independence:
             return f"{names} are independent{under}."
         where, both, apart = self.witness
         known = {k: v for k, v in where.items() if k in self.given}
-        end = f" | {event(known)}" if known else ""
+        end = f" | {event_text(known)}" if known else ""
         a, b = ({k: v for k, v in where.items() if k in side} for side in (self.a, self.b))
         return (
-            f"{names} are not independent{under}: P({event({**a, **b})}{end}) = {plain(both)}, "
-            f"but P({event(a)}{end}) · P({event(b)}{end}) = {plain(apart)}."
+            f"{names} are not independent{under}: P({event_text({**a, **b})}{end}) = {plain(both)}, "
+            f"but P({event_text(a)}{end}) · P({event_text(b)}{end}) = {plain(apart)}."
         )
 
 
 def _several(names: tuple[str, ...]) -> str:
-    return ", ".join(named(n) for n in names)
+    return ", ".join(printable(n) for n in names)
 
 
 def independence(
-    joint: Joint, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...], level: float
+    joint: Distribution, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...], level: float
 ) -> Independence:
     """Compare P(a, b | c) with P(a | c) · P(b | c) in every cell."""
     for name in (*a, *b, *given):
@@ -103,7 +106,7 @@ def independence(
 
 
 def _against(
-    whole: Joint, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...]
+    whole: Distribution, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...]
 ) -> list[tuple[Cell, Number, Number, Number]]:
     """For every cell of a, b and c with possible margins: P(a, b | c), P(a | c) · P(b | c), and P(c)."""
     out = []
@@ -118,13 +121,11 @@ def _against(
 
 
 def _of_sample(
-    joint: Joint, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...], level: float
+    joint: Distribution, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...], level: float
 ) -> Independence:
     """The G test on the counts themselves, without any pseudo-count; levels never seen take no degree of freedom."""
-    from likely.probability.joint import Joint
-
     assert joint.counts is not None
-    seen = Joint.from_counts(joint.counts, joint.variables)
+    seen = joint.from_counts(joint.counts, joint.variables)
     whole, rows = seen.marginal(*a, *b, *given), as_float(joint.rows or 0)
     degrees, sparse, cells, terms = 0, 0, 0, []
     for of_c in whole.marginal(*given).weights:
@@ -141,3 +142,37 @@ def _of_sample(
     return Independence(
         a, b, given, p_value >= level, bits, None, statistic, degrees, p_value, level, sparse, cells
     )  # fmt: skip
+
+
+def entropy(joint: Distribution, names: tuple[str, ...], given: tuple[str, ...]) -> float:
+    """H(names | given) = −Σ P(names, given) · log₂ P(names | given)."""
+    whole = joint.marginal(*dict.fromkeys((*given, *names)))
+    below = joint.marginal(*given).cells
+    size = len(given)
+    return _bits(-as_float(p) * log(p / below[cell[:size]]) for cell, p in whole.cells.items())
+
+
+def mutual_information(joint: Distribution, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...]) -> float:
+    """I(a; b | given) = Σ P(a, b, c) · log₂ [P(a, b | c) / (P(a | c) · P(b | c))].
+
+    Never below zero but by rounding, which is taken off; independent fractions give 0 exactly.
+    """
+    return _bits(as_float(p) * log(ratio) for p, ratio in ratios(joint, a, b, given))
+
+
+def ratios(
+    joint: Distribution, a: tuple[str, ...], b: tuple[str, ...], given: tuple[str, ...]
+) -> list[tuple[Number, Number]]:
+    """For each possible cell its probability, and how many times more probable it is than under independence."""
+    whole = joint.marginal(*a, *b, *given)
+    first, second = joint.marginal(*a, *given).cells, joint.marginal(*b, *given).cells
+    below, out = joint.marginal(*given).cells, []
+    for cell, p in whole.cells.items():
+        of_a, of_b, of_c = cell[: len(a)], cell[len(a) : len(a) + len(b)], cell[len(a) + len(b) :]
+        # Two quotients, since the product of two small floats may be zero.
+        out.append((p, (p / first[of_a + of_c]) * (below[of_c] / second[of_b + of_c])))
+    return out
+
+
+def _bits(nats: Iterable[float]) -> float:
+    return max(0.0, math.fsum(nats)) / math.log(2)

@@ -1,34 +1,26 @@
-"""The joint distribution of named variables as a table of cells: marginals, conditions and every query of them.
+"""The joint distribution of named variables, conditional tables, the product rule and the rule of total probability.
 
-Exact where the table was given exactly. Knows no files and no models; what it counts it is handed as columns or rows.
+Exact where the tables are; knows no data.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, product
-from random import Random
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from itertools import product
+from typing import Any
 
-from likely.errors import SettingError, nearest, shown
-from likely.probability import counting, printing
-from likely.probability.cells import Cell, Names, cell_of, grouped, names_of, told, within
-from likely.probability.numbers import Given, Number, check_sum, equal, log, probability, weight
-from likely.probability.numbers import total as total_of
-from likely.probability.writing import event as written_event
-from likely.probability.writing import found, named, several
-
-if TYPE_CHECKING:
-    from likely.probability.conditional import Conditional, Total
-    from likely.probability.independence import Independence
-
-Event: TypeAlias = Mapping[str, object]
-"""Variables and their values; a list or a set of values means any of them."""
+from likely.errors import SettingError, shown
+from likely.probability import independence, printing
+from likely.probability.cells import Cell, Names, cell_of, cell_text, names_of
+from likely.probability.distribution import Distribution, Event
+from likely.probability.independence import Independence
+from likely.probability.numbers import Given, Number, check_sum, plain, probability, total
+from likely.probability.writing import align_columns, event_text, match_value, printable
 
 
-class Joint:
+class Joint(Distribution):
     """P(A, B, …): the probability of every combination of values of some named variables.
 
     Numbers given as text, whole numbers or fractions are exact, and so is everything that follows from them.
@@ -38,185 +30,11 @@ class Joint:
     (Fraction(3, 10), Fraction(3, 4), Fraction(1, 2))
     """
 
-    __slots__ = ("counts", "left_out", "levels", "total", "variables", "weights")
-    __hash__ = None  # type: ignore[assignment]
-
-    variables: tuple[str, ...]
-    levels: dict[str, tuple[Hashable, ...]]
-    """The values of each variable, in order."""
-    weights: dict[Cell, Any]
-    """What each cell weighs out of `total`, in order of the levels; cells of probability zero are not kept.
-
-    Exact tables hold whole numbers over one denominator, so that adding up and conditioning never divide.
-    """
-    total: Any
-    counts: dict[Cell, Number] | None
-    """For a sample: how often each cell was seen. None where the table is the whole truth."""
-    left_out: Number
-    """Rows (their weight) that were not counted because a value was missing."""
-
-    def __init__(
-        self,
-        table: Mapping[Any, Given],
-        variables: Names,
-        *,
-        levels: Mapping[str, Sequence[Hashable]] | None = None,
-    ) -> None:
-        """A table of probabilities that sum to one: {(0, 0): "0.4", (0, 1): "0.1", …} over ("A", "B").
-
-        Cells that are not named have probability zero. `levels` names values that no cell has, or another order.
-        """
-        names = names_of(variables)
-        cells = {cell_of(key, names): probability(v, f"P({told(names, key)})") for key, v in table.items()}
-        remedy = "Mend them, or give them as weights, to be divided by their sum: Joint.from_counts."
-        check_sum(cells.values(), f"The {len(cells)} probabilities of the table", remedy)
-        self._set(names, cells, counting.levels_of(names, cells, levels), None)
-        if not self.exact:
-            self.total = 1.0
-
-    def _set(
-        self, names: tuple[str, ...], cells: Mapping[Cell, Number], levels: dict[str, tuple[Hashable, ...]], total: Any
-    ) -> None:
-        """Bring cells into order; fractions become whole numbers over one denominator."""
-        self.variables, self.levels, self.counts, self.left_out = names, levels, None, Fraction(0)
-        order = {name: {v: k for k, v in enumerate(levels[name])} for name in names}
-        ranked = sorted(cells, key=lambda cell: [order[n][v] for n, v in zip(names, cell, strict=True)])
-        kept = [cell for cell in ranked if cells[cell] != 0]
-        if all(isinstance(cells[cell], Fraction) for cell in cells):
-            bottom = math.lcm(*(Fraction(cells[cell]).denominator for cell in kept))
-            self.weights = {cell: int(cells[cell] * bottom) for cell in kept}
-            self.total = sum(self.weights.values()) if total is None else total
-        else:
-            self.weights = {cell: float(cells[cell]) for cell in kept}
-            self.total = math.fsum(self.weights.values()) if total is None else total
-
-    @classmethod
-    def _of(cls, names: tuple[str, ...], levels: dict[str, tuple[Hashable, ...]], cells: dict[Cell, Any], total: Any,
-            counts: dict[Cell, Number] | None = None) -> Joint:  # fmt: skip
-        """A table whose cells are in order already."""
-        out = cls.__new__(cls)
-        out.variables, out.levels, out.weights, out.total = names, levels, cells, total
-        out.counts, out.left_out = counts, Fraction(0)
-        return out
-
-    @classmethod
-    def listed(cls, levels: Mapping[str, Sequence[Hashable]], probabilities: Iterable[Given]) -> Joint:
-        """The probabilities of all cells in a row, the last variable running fastest.
-
-        >>> Joint.listed({"first": "rb", "second": "rb"}, ["4/9", "2/9", "2/9", "1/9"]).p(first="r")
-        Fraction(2, 3)
-        """
-        given, cells = list(probabilities), list(product(*levels.values()))
-        if len(given) != len(cells):
-            sizes = " × ".join(str(len(v)) for v in levels.values())
-            raise SettingError(
-                f"There are {sizes} = {len(cells)} cells, but {len(given)} probabilities. Give one each."
-            )
-        return cls(dict(zip(cells, given, strict=True)), tuple(levels), levels=levels)
-
-    @classmethod
-    def from_counts(
-        cls,
-        counts: Mapping[Any, Given],
-        variables: Names,
-        *,
-        sample: bool = False,
-        pseudo_count: Given = 0,
-        levels: Mapping[str, Sequence[Hashable]] | None = None,
-    ) -> Joint:
-        """Counts or weights of cells, divided by their sum; `sample` says that they were drawn from something larger.
-
-        `pseudo_count` is added to every combination of levels: (n + γ) / (N + γ·cells).
-
-        >>> Joint.from_counts({"red": 2, "black": 1}, "ball").p(ball="red")
-        Fraction(2, 3)
-        """
-        names = names_of(variables)
-        cells = {cell_of(key, names): weight(v, f"The count of {told(names, key)}") for key, v in counts.items()}
-        known = counting.levels_of(names, cells, levels)
-        smoothed = counting.smoothed(cells, known, weight(pseudo_count, "pseudo_count"))
-        if not any(smoothed.values()):
-            raise SettingError("All counts are zero, so there is nothing to divide by. Give at least one above zero.")
-        out = cls.__new__(cls)
-        out._set(names, smoothed, known, None)
-        if sample:
-            out.counts = {cell: n for cell, n in cells.items() if n}
-        return out
-
-    @classmethod
-    def learn(
-        cls,
-        data: object,
-        variables: Names | None = None,
-        *,
-        pseudo_count: Given = 0,
-        levels: Mapping[str, Sequence[Hashable]] | None = None,
-    ) -> Joint:
-        """Count a sample: a dict of columns (or a DataFrame), or a list of rows that are dicts.
-
-        A row with a missing value (None, NaN) among the variables is left out. For files: `likely.joint`.
-
-        >>> j = Joint.learn({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]})
-        >>> j.p(sky="sun"), j.rows
-        (Fraction(2, 3), Fraction(3, 1))
-        """
-        names, tally, left_out = counting.counted(data, None if variables is None else names_of(variables))
-        if not tally:
-            lacking = f" All {left_out:,} rows lack a value." if left_out else ""
-            raise SettingError(f"There are no rows to count.{lacking} Give at least one row with every value.")
-        order = {**counting.sorted_levels(names, tally), **(levels or {})}
-        out = cls.from_counts(tally, names, sample=True, pseudo_count=pseudo_count, levels=order)
-        out.left_out = Fraction(left_out)
-        return out
-
-    # -- what it is -----------------------------------------------------------------------------------------
-
-    @property
-    def exact(self) -> bool:
-        """Whether its probabilities are fractions."""
-        return isinstance(self.total, int)
-
-    @property
-    def rows(self) -> Number | None:
-        """How many rows were counted; None where the table is no sample."""
-        return None if self.counts is None else total_of(self.counts.values())
-
-    @property
-    def cells(self) -> dict[Cell, Number]:
-        """The probability of every cell that is possible."""
-        return {cell: self._share(w) for cell, w in self.weights.items()}
-
-    def _share(self, w: Any) -> Number:
-        return Fraction(w, self.total) if self.exact else w / self.total
-
-    def __eq__(self, other: object) -> bool:
-        """The same variables, values and probabilities; floats to the last bit (see `close_to`)."""
-        if not isinstance(other, Joint):
-            return NotImplemented
-        mine, theirs = self.cells, other.reordered(self.variables) if self._same_names(other) else None
-        return theirs is not None and mine == theirs.cells
-
-    def close_to(self, other: Joint) -> bool:
-        """The same up to rounding."""
-        if not self._same_names(other):
-            return False
-        mine, theirs = self.cells, other.reordered(self.variables).cells
-        zero = Fraction(0)
-        return all(equal(mine.get(c, zero), theirs.get(c, zero)) for c in {**mine, **theirs})
-
-    def _same_names(self, other: Joint) -> bool:
-        return sorted(self.variables) == sorted(other.variables)
-
-    def reordered(self, names: Sequence[str]) -> Joint:
-        """The same table with its variables in another order."""
-        return self if tuple(names) == self.variables else self.marginal(*names)
+    __slots__ = ()
+    __hash__ = None
 
     def __str__(self) -> str:
         return self.text()
-
-    def __repr__(self) -> str:
-        kind = "exact" if self.exact else "floats"
-        return f"<Joint of {', '.join(named(v) for v in self.variables)}: {len(self.weights)} cells, {kind}>"
 
     def text(self, across: str | None = None, fractions: bool | None = None) -> str:
         """The table as text; `across` puts the values of one variable side by side.
@@ -225,161 +43,208 @@ class Joint:
         """
         return printing.table(self, across if across is None else self.variables[self._place(across)], fractions)
 
-    # -- queries --------------------------------------------------------------------------------------------
-
-    @overload
-    def p(self, event: str, /, *, given: Event | None = None) -> Joint: ...
-
-    @overload
-    def p(self, event: Event | None = None, /, *, given: Event | None = None, **values: object) -> Number: ...
-
-    def p(self, event: Event | str | None = None, /, *, given: Event | None = None, **values: object) -> Number | Joint:
-        """P(event), or P(event | given). The name of a variable alone gives its distribution.
-
-        Names that are not Python's go into a mapping: `j.p({"hours per week": "40"})`. A list of values means any.
-        """
-        if isinstance(event, str):
-            if values:
-                raise SettingError(
-                    f"A name alone asks for the distribution of {shown(event)}. Put conditions in given."
-                )
-            return self.marginal(event, given=given)
-        wanted, known = self._event(event, values), self._event(given, {})
-        bottom = self._weigh(known) if known else self.total
-        if not bottom:
-            raise SettingError(_impossible(given or {}))
-        top = self._weigh({**wanted, **{k: v & wanted.get(k, v) for k, v in known.items()}})
-        return Fraction(top, bottom) if self.exact else top / bottom
-
-    def log_p(self, event: Event | None = None, /, *, given: Event | None = None, **values: object) -> float:
-        """Natural log of `p`; minus infinity where that is zero."""
-        return log(self.p(event, given=given, **values))
-
-    def marginal(self, *names: str, given: Event | None = None) -> Joint:
-        """The distribution of some of the variables, the others summed over; with `given`, under a condition."""
-        if given is not None:
-            return self.given(given).marginal(*names)
-        places = [self._place(n) for n in names_of(names)]
-        kept = tuple(self.variables[k] for k in places)
-        levels = {name: self.levels[name] for name in kept}
-        cells = grouped(self.weights, places, levels, kept)
-        counts = None if self.counts is None else grouped(self.counts, places, levels, kept)
-        return Joint._of(kept, levels, cells, self.total, counts)
-
-    def given(self, event: Event | None = None, /, **values: object) -> Joint:
-        """The distribution of the other variables once some are known: P(rest | event).
-
-        >>> Joint.listed({"A": [0, 1], "B": [0, 1]}, ["0.4", "0.1", "0.2", "0.3"]).given(B=1).p(A=1)
-        Fraction(3, 4)
-        """
-        wanted = self._event(event, values)
-        kept = {cell: w for cell, w in self.weights.items() if within(cell, wanted)}
-        if not kept:
-            raise SettingError(_impossible({**(event or {}), **values}))
-        counts = None
-        if self.counts is not None:
-            counts = {cell: n for cell, n in self.counts.items() if within(cell, wanted)}
-        total = sum(kept.values()) if self.exact else math.fsum(kept.values())
-        # A variable of which several values are left stays; one that is known has nothing more to say.
-        stay = [k for k in range(len(self.variables)) if k not in wanted or len(wanted[k]) > 1]
-        rest = Joint._of(self.variables, self.levels, kept, total, counts)
-        return rest.marginal(*(self.variables[k] for k in stay))
-
     def working(self, event: Event, given: Event | None = None) -> str:
         """A query as on a blackboard: P(A=1 | C=1) = P(A=1, C=1) / P(C=1) = 0.35 / 0.5 = 0.7."""
         return printing.query(self, event, given or {})
 
     def conditional(self, names: Names, given: Names) -> Conditional:
         """P(names | given) for every value of `given` that is possible."""
-        from likely.probability.conditional import conditional
-
         return conditional(self, names_of(names), names_of(given))
 
     def total_probability(self, event: Event, over: Names) -> Total:
         """P(event) = Σ P(event | v) · P(v) over the values v of some variables, term by term."""
-        from likely.probability.conditional import total_probability
-
         return total_probability(self, event, names_of(over))
 
     def __mul__(self, other: object) -> Joint:
         """Product rule: with a `Conditional` P(B | A), the joint of both; with another Joint, as independent of it."""
-        from likely.probability.conditional import Conditional, multiplied
-
         if isinstance(other, Joint):
             return multiplied(self, Conditional.of({(): other}, other.variables, ()))
         return multiplied(self, other) if isinstance(other, Conditional) else NotImplemented
 
-    # -- what it says of its variables ----------------------------------------------------------------------
-
     def independent(self, a: Names, b: Names, given: Names = (), level: float = 0.05) -> Independence:
         """Whether a and b are independent (given what is known): exactly, or for a sample by a G test."""
-        from likely.probability.independence import independence
-
-        return independence(self, names_of(a), names_of(b), names_of(given), level)
+        return independence.independence(self, names_of(a), names_of(b), names_of(given), level)
 
     def entropy(self, *names: str, given: Names = ()) -> float:
         """H(names) in bits, or H(names | given); without names, of all variables that are not given."""
-        from likely.probability.information import entropy
-
         others = tuple(v for v in self.variables if v not in names_of(given))
-        return entropy(self, names_of(names) or others, names_of(given))
+        return independence.entropy(self, names_of(names) or others, names_of(given))
 
     def mutual_information(self, a: Names, b: Names, given: Names = ()) -> float:
         """I(a; b) in bits, or I(a; b | given): what one tells of the other. Zero where they are independent."""
-        from likely.probability.information import mutual_information
+        return independence.mutual_information(self, names_of(a), names_of(b), names_of(given))
 
-        return mutual_information(self, names_of(a), names_of(b), names_of(given))
 
-    def log_likelihood(self, data: object) -> float:
-        """log P(data) = Σ log P(row), natural, of columns or rows; minus infinity if one of them is impossible.
+class Conditional:
+    """P(variables | given): a distribution for each value of what is given.
 
-        A missing value is summed over.
-        """
-        _, tally = counting.tallied(data, self.variables)
-        return math.fsum(n * self._log_of(cell) for cell, n in tally.items())
+    >>> rows = {"ill": {"+": "0.98", "-": "0.02"}, "well": {"+": "0.03", "-": "0.97"}}
+    >>> test = Conditional(rows, "test", given="state")
+    >>> prior = Joint({"ill": "0.008", "well": "0.992"}, "state")
+    >>> (prior * test).p({"state": "ill"}, given={"test": "+"}), test.total(prior).p(test="+")
+    (Fraction(49, 235), Fraction(47, 1250))
+    """
 
-    def _log_of(self, cell: Cell) -> float:
-        """log P(cell), missing values summed over; a value that the table does not have is impossible."""
-        known = {n: v for n, v in zip(self.variables, cell, strict=True) if not counting.is_missing(v)}
-        try:
-            return self.log_p(known)
-        except SettingError:
-            return -math.inf
+    __slots__ = ("parents", "tables", "variables")
+    __hash__ = None  # type: ignore[assignment]
 
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Hashable]]:
-        """Rows drawn from the table, as columns; the same seed gives the same rows."""
-        if rows < 0:
-            raise SettingError(f"rows is {rows}. Say how many rows to draw, zero or more.")
-        kept = list(self.weights)
-        below = list(accumulate(float(self._share(w)) for w in self.weights.values()))
-        drawn = Random(seed).choices(kept, cum_weights=below, k=rows) if rows else []
-        return {name: [cell[k] for cell in drawn] for k, name in enumerate(self.variables)}
+    variables: tuple[str, ...]
+    parents: tuple[str, ...]
+    """The variables that are given."""
+    tables: dict[Cell, Joint]
+    """The distribution for each combination of their values that is possible."""
 
-    # -- names ----------------------------------------------------------------------------------------------
+    def __init__(self, rows: Mapping[Any, Mapping[Any, Given]], variables: Names, given: Names) -> None:
+        names, parents = names_of(variables), names_of(given)
+        _check_apart(names, parents)
+        read: dict[Cell, dict[Cell, Number]] = {}
+        for key, row in rows.items():
+            where = cell_text(parents, key)
+            cells = {cell_of(k, names): probability(v, f"P({cell_text(names, k)} | {where})") for k, v in row.items()}
+            check_sum(cells.values(), f"The probabilities given {where}")
+            read[cell_of(key, parents)] = cells
+        # Every row has the same values, whether it names them or not.
+        values = {n: list(dict.fromkeys(c[k] for row in read.values() for c in row)) for k, n in enumerate(names)}
+        self.variables, self.parents = names, parents
+        self.tables = {key: Joint(cells, names, levels=values) for key, cells in read.items()}
 
-    def _place(self, name: str) -> int:
-        if name in self.variables:
-            return self.variables.index(name)
-        raise SettingError(f"There is no variable {shown(name)}. {nearest(str(name), self.variables)}")
-
-    def _event(self, event: Event | None, values: Mapping[str, object]) -> dict[int, set[Hashable]]:
-        """The place of each variable of an event, and the values meant."""
-        if event is not None and not isinstance(event, Mapping):
-            raise SettingError(f"An event is {shown(event)}. Give variables and values, such as {{'A': 1}}.")
-        if twice := sorted({*(event or {})} & {*values}):
-            raise SettingError(f"The variable {shown(twice[0])} is given twice in one event. Give it once.")
-        out: dict[int, set[Hashable]] = {}
-        for name, value in {**(event or {}), **values}.items():
-            place = self._place(name)
-            among, what = self.levels[self.variables[place]], f"value of {shown(name)} that is"
-            out[place] = {found(v, among, what) for v in several(value)}
+    @classmethod
+    def of(cls, tables: dict[Cell, Joint], variables: tuple[str, ...], parents: tuple[str, ...]) -> Conditional:
+        """Tables that are distributions already."""
+        out = cls.__new__(cls)
+        out.variables, out.parents, out.tables = variables, parents, tables
         return out
 
-    def _weigh(self, wanted: Mapping[int, set[Hashable]]) -> Any:
-        held = [w for cell, w in self.weights.items() if within(cell, wanted)]
-        return sum(held) if self.exact else math.fsum(held)
+    def p(self, wanted: Event | str | None = None, /, *, given: Event, **values: object) -> Any:
+        """P(event | given); `given` must name every parent. A name alone gives the distribution."""
+        return self._table(given).p(wanted, **values)  # type: ignore[call-overload]
+
+    def _table(self, known: Event) -> Joint:
+        for name in self.parents:
+            if name not in known:
+                raise SettingError(f"P({self._title()}) needs the value of {shown(name)}. Give it, or average: total.")
+        return next(iter(self.given(known).tables.values()))
+
+    def given(self, known: Event | None = None, /, **values: object) -> Conditional:
+        """The table once some of the parents are known; the others are still given."""
+        held = {**(known or {}), **values}
+        fixed = {}
+        for name, value in held.items():
+            if name not in self.parents:
+                raise SettingError(f"{shown(name)} is not what P({self._title()}) is given.")
+            place = self.parents.index(name)
+            among = list(dict.fromkeys(cell[place] for cell in self.tables))
+            fixed[place] = match_value(value, among, f"value of {shown(name)} that is")
+        stay = [k for k in range(len(self.parents)) if k not in fixed]
+        tables = {
+            tuple(cell[k] for k in stay): table
+            for cell, table in self.tables.items()
+            if all(cell[k] == v for k, v in fixed.items())
+        }
+        if not tables:
+            raise SettingError(f"P({self._title()}) has no row for {event_text(held)}. Give one.")
+        return Conditional.of(tables, self.variables, tuple(self.parents[k] for k in stay))
+
+    def total(self, prior: Joint) -> Joint:
+        """Total probability: the distribution of the variables, averaged over what is given by its prior."""
+        return multiplied(prior, self).marginal(*self.variables)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Conditional):
+            return NotImplemented
+        return (self.variables, self.parents, self.tables) == (other.variables, other.parents, other.tables)
+
+    def _title(self) -> str:
+        return f"{', '.join(map(printable, self.variables))} | {', '.join(map(printable, self.parents))}"
+
+    def __repr__(self) -> str:
+        return f"<Conditional P({self._title()}): {len(self.tables)} rows>"
+
+    def __str__(self) -> str:
+        values = next(iter(self.tables.values())).levels
+        cells = list(product(*values.values()))
+        header = (
+            *map(printable, self.parents),
+            *(f"P({event_text(dict(zip(self.variables, c, strict=True)))})" for c in cells),
+        )
+        zero = Fraction(0)
+        rows = [
+            (*map(printable, key), *(plain(own.get(c, zero)) for c in cells))
+            for key, own in ((key, table.cells) for key, table in self.tables.items())
+        ]
+        return align_columns([header, *rows], range(len(self.parents), len(header)))
 
 
-def _impossible(event: Event) -> str:
-    said = f"P({written_event(event)}) is 0"
-    return f"{said}, so nothing can be said given that it happened. Condition on something possible."
+def conditional(joint: Joint, names: tuple[str, ...], given: tuple[str, ...]) -> Conditional:
+    """P(names | given) = P(names, given) / P(given), for every value of `given` that is possible."""
+    _check_apart(names, given)
+    both = joint.marginal(*given, *names)
+    tables = {}
+    for key in both.marginal(*given).weights:
+        tables[key] = both.given(dict(zip(given, key, strict=True)))
+    return Conditional.of(tables, names, given)
+
+
+def multiplied(prior: Joint, table: Conditional) -> Joint:
+    """The product rule: P(a, b) = P(a) · P(b | a). What `prior` has beside the parents does not matter to b."""
+    for name in table.parents:
+        prior._place(name)
+    _check_apart(prior.variables, table.variables)
+    places = [prior.variables.index(n) for n in table.parents]
+    cells = {}
+    for cell, p in prior.cells.items():
+        for key, q in _row(table, tuple(cell[k] for k in places)).cells.items():
+            cells[cell + key] = p * q
+    first = next(iter(table.tables.values()))
+    out = Joint.__new__(Joint)
+    out._set((*prior.variables, *table.variables), cells, {**prior.levels, **first.levels}, None)
+    if not out.exact:
+        out.total = 1.0
+    return out
+
+
+def _row(table: Conditional, key: Cell) -> Joint:
+    if key not in table.tables:
+        where = event_text(dict(zip(table.parents, key, strict=True)))
+        raise SettingError(f"P({table._title()}) has no row for {where}, which is possible. Give one.")
+    return table.tables[key]
+
+
+def _check_apart(names: tuple[str, ...], others: tuple[str, ...]) -> None:
+    for name in names:
+        if name in others:
+            raise SettingError(f"The variable {shown(name)} is on both sides. Name it on one.")
+
+
+@dataclass(frozen=True)
+class Total:
+    """P(event) as a sum over cases: `terms` holds each case, P(event | case) and P(case).
+
+    >>> joint = Joint.listed({"state": ["ill", "well"], "test": "+-"}, ["0.08", "0.02", "0.09", "0.81"])
+    >>> found = joint.total_probability({"test": "+"}, over="state")
+    >>> found.value, [float(p) for _, p, _ in found.terms]
+    (Fraction(17, 100), [0.8, 0.1])
+    """
+
+    event: Mapping[str, object]
+    terms: tuple[tuple[Mapping[str, object], Number, Number], ...]
+
+    @property
+    def value(self) -> Number:
+        return total(p * q for _, p, q in self.terms)
+
+    def __str__(self) -> str:
+        asked = event_text(self.event)
+        sums = " + ".join(f"P({asked} | {event_text(case)}) · P({event_text(case)})" for case, _, _ in self.terms)
+        numbers = " + ".join(f"{plain(p)} × {plain(q)}" for _, p, q in self.terms)
+        return f"P({asked}) = {sums}\n  = {numbers}\n  = {plain(self.value)}"
+
+
+def total_probability(joint: Joint, wanted: Event, over: tuple[str, ...]) -> Total:
+    """The terms of P(event) = Σ P(event | case) · P(case); impossible cases add nothing and are left out."""
+    cases = joint.marginal(*over)
+    terms = []
+    for cell, q in cases.cells.items():
+        case = dict(zip(over, cell, strict=True))
+        terms.append((case, joint.p(wanted, given=case), q))
+    return Total(dict(wanted), tuple(terms))

@@ -8,21 +8,21 @@ from unicodedata import combining, east_asian_width
 from likely.errors import SettingError, nearest, shown
 
 
-def named(value: object, limit: int = 40) -> str:
+def printable(value: object, limit: int = 40) -> str:
     """A name or value fit for a terminal: one line, no control characters, cut to `limit`; '' if it is empty.
 
-    >>> named("a\\nb"), named(True), named("")
+    >>> printable("a\\nb"), printable(True), printable("")
     ('a�b', 'true', "''")
     """
-    whole = spelled(value)
+    whole = spell(value)
     whole = whole if len(whole) <= limit else whole[: limit - 1] + "…"
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole) or "''"
 
 
-def spelled(value: object) -> str:
+def spell(value: object) -> str:
     """A value as a table would write it: true, 3, red.
 
-    >>> spelled(True), spelled(3.0), spelled("red")
+    >>> spell(True), spell(3.0), spell("red")
     ('true', '3', 'red')
     """
     if hasattr(value, "item"):  # a numpy scalar
@@ -34,30 +34,32 @@ def spelled(value: object) -> str:
     return str(value)
 
 
-def found(value: Hashable, among: Collection[Hashable], what: str) -> Hashable:
+def match_value(value: Hashable, among: Collection[Hashable], what: str) -> Hashable:
     """The one of `among` that is meant: the value itself, or the only one that is written like it.
 
     Values read from a file are text, so that 1 must find '1' and True must find 'true'.
     """
     if value in among:
         return next(v for v in among if v == value)
-    same = [v for v in among if spelled(v) == spelled(value)]
+    same = [v for v in among if spell(v) == spell(value)]
     if len(same) == 1:
         return same[0]
-    known = [spelled(v) for v in among]
-    raise SettingError(f"There is no {what} {shown(spelled(value))}. {nearest(spelled(value), known)}")
+    known = [spell(v) for v in among]
+    raise SettingError(f"There is no {what} {shown(spell(value))}. {nearest(spell(value), known)}")
 
 
-def event(values: Mapping[str, object]) -> str:
+def event_text(values: Mapping[str, object]) -> str:
     """A=1, B=0 as in P(A=1, B=0).
 
-    >>> event({"A": 1, "B": ["x", "y"]})
+    >>> event_text({"A": 1, "B": ["x", "y"]})
     'A=1, B=x or y'
     """
-    return ", ".join(f"{named(name)}={' or '.join(named(v) for v in several(value))}" for name, value in values.items())
+    return ", ".join(
+        f"{printable(name)}={' or '.join(printable(v) for v in values_meant(value))}" for name, value in values.items()
+    )
 
 
-def several(value: object) -> list[object]:
+def values_meant(value: object) -> list[object]:
     """The values that are meant: a list or a set stands for any of its members."""
     if hasattr(value, "tolist"):  # an array or a scalar of numpy
         value = value.tolist()
@@ -71,10 +73,10 @@ def width(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def aligned(rows: Iterable[Sequence[str]], right: Collection[int] = (), indent: str = "") -> str:
+def align_columns(rows: Iterable[Sequence[str]], right: Collection[int] = (), indent: str = "") -> str:
     """Rows of cells as lines with the columns in line; the columns of `right` end in line.
 
-    >>> print(aligned([("a", "P"), ("long", "0.25")], right={1}))
+    >>> print(align_columns([("a", "P"), ("long", "0.25")], right={1}))
     a        P
     long  0.25
     """
