@@ -214,7 +214,8 @@ class Distribution:
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "floats"
-        return f"<{type(self).__name__} of {', '.join(printable(v) for v in self.variables)}: {len(self.weights)} cells, {kind}>"
+        names = ", ".join(printable(v) for v in self.variables)
+        return f"<{type(self).__name__} of {names}: {len(self.weights)} cells, {kind}>"
 
     # -- queries --------------------------------------------------------------------------------------------
 
