@@ -32,7 +32,7 @@ class Extender:
     """Takes rows into statistics beyond the first order, begun from a summary of the first."""
 
     def __init__(self, summary: Summary, names: frozenset[str], like: Mapping[str, Any] | None = None) -> None:
-        self.more = {name: summary.begun(name) for name in sorted(names)}
+        self.more = {name: summary.empty_statistic(name) for name in sorted(names)}
         held = (like or {}).get("pairs")
         if held is not None and "pairs" in names:
             self.more["pairs"] = Pairs.over(summary, held)

@@ -18,6 +18,7 @@ from likely.errors import ColumnError, shown
 from likely.intake.engine import sweep
 from likely.intake.schema import Reading, check_rows, check_strays, draft, settle
 from likely.sums import state
+from likely.sums.columns.counts import Counts
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
 from likely.table.encode import Encoder, column_form, token_hashes
@@ -103,7 +104,7 @@ class Arriving:
         for name in open:
             profiles[name] = reduce(add, (w.profiles[name] for w in workers), self._profiles.get(name, Profile()))
             levels = sums["nominal"].columns.get(name)
-            if levels is not None and len(levels.labels) > MANY_LEVELS:
+            if isinstance(levels, Counts) and len(levels.labels) > MANY_LEVELS:
                 given_up.add(name)  # whatever it is, it is no nominal column
         self._forms, self._open, self._given_up = forms, open, given_up
         self._sums, self._profiles = sums, profiles

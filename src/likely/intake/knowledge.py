@@ -32,7 +32,7 @@ def no_rows(learner: Learner, reading: Reading) -> Summary:
             "Give a table, or knowledge to NaiveBayes."
         )
     out = Summary(_schema(knowledge, reading) if reading.schema is None else reading.schema)
-    out.more = {wish: out.begun(wish) for wish in sorted(learner.needs(out.schema))}
+    out.more = {wish: out.empty_statistic(wish) for wish in sorted(learner.needs(out.schema))}
     return out
 
 

@@ -6,9 +6,10 @@ Knows data, never settings. Adding, subtracting and comparing are exact.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import add, sub
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.sums.contracts import RowStatistic, State
 from likely.sums.exact import Exact
 from likely.sums.requests import asked
 from likely.sums.rows.cells import Cells
@@ -32,15 +34,16 @@ from likely.table.schema import Column, Schema
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Statistic: TypeAlias = Any
-"""`Counts`, `Numbers` or `Words`, as the kind of the column says."""
+ColumnStatistic: TypeAlias = Counts | Numbers | Words
+"""What is kept of one column, as its kind says."""
+C = TypeVar("C", Counts, Numbers, Words)
 
-MORE: dict[str, type[Any]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
+MORE: dict[str, type[RowStatistic]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
 """Statistics beyond the first order, by name; each begins with `over(summary)`. A summary keeps them by request: of all
 columns, or of some (`cells["outlook","windy"]`), which a wide table can afford where it cannot afford all."""
 
 
-def statistic_for(column: Column) -> Statistic:
+def statistic_for(column: Column) -> ColumnStatistic:
     """The empty statistic that a column of this kind is summed into."""
     if column.kind == "text":
         return Words(0, column.tokens)
@@ -69,8 +72,8 @@ class Summary:
         """Rows that count: they have a class and a weight above zero."""
         self.left_out = 0
         """Rows without a class, or of weight zero."""
-        self.columns: dict[str, Statistic] = {c.name: statistic_for(c) for c in schema.attributes}
-        self.more: dict[str, Any] = {}
+        self.columns: dict[str, ColumnStatistic] = {c.name: statistic_for(c) for c in schema.attributes}
+        self.more: dict[str, RowStatistic] = {}
         """Statistics beyond the first order, where a learner wanted them: products, pairs, cells, rows."""
         self._places: tuple[Labels, NDArray[np.int32]] | None = None
 
@@ -78,11 +81,17 @@ class Summary:
     def classes(self) -> tuple[str, ...]:
         return tuple(self.labels.names)
 
-    def __getitem__(self, name: str) -> Statistic:
+    def __getitem__(self, name: str) -> ColumnStatistic:
         if name not in self.columns:
             role = self.schema[name].role  # an unknown name is refused there, with the nearest one
             raise ColumnError(f"Column {shown(name)} is {role}, so nothing is kept of it but its place in the schema.")
         return self.columns[name]
+
+    def column(self, name: str, kind: type[C]) -> C:
+        """The statistic of a column that is known to be of this kind."""
+        held = self[name]
+        assert isinstance(held, kind)
+        return held
 
     def __repr__(self) -> str:
         target = self.schema.target
@@ -109,7 +118,7 @@ class Summary:
             statistic.make_room(groups)
             statistic.update(batch.cells[name], group, share)
 
-    def update_more(self, batch: Batch, more: dict[str, Any]) -> None:
+    def update_more(self, batch: Batch, more: Mapping[str, RowStatistic]) -> None:
         """Take the rows of a batch into statistics beyond the first order, under the classes known by now."""
         group = self._groups(batch)
         if batch.weight is not None:
@@ -120,7 +129,7 @@ class Summary:
             some = batch if columns is None else batch.only(columns)
             statistic.update(some, group, share)
 
-    def begun(self, wish: str) -> Any:
+    def empty_statistic(self, wish: str) -> RowStatistic:
         """An empty statistic beyond the first order: of these classes and columns, as the request says."""
         name, columns = asked(wish, MORE)
         if columns is None:
@@ -197,17 +206,18 @@ class Summary:
     def __add__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
             return NotImplemented
+        return self._combined(other, add).canonical()
+
+    def _combined(self, other: Summary, plus: Callable[[Any, Any], Any]) -> Summary:
+        """Sum by sum, `add` or `sub`."""
         self.schema.check_agrees(other.schema)
         names = self._order({*self.labels.names, *other.labels.names})
         out, two = self._over(names), other._over(names)
-        out.total = out.total + two.total
-        out.rows += two.rows
-        out.left_out += two.left_out
-        for name in out.columns:
-            out.columns[name] = out.columns[name] + two.columns[name]
-        for name in self._both(other):
-            out.more[name] = out.more[name] + two.more[name]
-        return out.canonical()
+        for name in ("total", "rows", "left_out"):
+            setattr(out, name, plus(getattr(out, name), getattr(two, name)))
+        out.columns = {name: plus(held, two.columns[name]) for name, held in out.columns.items()}
+        out.more = {name: plus(out.more[name], two.more[name]) for name in self._both(other)}
+        return out
 
     def _both(self, other: Summary) -> list[str]:
         """The statistics beyond the first order, which both must have."""
@@ -222,26 +232,18 @@ class Summary:
     def __sub__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
             return NotImplemented
-        self.schema.check_agrees(other.schema)
-        names = self._order({*self.labels.names, *other.labels.names})
-        out, two = self._over(names), other._over(names)
-        out.total = out.total - two.total
-        out.rows -= two.rows
-        out.left_out -= two.left_out
+        out = self._combined(other, sub)
         never = "was never learned, so it cannot be unlearned: check that these rows went into this model"
         short = np.flatnonzero(out.total.is_negative())
         if len(short):
-            raise NotLearned(f"Something of class {shown(names[short[0]])} {never}.")
+            raise NotLearned(f"Something of class {shown(out.labels.names[short[0]])} {never}.")
         if out.rows < 0 or out.left_out < 0:
             raise NotLearned(f"Some of it {never}.")
-        for name in out.columns:
-            out.columns[name] = out.columns[name] - two.columns[name]
-            if out.columns[name].impossible:
+        for name, held in out.columns.items():
+            if held.impossible:
                 raise NotLearned(f"Something in column {shown(name)} {never}.")
-        for name in self._both(other):
-            out.more[name] = out.more[name] - two.more[name]
-            if out.more[name].impossible:
-                raise NotLearned(f"Some combination of cells {never}.")
+        if any(held.impossible for held in out.more.values()):
+            raise NotLearned(f"Some combination of cells {never}.")
         return out.canonical()
 
     def __eq__(self, other: object) -> bool:
@@ -282,7 +284,7 @@ class Summary:
 
     # -- the file -------------------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         return {
             "schema": state.plain(own.schema),
@@ -295,7 +297,7 @@ class Summary:
         }
 
     @classmethod
-    def from_state(cls, tree: dict[str, Any]) -> Summary:
+    def from_state(cls, tree: State) -> Summary:
         out = cls(state.built(Schema, tree["schema"]))
         out.labels = Labels(tree["classes"])
         out.total = Exact.from_state(tree["total"])

@@ -106,7 +106,7 @@ class PlaneSampler:
         """The picture; None where rows are too few or lie on a line."""
         parts = [part for _, part in sorted(self._parts, key=lambda p: p[0])]
         rows: NDArray[np.float64] = np.concatenate(parts, axis=1) if parts else np.empty((4, 0))
-        ranges = [_range(total.columns[name]) for name in self.names]
+        ranges = [_range(total.column(name, Numbers)) for name in self.names]
         if rows.shape[1] < FEWEST or any(low >= high or not np.isfinite(high - low) for low, high in ranges):
             return None
         codes, means, spreads, shares = [], [], [], []

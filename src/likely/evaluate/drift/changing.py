@@ -15,6 +15,7 @@ from likely.evaluate.drift.shifting import Moved, Shift, Spread, of_levels, of_n
 from likely.models.model import Model
 from likely.sums import state
 from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.schema import difference
@@ -196,8 +197,9 @@ def _incomparable(one: Summary, two: Summary, name: str) -> str:
 
 def _shift(one: Summary, two: Summary, name: str, scales: tuple[float, float]) -> Shift:
     a, b, classes = one.columns[name], two.columns[name], tuple(one.classes)
-    if isinstance(a, Counts):
+    if isinstance(a, Counts) and isinstance(b, Counts):
         return of_levels(a, b, classes, scales)
-    if isinstance(a, Words):
+    if isinstance(a, Words) and isinstance(b, Words):
         return of_words(a, b, classes, scales)
+    assert isinstance(a, Numbers) and isinstance(b, Numbers)  # `_incomparable` has seen to it
     return of_numbers(a, b, classes, scales, one.schema[name].kind == "date")

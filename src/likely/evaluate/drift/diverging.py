@@ -103,8 +103,9 @@ def _amount(one: Summary, two: Summary, change: Change, scales: tuple[float, flo
     before, after = (g / r if r else 0.0 for g, r in zip(gone, rows, strict=True))
     if isinstance(a, Words):
         return Amount(change.name, _of_word(change, there), before, after, chance)
-    if isinstance(a, Counts):
+    if isinstance(a, Counts) and isinstance(b, Counts):
         return Amount(change.name, divergence(*_levels(a, b, scales)), before, after, chance)
+    assert isinstance(a, Numbers) and isinstance(b, Numbers)
     (mean, wide), (mean_after, wide_after) = _moments(a), _moments(b)
     bits = divergence(*_bins(a, b, scales))
     return Amount(change.name, bits, before, after, chance, mean, mean_after, wide, wide_after)

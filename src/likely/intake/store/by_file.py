@@ -142,6 +142,7 @@ class _Run:
         check_rows(summary, source)
         for name in sorted(wanted(summary.schema) - summary.more.keys()):
             held = joined(self._each(parts, _place, lambda part, n: self._more(part, summary, name, n)))  # noqa: B023
+            assert held is not None
             summary.more[name] = held
         return source, parts, summary
 
@@ -276,7 +277,7 @@ class _Run:
 
     def _more(self, part: _Part, summary: Summary, name: str, threads: int | None) -> Any:
         """A statistic of a file beyond the first order, begun as the whole summary begins it: kept or swept."""
-        begun = summary.begun(name)
+        begun = summary.empty_statistic(name)
         under = key_of(_bare(summary.schema), _types(part.source), state.dump({name: begun.state()}).hex())
         kept = self.keep.get(part.file, self._own(part.file), "more", under)
         if kept is not None:

@@ -70,11 +70,11 @@ class Grid:
 
 def grid_of(summary: Summary, learner: str) -> Grid:
     """Read the pairs of a summary: bins are joined by the classes of these very rows, levels are those of training."""
-    if "pairs" not in summary.more:
+    pairs = summary.more.get("pairs")
+    if not isinstance(pairs, Pairs):
         raise SettingError(
             f"{learner} learns from pairs, which this summary does not keep. Summarize with more='pairs'."
         )
-    pairs: Pairs = summary.more["pairs"]
     everyone = np.arange(len(pairs.cells))
     singles = pairs.table[everyone, everyone].floats()
     spans: dict[str, list[int]] = {name: [] for name in pairs.names}
@@ -164,7 +164,7 @@ def sampled(
         # A number that was left out is of one bin.
         edges = None if place is None else grid.axes[place].edges
         level = np.zeros(len(codes), np.intp) if place is None else codes[:, place]
-        values = _values(statistic, np.empty(0) if edges is None else edges, level, rng)
+        values = _values(summary.column(column.name, Numbers), np.empty(0) if edges is None else edges, level, rng)
         out[column.name] = _dates(values) if column.kind == "date" else _with_gaps(values)
     return out
 

@@ -12,6 +12,7 @@ import numpy as np
 from likely.models.linear.design import NumberWeights, Standard, Weighed, level_weights, standard_of
 from likely.models.linear.softmax import Sheet
 from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, Ints
 
@@ -42,7 +43,7 @@ class Design:
                 self.blocks.append((size, (column.name, levels)))
                 size += len(levels)
                 continue
-            units = standard_of(column.name, statistic)
+            units = standard_of(column.name, summary.column(column.name, Numbers))
             if units is None:
                 self.left_out.append(column.name)
                 continue

@@ -17,6 +17,7 @@ from likely.models.linear.squares import Solution, Squares
 from likely.models.model import Exhibit, Model, Terms, learnable
 from likely.models.posterior import Matrix
 from likely.models.ranges import check_choice, checked
+from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -63,9 +64,10 @@ class LeastSquares:
     def learn(self, summary: Summary) -> Hyperplanes:
         """Derive the model from sums of products."""
         summary = learnable(summary)
-        if "products" not in summary.more:
+        products = summary.more.get("products")
+        if not isinstance(products, Products):
             raise SettingError('LeastSquares needs sums of products: summarize(…, more=["products"]).')
-        squares = Squares(summary.more["products"], summary.schema.attributes)
+        squares = Squares(products, summary.schema.attributes)
         notes = spreadless(squares.left_out)
         classes = len(summary.classes)
         weight = summary.total.floats()

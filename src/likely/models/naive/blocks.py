@@ -198,8 +198,7 @@ def block_factor(block: tuple[str, ...], summary: Summary, settings: BlockSettin
 
 
 def _known(summary: Summary, column: str, settings: BlockSettings) -> tuple[tuple[Quotient, Quotient], ...]:
-    numbers = summary.columns[column]
-    assert isinstance(numbers, Numbers)
+    numbers = summary.column(column, Numbers)
     cells = settings.cells
     # Known or missing are two levels: the m-estimate gives each half of its weight, as for a number by itself.
     return known_shares(numbers, cells.pseudo_count if cells.m_estimate is None else cells.m_estimate / 2)

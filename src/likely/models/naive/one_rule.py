@@ -72,12 +72,14 @@ class OneRule:
         waiting: list[tuple[float, Column, Tallied, NDArray[np.float64]]] = []
         for column in summary.schema.attributes:
             held = summary.columns[column.name]
+            if not isinstance(held, (Counts, Numbers)):
+                continue
             gone = held.other.floats().sum(axis=0)
             if isinstance(held, Counts):
                 found = score(observed(domain(column, held), held), gone)
                 if found > most:
                     best, most = column.name, found
-            elif isinstance(held, Numbers):
+            else:
                 tally = tallied(held)
                 waiting.append((upper_bound(tally.weights, gone, total), column, tally, gone))
         # Cutting takes time: numbers come last, the most promising first, and only while they can still be the best.

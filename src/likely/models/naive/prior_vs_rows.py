@@ -76,8 +76,7 @@ def _levels(factor: Categorical, summary: Summary) -> Iterator[Row]:
 
 
 def _normals(factor: Gaussian, knowledge: Sequence[Knowledge], summary: Summary, kind: Variance) -> Iterator[Row]:
-    numbers = summary.columns[factor.name]
-    assert isinstance(numbers, Numbers)
+    numbers = summary.column(factor.name, Numbers)
     known = known_normals(knowledge, factor.name, summary.classes, summary.schema)
     for group, belief in enumerate(known):
         if belief is None:

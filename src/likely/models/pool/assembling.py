@@ -171,7 +171,7 @@ def summed(summary: Summary, batch: Batch, wishes: Iterable[str]) -> Summary:
     out = Summary(summary.schema)
     out.labels = Labels(summary.classes)
     out.update(batch)
-    out.more = {name: summary.begun(name) for name in wishes}
+    out.more = {name: summary.empty_statistic(name) for name in wishes}
     out.update_more(batch, out.more)
     return out
 

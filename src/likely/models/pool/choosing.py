@@ -45,7 +45,7 @@ def begun(learner: Auto, summary: Summary) -> Model | Search:
         return _alone(learner, summary, why)
     candidates, refused = learner.candidates(summary), {}
     for wish in sorted(frozenset().union(*(c.needs(summary.schema) for c in candidates))):
-        started = _tried(summary.begun, wish)
+        started = _tried(summary.empty_statistic, wish)
         if isinstance(started, LikelyError):
             refused[wish] = started
     titles = titles_of(candidates)

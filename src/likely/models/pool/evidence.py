@@ -87,6 +87,8 @@ def log_evidence(learner: Learner, summary: Summary) -> float | None:
             part = _block(learner, summary, block)
         elif isinstance(statistic, Counts):
             part = _levels(categorical(column, statistic, learner.level_settings(column.name, summary)))
+        elif not isinstance(statistic, Numbers):
+            part = None
         elif settings.kind(column.name) == "gaussian":
             known = known_normals(learner.knowledge, column.name, summary.classes, summary.schema)
             part = _normals(learner, statistic, known)

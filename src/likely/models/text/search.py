@@ -66,7 +66,7 @@ class TextSearch(Search):
             return self.summary.rows < FEW_ROWS
         classes, words = len(self.summary.classes), 0.0
         for name in self.names:
-            _, times, weight = WordSums(self.summary.columns[name], classes).lengths
+            _, times, weight = WordSums(self.summary.column(name, Words), classes).lengths
             words += float(times @ weight)
         return words * classes <= FEW_SCORES
 
@@ -135,7 +135,7 @@ class TextSearch(Search):
             whole = whole.without(unused)
         held, some = Summary(self._plain(whole).schema), []
         held.labels = Labels(whole.classes)
-        more = {name: whole.begun(name) for name in whole.more}
+        more = {name: whole.empty_statistic(name) for name in whole.more}
         start = 0
         for batch in batches:
             rows = np.flatnonzero(mine[start : start + batch.rows])
@@ -159,7 +159,7 @@ class TextSearch(Search):
         number = np.cumsum(mine) - 1
         columns = {}
         for name, w in words.items():
-            others = (whole.columns[name] - by_class[name]).regrouped(own, len(rest.classes))
+            others = (whole.column(name, Words) - by_class[name]).regrouped(own, len(rest.classes))
             columns[name] = Column.of(others, w, np.where(mine, number, -1), int(mine.sum()))
         return Trial(offset, truth, weight[mine], columns)
 

@@ -124,7 +124,7 @@ def _attribute(model: Model, name: str, fractions: bool) -> Page:
         return _levels(model, factor.levels, fractions, "bin", names)
     if fractions:
         raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")
-    return _densities(model, column.kind == "date", factor, statistic, name)
+    return _densities(model, column.kind == "date", factor, model.summary.column(name, Numbers), name)
 
 
 def _levels(

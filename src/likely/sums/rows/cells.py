@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.sums.columns.counts import Counts
+from likely.sums.contracts import State, TableSums
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels
@@ -17,7 +18,6 @@ from likely.table.labels import Labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.sums.summary import Summary
 
 MOST = 1_000_000
 """More different rows than this and the table is no summary any more."""
@@ -37,8 +37,8 @@ class Cells:
         self.counts = Counts(groups)
 
     @classmethod
-    def over(cls, summary: Summary) -> Cells:
-        return cls([c.name for c in summary.schema.attributes if c.kind == "nominal"], len(summary.classes))
+    def over(cls, table: TableSums) -> Cells:
+        return cls([c.name for c in table.schema.attributes if c.kind == "nominal"], len(table.classes))
 
     @property
     def groups(self) -> int:
@@ -85,11 +85,11 @@ class Cells:
     def impossible(self) -> bool:
         return self.counts.impossible
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return {"names": self.names, "counts": self.counts.state()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Cells:
+    def from_state(cls, state: State) -> Cells:
         out = cls([str(n) for n in state["names"]], 0)
         out.counts = Counts.from_state(state["counts"])
         return out

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SchemaMismatch, SettingError, shown
 from likely.sums import kernels
+from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from likely.sums.columns.numbers import Numbers
-    from likely.sums.summary import Summary
 
 BINS = 24
 """Fine bins of a number: of about equal weight, whatever the class."""
@@ -97,12 +97,12 @@ class Pairs:
         self.table = Exact.zeros(len(cells), len(cells), groups)
 
     @classmethod
-    def over(cls, summary: Summary, like: Pairs | None = None) -> Pairs:
+    def over(cls, table: TableSums, like: Pairs | None = None) -> Pairs:
         """An empty one for the table that a summary is of; with the bins of another, so that the two can be added."""
-        summary, cells = summary.without_text(), list[Cell]()
+        table, cells = table.without_text(), list[Cell]()
         edges: dict[str, tuple[float, ...]] = {}
-        for column in summary.schema.attributes:
-            statistic = summary.columns[column.name]
+        for column in table.schema.attributes:
+            statistic = table.columns[column.name]
             if column.kind == "nominal":
                 cells += [(column.name, name) for name in sorted(statistic.labels.names)]
             else:
@@ -117,14 +117,14 @@ class Pairs:
                 f"Pairs of {len(cells):,} levels would be too many to count (at most {MOST:,} levels and bins). "
                 "Leave columns with many levels out (--type COLUMN=ignore), or use naive Bayes."
             )
-        groups = len(summary.classes)
+        groups = len(table.classes)
         if len(cells) ** 2 * groups > MOST_COUNTS:
             raise SettingError(
                 f"Pairs of {len(cells):,} levels in {groups:,} classes would be too many to count "
                 f"(at most {MOST_COUNTS:,} counts). Leave columns with many levels out (--type COLUMN=ignore), "
                 "or use naive Bayes."
             )
-        return cls([c.name for c in summary.schema.attributes], cells, edges, groups)
+        return cls([c.name for c in table.schema.attributes], cells, edges, groups)
 
     @property
     def groups(self) -> int:
@@ -215,7 +215,7 @@ class Pairs:
         """Whether something weighs less than nothing: rows were taken away that were never there."""
         return bool(self.table.is_negative().any())
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         return {
             "names": own.names,
@@ -225,7 +225,7 @@ class Pairs:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Pairs:
+    def from_state(cls, state: State) -> Pairs:
         edges = {str(n): tuple(float(v) for v in e) for n, e in state["edges"].items()}
         out = cls([str(n) for n in state["names"]], [], edges, 0)
         out.cells = [(str(a), str(b)) for a, b in state["cells"]]

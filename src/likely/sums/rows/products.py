@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.sums import kernels
+from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
@@ -19,7 +20,6 @@ from likely.table.batch import Batch, Codes, Ints
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.sums.summary import Summary
 
 Slice: TypeAlias = "tuple[int, NDArray[np.float64], NDArray[np.intp]]"
 Feature = tuple[str, str, str]
@@ -38,11 +38,11 @@ HELD = 16
 products of slices meet at one power of two, each below 2**53 in a block, and 2**5 * 2**53 * 16 is below 2**63."""
 
 
-def features_of(summary: Summary) -> list[Feature]:
+def features_of(table: TableSums) -> list[Feature]:
     """All features of a table: known once its levels are."""
-    out, summary = [ONE], summary.without_text()
-    for column in summary.schema.attributes:
-        statistic = summary.columns[column.name]
+    out, table = [ONE], table.without_text()
+    for column in table.schema.attributes:
+        statistic = table.columns[column.name]
         if column.kind == "nominal":
             out += [("level", column.name, name) for name in statistic.labels.names]
         else:
@@ -60,8 +60,8 @@ class Products:
         self.table = Exact.zeros(len(features), len(features), groups)
 
     @classmethod
-    def over(cls, summary: Summary) -> Products:
-        features, groups = features_of(summary), len(summary.classes)
+    def over(cls, table: TableSums) -> Products:
+        features, groups = features_of(table), len(table.classes)
         if len(features) > MOST or len(features) ** 2 * groups > MOST_SUMS:
             raise SettingError(
                 f"Sums of products over {len(features):,} numbers and levels in {groups:,} classes would be too large "
@@ -178,12 +178,12 @@ class Products:
         nothing = np.diagonal(zero).T[:, None, :]
         return bool((nothing & ~zero).any())
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         return {"features": [list(f) for f in own.features], "table": own.table.state()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Products:
+    def from_state(cls, state: State) -> Products:
         out = cls([], 0)
         out.features = [(str(a), str(b), str(c)) for a, b, c in state["features"]]
         out.table = Exact.from_state(state["table"])

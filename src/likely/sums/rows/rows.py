@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError
+from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Ints
@@ -19,7 +20,6 @@ from likely.table.labels import Labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.sums.summary import Summary
 
 MOST_CELLS = 500_000_000
 """More cells than this do not fit into memory."""
@@ -44,15 +44,15 @@ class Rows:
         """Known to be canonical: one part, each row once, in order. Its arrays may then be shared."""
 
     @classmethod
-    def over(cls, summary: Summary) -> Rows:
-        attributes = summary.without_text().schema.attributes
-        if summary.rows * len(attributes) > MOST_CELLS:
+    def over(cls, table: TableSums) -> Rows:
+        attributes = table.without_text().schema.attributes
+        if table.rows * len(attributes) > MOST_CELLS:
             raise SettingError(
-                f"Neighbours must keep all rows; {summary.rows:,} rows of {len(attributes)} attributes are too many. "
+                f"Neighbours must keep all rows; {table.rows:,} rows of {len(attributes)} attributes are too many. "
                 "Use a learner that learns from sums."
             )
         nominal = [c.name for c in attributes if c.kind == "nominal"]
-        return cls([c.name for c in attributes if c.kind != "nominal"], nominal, len(summary.classes))
+        return cls([c.name for c in attributes if c.kind != "nominal"], nominal, len(table.classes))
 
     def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in a batch; `group` says the class of each row (negative: left out)."""
@@ -178,7 +178,7 @@ class Rows:
         """Whether a row weighs less than nothing: it was taken away but was never there."""
         return bool(self.canonical()._whole()[3].is_negative().any())
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         numbers, codes, group, weight = own._whole()
         return {
@@ -193,7 +193,7 @@ class Rows:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Rows:
+    def from_state(cls, state: State) -> Rows:
         out = cls(list(state["numeric"]), list(state["nominal"]), int(state["groups"]))
         out.labels = [Labels(names) for names in state["labels"]]
         codes, group = (np.array(state[k], np.int32) for k in ("codes", "group"))
