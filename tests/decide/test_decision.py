@@ -140,15 +140,15 @@ def test_files_without_a_loss_have_none(tmp_path) -> None:
 
 
 def test_merging_and_unlearning_keep_the_loss(tmp_path) -> None:
-    from likely.apply.fitting import merged, unlearned
+    from likely.apply.fitting import merge_files, unlearn
 
     loss = Loss({"n": {"go": 1}, "y": {"stay": 5}})
     table = {"sky": ["sun", "rain"] * 2, "play": ["y", "n", "n", "y"]}
     for name in ("a", "b"):
         likely.fit(table, "play", loss=loss).save(tmp_path / f"{name}.likely")
-    both = merged([tmp_path / "a.likely", tmp_path / "b.likely"])
+    both = merge_files([tmp_path / "a.likely", tmp_path / "b.likely"])
     assert both.loss == loss
-    assert unlearned(both, table).loss == loss
+    assert unlearn(both, table).loss == loss
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.scores.temperature import LEAST_ROWS, PARTS
+from likely.evaluate.crossval.temperature import LEAST_ROWS, PARTS
 from likely.models.pool.tempering import temperature_of, tempered
 from likely.present.report.looking import of_look
 
@@ -71,11 +71,12 @@ def test_the_number_of_a_row_was_learned_without_its_fold() -> None:
 def _gathered(table: dict[str, list[Any]], folds: int) -> Any:
     from likely.evaluate.crossval.dealing import Folds
     from likely.evaluate.crossval.validate import validate
-    from likely.intake.schema import Reading, draft, opened
+    from likely.intake.reading import Reading, open_table
+    from likely.intake.schema import draft_schema
 
     reading = Reading("y")
-    source = opened(table, reading)
-    first = draft(source, reading)
+    source = open_table(table, reading)
+    first = draft_schema(source, reading)
     return validate(source, first, reading, {"nb": likely.NaiveBayes()}, Folds(folds, 0), 0, gather=frozenset({"nb"}))\
         .gathered["nb"]  # fmt: skip
 

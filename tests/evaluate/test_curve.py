@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import SettingError
 from likely.evaluate.crossval.dealing import Stratified as Dealer
-from likely.evaluate.crossval.lessons import each_fold, growing
+from likely.evaluate.crossval.lessons import growing_lessons, k_fold
 from likely.evaluate.scores.scores import Scorer, Scores
 from likely.evaluate.trend import fitted, trend
 from likely.models.model import Search
@@ -156,7 +156,7 @@ def test_texts() -> None:
     ("folds", "pieces", "steps"), [(2, 1, 6), (2, 8, 6), (3, 1, 2), (5, 8, 6), (10, 4, 6), (7, 2, 3)]
 )
 def test_lessons(folds: int, pieces: int, steps: int) -> None:
-    lessons = growing(folds, pieces, steps)
+    lessons = growing_lessons(folds, pieces, steps)
     by_fold = [lessons.of_fold(f) for f in range(folds)]
     for f, own in enumerate(by_fold):
         assert not own.seen[:, own.fold_of == f].any()  # nothing is judged by what it was learned from
@@ -169,7 +169,7 @@ def test_lessons(folds: int, pieces: int, steps: int) -> None:
 
 
 def test_lessons_of_cross_validation() -> None:
-    assert each_fold(4).all_but_one and not growing(5, 8, 6).all_but_one and growing(2, 1, 6).folds == 2
+    assert k_fold(4).all_but_one and not growing_lessons(5, 8, 6).all_but_one and growing_lessons(2, 1, 6).folds == 2
 
 
 def test_threads_and_the_memory_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

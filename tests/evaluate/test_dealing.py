@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import LikelyError
 from likely.evaluate.crossval import validate as validation
-from likely.evaluate.crossval.dealing import Folds, dealt, set_apart
+from likely.evaluate.crossval.dealing import Folds, deal_rows, set_apart
 from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.intake.schema import Reading, draft
+from likely.intake.reading import Reading
+from likely.intake.schema import draft_schema
 from likely.table.source import open_source
 
 
@@ -39,8 +40,8 @@ def parts_of(rows: list[dict[str, str]], folds: Folds, **reading: Any) -> np.nda
     """The part of each row."""
     how = Reading("y", **reading)
     source = open_source(rows)
-    first = set_apart(source, draft(source, how), folds)
-    dealer, out, start = dealt(source, first, how, folds).dealer(first.schema), [], 0
+    first = set_apart(source, draft_schema(source, how), folds)
+    dealer, out, start = deal_rows(source, first, how, folds).dealer(first.schema), [], 0
     for batch in source.batches(["y", *([folds.column] if folds.column else [])]):
         _, codes, ordinal = dealer.place(batch, start)
         out.append(np.where(codes < 0, -1, dealer.folds(codes, ordinal)))
@@ -149,7 +150,7 @@ def test_leaving_a_row_out_in_closed_form_is_learning_without_it(rows: Any, weig
     reading = Reading("y", types={"x": "number", **({} if weighted else {"w": "ignore"})},
                       weight="w" if weighted else None)  # fmt: skip
     source = open_source(table)
-    first = draft(source, reading)
+    first = draft_schema(source, reading)
     fast = validate(source, first, reading, {"it": learner}, Folds(leave_one_out=True))
     try:
         slow = _slowly(source, first, reading, learner)
@@ -168,12 +169,12 @@ def test_leaving_a_row_out_in_closed_form_is_learning_without_it(rows: Any, weig
 
 
 def _slowly(source: Any, first: Any, reading: Reading, learner: Any) -> Any:
-    kept = validation.left_out_in_turn
-    validation.left_out_in_turn = lambda *_: {}  # type: ignore[assignment]
+    kept = validation.closed_forms
+    validation.closed_forms = lambda *_: {}  # type: ignore[assignment]
     try:
         return validate(source, first, reading, {"it": learner}, Folds(leave_one_out=True))
     finally:
-        validation.left_out_in_turn = kept  # type: ignore[assignment]
+        validation.closed_forms = kept  # type: ignore[assignment]
 
 
 def test_leave_one_out_of_what_has_no_closed_form() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score, roc_curve
 
 import likely
-from likely.evaluate.crossval.gathering import chances, odds
 from likely.evaluate.scores.calibration import binned, reliability
 from likely.evaluate.scores.ceiling import least_error
+from likely.evaluate.scores.held_out import log_odds, probabilities
 from likely.evaluate.scores.per_class import of_classes
 from likely.evaluate.scores.ranking import ranking, thinned
 
@@ -94,7 +94,7 @@ def test_the_error_of_right_probabilities_is_no_news_and_that_of_wrong_ones_is()
 def test_odds_and_chances() -> None:
     joint = np.log(np.array([[0.2, 0.3, 0.5], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), where=np.array(
         [[True] * 3, [False, False, True], [False] * 3]), out=np.full((3, 3), -np.inf))  # fmt: skip
-    assert chances(odds(joint)).tolist() == [pytest.approx([0.2, 0.3, 0.5]), [0, 0, 1], [0, 0, 0]]
+    assert probabilities(log_odds(joint)).tolist() == [pytest.approx([0.2, 0.3, 0.5]), [0, 0, 1], [0, 0, 0]]
 
 
 def test_precision_and_recall_are_those_of_scikit_learn(examples) -> None:

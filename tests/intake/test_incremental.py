@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError
-from likely.intake.incremental import Arriving
-from likely.intake.schema import Reading
+from likely.intake.incremental import IncrementalSummary
+from likely.intake.reading import Reading
 from likely.sums import state
 from likely.table.source import open_source
 
@@ -62,18 +62,18 @@ def bits(summary: Any) -> bytes:
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.integers(1, ROWS - 1), unique=True, max_size=5), st.booleans())
 def test_pieces_have_the_sums_of_the_whole(cuts: list[int], saved: bool) -> None:
-    pieces = Arriving(READING)
+    pieces = IncrementalSummary(READING)
     for part in np.split(np.arange(ROWS), sorted(cuts)):
         pieces.take(open_source(TABLE.iloc[part]))
         if saved:
-            pieces = Arriving.from_bytes(pieces.to_bytes(), READING)
+            pieces = IncrementalSummary.from_bytes(pieces.to_bytes(), READING)
     found = pieces.summary()
     assert found.schema == WHOLE.schema
     assert bits(found) == bits(WHOLE)
 
 
 def test_one_row_at_a_time() -> None:
-    pieces = Arriving(READING)
+    pieces = IncrementalSummary(READING)
     for k in range(12):
         pieces.take(open_source(TABLE.iloc[k : k + 1]))
     whole = likely.summarize(TABLE.iloc[:12], "class", weight="weight", types={"class": "nominal"})
@@ -81,7 +81,7 @@ def test_one_row_at_a_time() -> None:
 
 
 def test_a_piece_unlike_those_before_is_refused_and_forgotten() -> None:
-    pieces = Arriving(Reading(target="y", types={"y": "nominal"}))
+    pieces = IncrementalSummary(Reading(target="y", types={"y": "nominal"}))
     pieces.take(open_source({"x": [1.5, 2.5], "y": ["a", "b"]}))
     before = pieces.to_bytes()
     with pytest.raises(ColumnError, match="'x' was number"):
@@ -94,7 +94,7 @@ def test_a_piece_unlike_those_before_is_refused_and_forgotten() -> None:
 def test_a_name_for_every_row_is_given_up_and_still_right() -> None:
     rows = 12_000
     frame = pd.DataFrame({"id": [f"u{i}" for i in range(rows)], "y": ["a", "b"] * (rows // 2)})
-    pieces = Arriving(Reading(target="y", types={"y": "nominal"}))
+    pieces = IncrementalSummary(Reading(target="y", types={"y": "nominal"}))
     for start in range(0, rows, 4000):
         pieces.take(open_source(frame.iloc[start : start + 4000]))
     assert bits(pieces.summary()) == bits(likely.summarize(frame, "y", types={"y": "nominal"}))

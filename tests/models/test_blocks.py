@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely.apply.fitting import merged, unlearned
+from likely.apply.fitting import merge_files, unlearn
 from likely.errors import LikelyError
 from likely.models.learners import learner_named, settings_of
 from likely.models.pool.evidence import log_evidence
@@ -360,9 +360,9 @@ def test_a_class_that_only_one_part_has(tmp_path: Path) -> None:
     whole = likely.fit(data, "t", learner, types=types)
     for k, part in enumerate((data[:9], data[9:])):
         likely.fit(part, None, learner, schema=whole.schema).save(tmp_path / f"{k}.likely")
-    both = merged([tmp_path / "1.likely", tmp_path / "0.likely"])
+    both = merge_files([tmp_path / "1.likely", tmp_path / "0.likely"])
     assert both.summary == whole.summary
-    assert unlearned(both, data[9:]).classes == ("p",)
+    assert unlearn(both, data[9:]).classes == ("p",)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import likely
-from likely.evaluate.crossval.folds import fold_sums
-from likely.evaluate.crossval.validate import Folded, learned, validate
+from likely.evaluate.crossval.folds import sum_folds
+from likely.evaluate.crossval.validate import FoldedRows, teach_folds, validate
 from likely.intake import row_cache as holding
-from likely.intake.schema import Reading, draft
+from likely.intake.reading import Reading
+from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import Logistic
 from likely.models.linear.shared_folds import Together
 from likely.table.source import open_source
@@ -38,10 +39,10 @@ def searched(table: dict[str, Any], learner: Logistic, folds: int = 5, threads: 
     """The search of all folds as it began, the models that cross-validation found, and those of each fold alone."""
     reading = Reading("y", types={n: t for n, t in TYPES.items() if n in table}, weight="w", threads=threads)
     source = open_source(table)
-    sums = fold_sums(source, draft(source, reading), reading, folds, 0)
-    rows = Folded(source, sums.total, reading, folds, 0)
+    sums = sum_folds(source, draft_schema(source, reading), reading, folds, 0)
+    rows = FoldedRows(source, sums.total, reading, folds, 0)
     training = [sums.rest(k) for k in range(folds)]
-    models, refused = learned(rows, {"it": learner}, sums)
+    models, refused = teach_folds(rows, {"it": learner}, sums)
     assert not refused
     alone: dict[tuple[str, int], Any] = {}
     rows.search({("it", k): learner.learn(s) for k, s in enumerate(training)}, alone, training, refused)  # type: ignore[misc]
@@ -107,7 +108,7 @@ def test_notes_of_folds_are_told() -> None:
     table = {"x": [1.0, 2.0, 3.0, 11.0, 12.0, 13.0] * 4, "y": list("aaabbb") * 4}
     source, reading = open_source(table), Reading("y", {"x": "number"})
     learners = {"held": Logistic(), "free": Logistic(ridge=0.0), "early": Logistic(max_sweeps=2)}
-    found = validate(source, draft(source, reading), reading, learners, 4, 0)
+    found = validate(source, draft_schema(source, reading), reading, learners, 4, 0)
     assert found.notes["held"] == ("The classes are perfectly separable: ridge alone keeps the weights finite.",)
     assert "no finite weights" in found.notes["free"][0] and "stopped after 2 sweeps" in found.notes["early"][0]
     record = likely.look(table, "y", Logistic(), types={"x": "number"}, folds=4)

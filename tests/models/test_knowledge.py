@@ -402,13 +402,13 @@ def test_columns_that_only_the_user_names() -> None:
 
 
 def test_unlearning_every_row_leaves_the_knowledge() -> None:
-    from likely.apply.fitting import unlearned
+    from likely.apply.fitting import unlearn
 
     model = sick(knowledge=KNOWN)
-    less = unlearned(model, SICK)
+    less = unlearn(model, SICK)
     assert less.summary.rows == 0 and normal(less, "temp", "flu") == (39.0, 0.8)
     with pytest.raises(NotLearned):
-        unlearned(sick(), SICK)
+        unlearn(sick(), SICK)
 
 
 # -- beside the rest of the house ---------------------------------------------------------------------------

@@ -10,10 +10,11 @@ import pytest
 from models.test_linear import TYPES, scores, some, table
 
 import likely
-from likely.apply.fitting import merged, unlearned
+from likely.apply.fitting import merge_files, unlearn
 from likely.errors import LikelyError
 from likely.evaluate.crossval.validate import validate
-from likely.intake.schema import Reading, draft
+from likely.intake.reading import Reading
+from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import MOST
 from likely.models.naive.baseline import Prior
 from likely.table.source import open_source
@@ -39,9 +40,9 @@ def test_it_must_see_the_rows(tmp_path: Path) -> None:
     model = likely.fit(rows, "y", likely.Logistic(), types=TYPES)
     model.save(tmp_path / "m.likely")
     with pytest.raises(LikelyError, match="must see the rows"):
-        merged([tmp_path / "m.likely", tmp_path / "m.likely"])
+        merge_files([tmp_path / "m.likely", tmp_path / "m.likely"])
     with pytest.raises(LikelyError, match="must see the rows"):
-        unlearned(model, some(rows, range(20)))
+        unlearn(model, some(rows, range(20)))
 
 
 def test_threads_weights_and_single_rows() -> None:
@@ -190,10 +191,10 @@ def test_cross_validation_lets_all_folds_search_at_once() -> None:
     rows["y"][0] = "rare"  # a class that only one fold has
     source, reading = open_source(rows), Reading("y", TYPES)
     learners = {"logistic": likely.Logistic(), "linear": likely.LeastSquares(), "prior": Prior()}
-    found = validate(source, draft(source, reading), reading, learners, 4, 0)
+    found = validate(source, draft_schema(source, reading), reading, learners, 4, 0)
     assert found.refused == {} and set(found.scorers) == set(learners)
     single = validate(
-        source, draft(source, Reading("y", TYPES, threads=1)), Reading("y", TYPES, threads=1), learners, 4, 0
+        source, draft_schema(source, Reading("y", TYPES, threads=1)), Reading("y", TYPES, threads=1), learners, 4, 0
     )
     for name, scorer in found.scorers.items():
         assert scorer.read() == single.scorers[name].read()

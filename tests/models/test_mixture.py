@@ -13,7 +13,8 @@ import pytest
 import likely
 from likely.errors import InputError, SettingError
 from likely.evaluate.crossval.validate import validate
-from likely.intake.schema import Reading, draft
+from likely.intake.reading import Reading
+from likely.intake.schema import draft_schema
 from likely.models.learners import LEARNERS
 from likely.models.model import Model, Search
 from likely.models.naive.baseline import Prior
@@ -203,7 +204,7 @@ def test_members_that_search_get_their_sweeps(weights: Any, examples: Path, monk
 def validated(data: object, target: str, learners: dict[str, Any], folds: int = 3) -> Any:
     reading = Reading(target)
     source = open_source(data)
-    return validate(source, draft(source, reading), reading, learners, folds, 0)
+    return validate(source, draft_schema(source, reading), reading, learners, folds, 0)
 
 
 def test_mixtures_are_cross_validated_like_others(examples: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from models.tables import ASKED, ROWS, TYPES, columns
 
 import likely
-from likely.apply.fitting import unlearned
+from likely.apply.fitting import unlearn
 from likely.errors import InputError, SettingError
 from likely.models.learners import LEARNERS
 from likely.sums import state
@@ -123,7 +123,7 @@ def test_rows_are_unlearned_though_numbers_are_binned(
 ) -> None:
     # The bins of what is taken away are those of the whole; what stays behind keeps them, and is learned anew.
     whole = fitted(learner, one + two)
-    less = unlearned(whole, columns(two, "w"))
+    less = unlearn(whole, columns(two, "w"))
     rest = likely.summarize(columns(one, "w"), schema=whole.schema, more=whole.summary.more)
     assert less.summary.more["pairs"] == rest.more["pairs"]
     expected = learner.learn(rest).posterior(columns(asked)).matrix.tobytes()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import likely
-from likely.apply.fitting import merged, unlearned
+from likely.apply.fitting import merge_files, unlearn
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import ColumnError, SettingError
 from likely.models.learners import learner_named, settings_of
@@ -263,13 +263,13 @@ def test_rows_of_texts_are_kept_by_their_bytes(monkeypatch: pytest.MonkeyPatch) 
     wide = {**table, "body": [f"{cell}{' ' * 4000}." if cell else cell for cell in table["body"]]}
     kept: list[int] = []
     monkeypatch.setattr(holding, "MOST_BYTES", 200_000)
-    real = holding.Held.__iter__
+    real = holding.RowCache.__iter__
 
-    def watched(held: holding.Held) -> Any:
+    def watched(held: holding.RowCache) -> Any:
         yield from real(held)
         kept.append(len(held._pieces or ()))
 
-    monkeypatch.setattr(holding.Held, "__iter__", watched)
+    monkeypatch.setattr(holding.RowCache, "__iter__", watched)
     one, two = fitted(table), fitted(wide)
     assert one.chosen == two.chosen and kept[0] > 0 == kept[-1]
 
@@ -286,12 +286,12 @@ def test_learning_on_and_unlearning_keep_the_settings(learner: Any, tmp_path: Pa
     first = fitted(one, learner)
     more = likely.learn(first, two)
     assert more.chosen == first.chosen and more.summary == fitted(table, learner).summary
-    back = unlearned(more, two)
+    back = unlearn(more, two)
     np.testing.assert_array_equal(back.posterior(table).matrix, first.posterior(table).matrix)
     first.save(tmp_path / "a.likely")
     other = likely.fit(two, "label", learner, schema=first.schema)
     other.save(tmp_path / "b.likely")
-    both = merged([tmp_path / "a.likely", tmp_path / "b.likely"])
+    both = merge_files([tmp_path / "a.likely", tmp_path / "b.likely"])
     np.testing.assert_array_equal(both.posterior(table).matrix, more.posterior(table).matrix)
 
 

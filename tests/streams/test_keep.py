@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import ColumnError, InputError, LikelyError
-from likely.intake.store.kept_sums import Keep
+from likely.intake.store.kept_sums import SumFolder
 from likely.sums import state
 
 CELLS = ["", "?", "a", "b", "1", "2", "2.5", "-0.0", "1e300", "007", "x y", "ä,b", '"q"', "line\nbreak", "[red]", "nan"]
@@ -293,7 +293,7 @@ def test_latin_1_among_utf_8(tmp_path: Path) -> None:
 
 def test_one_run_at_a_time(parts: Any, tmp_path: Path) -> None:
     parts(0)
-    with Keep(tmp_path / "sums"), pytest.raises(InputError, match="Another run is keeping sums"):
+    with SumFolder(tmp_path / "sums"), pytest.raises(InputError, match="Another run is keeping sums"):
         kept(tmp_path)
 
 

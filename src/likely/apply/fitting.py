@@ -10,12 +10,13 @@ from operator import add
 from typing import Any
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
-from likely.intake.further import extended, searched
+from likely.intake.further import extend_summary, run_search
 from likely.intake.guessing import guessed
-from likely.intake.knowledge import no_rows
+from likely.intake.knowledge import summary_from_knowledge
 from likely.intake.observe import summed
-from likely.intake.schema import Draft, Progress, Reading, check_rows, check_strays, settle, with_encoding
-from likely.intake.store.by_file import by_file
+from likely.intake.reading import Progress, Reading, with_encoding
+from likely.intake.schema import Draft, check_rows, check_strays, finalize_schema
+from likely.intake.store.by_file import summarize_by_file
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
 from likely.models.naive.naive import NaiveBayes
@@ -82,16 +83,16 @@ def summarize(
     )
     like = more if isinstance(more, Mapping) else None
     if reading.by_file and like is None:
-        return by_file(data, reading, lambda schema: frozenset(more))[1]
+        return summarize_by_file(data, reading, lambda schema: frozenset(more))[1]
     reading = replace(reading, keep=None)
 
     def work(source: Source) -> Summary:
-        return summarized(source, reading, lambda schema: frozenset(more), like)
+        return summarize_source(source, reading, lambda schema: frozenset(more), like)
 
     return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 
-def summarized(
+def summarize_source(
     source: Source,
     reading: Reading,
     wanted: Callable[[Schema], frozenset[str]],
@@ -102,11 +103,11 @@ def summarized(
     if whole is None:
         whole, encoders = swept(source, first.schema, reading)
     check_strays(encoders, first, whole.rows + whole.left_out)
-    summary, _ = settle(first, whole)
+    summary, _ = finalize_schema(first, whole)
     check_rows(summary, source)
     if reading.push and wanted(summary.schema):
         reading.tell("This learner asks for more than counts of each column, so all rows were read for that.")
-    return extended(source, summary, wanted(summary.schema), reading, like)
+    return extend_summary(source, summary, wanted(summary.schema), reading, like)
 
 
 def _pushed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, list[Encoder]]:
@@ -146,11 +147,11 @@ def fit(
     costs = Loss.of(loss)
 
     def work(source: Source) -> Model:
-        summary = summarized(source, how, needs)
+        summary = summarize_source(source, how, needs)
         learned = chosen(summary).learn(summary)
         if how.push and isinstance(learned, Search):
             how.tell("This learner must see the rows themselves, so all rows were read for that.")
-        return priced(searched(source, learned, summary, how), costs)
+        return with_loss(run_search(source, learned, summary, how), costs)
 
     def needs(schema: Schema) -> frozenset[str]:
         return frozenset() if learner is None else learner.needs(schema)
@@ -164,14 +165,14 @@ def fit(
 
     if data is None:
         alone = learner or NaiveBayes()
-        return priced(_derived(alone, no_rows(alone, how), {}), costs)
+        return with_loss(_derive(alone, summary_from_knowledge(alone, how), {}), costs)
     if how.by_file:
-        files, whole = by_file(data, how, needs)
-        return priced(searched(files, chosen(whole).learn(whole), whole, how), costs)
+        files, whole = summarize_by_file(data, how, needs)
+        return with_loss(run_search(files, chosen(whole).learn(whole), whole, how), costs)
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 
 
-def priced(model: Model, loss: Loss | None) -> Model:
+def with_loss(model: Model, loss: Loss | None) -> Model:
     """The model with its loss; a class that the loss does not name is refused now, not at the first decision."""
     if loss is not None:
         loss.check(model.classes)
@@ -187,10 +188,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> load(place).predict({"sky": "sun"})
     'yes'
     """
-    return loaded(state.read(path), shown(os.path.basename(path)))
+    return model_from_tree(state.read(path), shown(os.path.basename(path)))
 
 
-def loaded(tree: dict[str, Any], name: str) -> Any:
+def model_from_tree(tree: dict[str, Any], name: str) -> Any:
     """The model or summary of a tree that a file held; `name` is what to call it in a sentence."""
     if "summary" not in tree:
         raise FileFormatError(f"{name} holds neither a model nor a summary.")
@@ -208,7 +209,7 @@ def loaded(tree: dict[str, Any], name: str) -> Any:
         loss = parse_loss(tree["loss"]) if "loss" in tree else None
     except (AttributeError, LookupError, SettingError, TypeError, ValueError):
         raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-    return _with_loss(_derived(learner, summary, found), loss)
+    return _with_loss(_derive(learner, summary, found), loss)
 
 
 def _with_loss(model: Model, loss: Loss | None) -> Model:
@@ -216,7 +217,7 @@ def _with_loss(model: Model, loss: Loss | None) -> Model:
     return model if loss is None else replace(model, loss=loss)
 
 
-def _derived(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
+def _derive(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
     """The model of a summary: derived anew, or, where a search had found it, as it was found."""
     if found:
         return learner.restored(summary, found)  # type: ignore[attr-defined, no-any-return]
@@ -234,14 +235,14 @@ def _derived(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file; a summary alone is learned from with the usual settings."""
     held = load(path)
-    return held if isinstance(held, Model) else _derived(NaiveBayes(), held.without(held.more), {})
+    return held if isinstance(held, Model) else _derive(NaiveBayes(), held.without(held.more), {})
 
 
-def merged(paths: Sequence[str | os.PathLike[str]]) -> Any:
+def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     held = [load(path) for path in paths]
     whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return continued(held[0], whole)
+    return relearn(held[0], whole)
 
 
 def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
@@ -254,7 +255,7 @@ def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
     4
     """
     summary = held.summary if isinstance(held, Model) else held
-    return continued(held, summary + _summary_like(summary, data, reading))
+    return relearn(held, summary + _summary_like(summary, data, reading))
 
 
 def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) -> Summary:
@@ -265,20 +266,20 @@ def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) ->
     return summarize(data, schema=summary.schema, more=summary.more, **reading)
 
 
-def continued(held: Model | Summary, summary: Summary) -> Any:
+def relearn(held: Model | Summary, summary: Summary) -> Any:
     """What was held, from other sums."""
     if not isinstance(held, Model):
         return summary
-    return _with_loss(_derived(held.learner, summary, held.carried()), held.loss)
+    return _with_loss(_derive(held.learner, summary, held.carried()), held.loss)
 
 
-def unlearned(held: Model | Summary, data: object, **reading: Any) -> Any:
+def unlearn(held: Model | Summary, data: object, **reading: Any) -> Any:
     """A model (or summary) without the rows of a table, or without those of another model's file."""
     summary = held.summary if isinstance(held, Model) else held
     less = summary - _summary_like(summary, data, reading)
     if not less.rows and summary.rows and not _is_outset(held):
         raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
-    return continued(held, less)
+    return relearn(held, less)
 
 
 def _is_outset(held: Model | Summary) -> bool:

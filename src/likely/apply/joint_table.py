@@ -16,7 +16,8 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep
-from likely.intake.schema import Reading, check_strays, draft, with_encoding
+from likely.intake.reading import Reading, with_encoding
+from likely.intake.schema import check_strays, draft_schema
 from likely.models.factors.bins import Closed, bin_of, least_of_bins, names_of
 from likely.probability import Joint
 from likely.probability.cells import names_of as distinct
@@ -119,7 +120,7 @@ def _counted(
         if name == reading.weight:
             raise SettingError(f"Column {shown(name)} cannot be both a variable and the weight.")
     kinds = {n: "number" if n in cuts else "nominal" if n in wanted else "ignore" for n in names}
-    first = draft(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
+    first = draft_schema(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
     labels = {name: Labels(held) for name, held in bins.items()}
     columns = [c.name for c in first.schema.used]
     workers = sweep(

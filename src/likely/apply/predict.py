@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.intake.schema import Reading, opened, with_encoding
+from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.model import Model
 from likely.models.posterior import Posterior
 from likely.table.output.sink import Sink, empty_batch, prediction_names, predictions
@@ -42,7 +42,7 @@ def predict_table(
     reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     if path in (None, "-"):
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
-        return _predicted(model, opened(data, reading), path, keep, progress)
+        return _predicted(model, open_table(data, reading), path, keep, progress)
     return with_encoding(data, reading, lambda source: _predicted(model, source, path, keep, progress))  # type: ignore[no-any-return]
 
 

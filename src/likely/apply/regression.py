@@ -16,7 +16,7 @@ import numpy as np
 from likely.apply.fitting import summarize
 from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.engine import sweep
-from likely.intake.schema import Reading, with_encoding
+from likely.intake.reading import Reading, with_encoding
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Standard, Weighed, constant_of, outputs, spreadless, weight_rows
 from likely.models.linear.squares import Squares

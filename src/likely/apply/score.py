@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.apply.predict import remarks_on, together
 from likely.errors import ColumnError, SettingError, shown
-from likely.intake.schema import Reading, opened, with_encoding
+from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.model import Model
 from likely.table.output.sink import DENSITY, Sink, densities, empty_batch
 from likely.table.source import Source
@@ -70,7 +70,7 @@ def score_table(
     reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     if path == "-":
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
-        return work(opened(data, reading))
+        return work(open_table(data, reading))
     return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,8 @@ from likely.evaluate.crossval.dealing import Folds, set_apart
 from likely.evaluate.crossval.validate import Validation, judged_rows, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
 from likely.evaluate.scores.scores import Scores
-from likely.intake.schema import Draft, Reading, draft, with_encoding
+from likely.intake.reading import Reading, with_encoding
+from likely.intake.schema import Draft, draft_schema
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
 from likely.models.model import Learner, unread_texts
@@ -121,7 +122,7 @@ def compared(
     also: Mapping[str, Learner],
     folds: Folds,
     validate: Validate = validate,
-    draft: Callable[[Source, Reading], Draft] = draft,
+    draft: Callable[[Source, Reading], Draft] = draft_schema,
 ) -> Comparison:
     """`compare` of a source; who sweeps it elsewhere than here says how it is drafted and validated."""
     first = set_apart(source, draft(source, reading), folds)

@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate.crossval.folds import FoldSums, fold_sums
+from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge
-from likely.evaluate.crossval.lessons import Lessons, growing
-from likely.evaluate.crossval.notes import Said, noted
-from likely.evaluate.crossval.row_folds import Folded
-from likely.evaluate.crossval.validate import check_classes, taught
+from likely.evaluate.crossval.lessons import Lessons, growing_lessons
+from likely.evaluate.crossval.notes import FoldNotes, merge_notes
+from likely.evaluate.crossval.row_folds import FoldedRows
+from likely.evaluate.crossval.validate import check_classes, teach_lessons
 from likely.evaluate.scores.intervals import Measure, doubt, wilson
 from likely.evaluate.scores.scores import Scorer, Scores, summed
 from likely.evaluate.trend import Trend, spread, trend
-from likely.intake.row_cache import small
-from likely.intake.schema import Reading, draft, with_encoding
+from likely.intake.reading import Reading, with_encoding
+from likely.intake.row_cache import fits_in_memory
+from likely.intake.schema import draft_schema
 from likely.models.model import Learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
@@ -120,14 +121,14 @@ def curve(
 
 
 def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps: int, seed: int) -> Curve:
-    first = draft(source, reading)
+    first = draft_schema(source, reading)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
     pieces = 1
     while (folds - 1) * pieces < 1 << (steps - 1):
         pieces *= 2
-    sums = fold_sums(source, first, reading, folds * pieces, seed)
+    sums = sum_folds(source, first, reading, folds * pieces, seed)
     total = sums.total
     check_classes(total, source)
     notes = [*source.notes]
@@ -136,10 +137,10 @@ def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps
         coarser //= 2
     if (fewer, coarser) != (folds, pieces):
         # Fewer than two rows a part: fewer parts, so that something is learned from the smallest.
-        sums = fold_sums(source, first, reading, fewer * coarser, seed)
+        sums = sum_folds(source, first, reading, fewer * coarser, seed)
         notes.insert(0, f"There are only {total.rows:,} rows, so they are dealt to {fewer * coarser} parts rather than "
                         f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
-    lessons = growing(fewer, coarser, steps)
+    lessons = growing_lessons(fewer, coarser, steps)
     return _drawn(source, reading, learner, sums, lessons, seed, tuple(notes))
 
 
@@ -153,19 +154,19 @@ def _drawn(
     notes: tuple[str, ...],
 ) -> Curve:
     total, folds = sums.total, lessons.folds
-    rows = Folded(source, total, reading, len(sums.rows), seed)
+    rows = FoldedRows(source, total, reading, len(sums.rows), seed)
     learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
     scorers: dict[tuple[str, int], Scorer] = {}
     refused: dict[int, str] = {}
     lacking: dict[int, dict[str, int]] = {}
-    said: dict[int, list[Said]] = {}
+    said: dict[int, list[FoldNotes]] = {}
     proper = True
     # Where rows are kept in memory, sweeps are cheap, and models of one fold at a time take up less than all.
-    each = range(folds) if small(total) else [None]
+    each = range(folds) if fits_in_memory(total) else [None]
     for fold in each:
         taken = lessons if fold is None else lessons.of_fold(fold)
         numbers = [k for k, f in enumerate(lessons.fold) if fold is None or f == fold]
-        models, told = taught(rows, {LEARNER: learner, BASELINE: Prior()}, sums, taken)
+        models, told = teach_lessons(rows, {LEARNER: learner, BASELINE: Prior()}, sums, taken)
         refused |= {g: why for (name, g), why in told.items() if name == LEARNER or g not in refused}
         for (name, k), model in models.items():
             if name == LEARNER:
@@ -174,8 +175,8 @@ def _drawn(
                 for label in sorted(missing, key=total.classes.index):
                     lacking.setdefault(group, {}).setdefault(label, 0)
                     lacking[group][label] += 1
-                said.setdefault(group, []).append(Said.by(model) if model.found() else Said())
-        judges = rows.swept(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
+                said.setdefault(group, []).append(FoldNotes.by(model) if model.found() else FoldNotes())
+        judges = rows.sweep(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
         for name, k in models:
             scorers[name, numbers[k]] = reduce(add, (j.scorers[name, k] for j in judges))
     points = []
@@ -210,7 +211,7 @@ def _drawn(
         trend(sizes, wrong, weight, 1.0),
         trend(sizes, losses, weight, np.inf),
         {f"{about[g]:.4g}": refused[g] for g in sorted(refused)},
-        (*notes, *noted(said[last])),
+        (*notes, *merge_notes(said[last])),
         proper,
     )
 

@@ -16,10 +16,10 @@ import numpy as np
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
 from likely.evaluate.attributes.redundancy import Sampler, outside
-from likely.evaluate.crossval.folds import fold_sums
+from likely.evaluate.crossval.folds import sum_folds
 from likely.evaluate.crossval.judge import all_classes
-from likely.evaluate.crossval.row_folds import Folded
-from likely.evaluate.crossval.validate import check_classes, learned
+from likely.evaluate.crossval.row_folds import FoldedRows
+from likely.evaluate.crossval.validate import check_classes, teach_folds
 from likely.evaluate.troubles.cautions import TextSeen
 from likely.evaluate.troubles.copies import Copied, Copies
 from likely.evaluate.troubles.duplicates import twice
@@ -28,8 +28,9 @@ from likely.evaluate.troubles.functions import Bond, Kept, bonds
 from likely.evaluate.troubles.labels import Doubter, Surprise, Suspect
 from likely.evaluate.troubles.telling import Told, association, told
 from likely.evaluate.troubles.twins import Twinned, Twins
+from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
-from likely.intake.schema import Reading, draft, with_encoding
+from likely.intake.schema import draft_schema
 from likely.models.model import Learner, Model
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.tuned import TunedNaiveBayes
@@ -144,22 +145,22 @@ def usual(total: Summary) -> Learner:
 def _examined(
     source: Source, reading: Reading, learner: Learner | None, suspects: int, folds: int, seed: int
 ) -> Checkup:
-    first = draft(source, reading)
+    first = draft_schema(source, reading)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
-    sums = fold_sums(source, first, reading, folds, seed)
+    sums = sum_folds(source, first, reading, folds, seed)
     total = sums.total
     check_classes(total, source)
     if total.rows < 2 * folds and folds > 2:  # as `look` does
         return _examined(source, reading, learner, suspects, max(2, total.rows // 2), seed)
     chosen = usual(total) if learner is None else learner
-    rows = Folded(source, total, reading, folds, seed)
-    models, refused = learned(rows, {"": chosen}, sums)
+    rows = FoldedRows(source, total, reading, folds, seed)
+    models, refused = teach_folds(rows, {"": chosen}, sums)
     if refused:
         raise SettingError(refused[""])
     found = attributes(total)
-    workers = rows.swept(lambda: _Examiner(total, found, models[""], suspects))
+    workers = rows.sweep(lambda: _Examiner(total, found, models[""], suspects))
     bound, grouped = bonds(reduce(add, (w.kept for w in workers)))
     doubter, twins = reduce(add, (w.doubter for w in workers)), reduce(add, (w.twins for w in workers))
     pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), getattr(chosen, "blocks", ()))

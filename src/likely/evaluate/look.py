@@ -18,22 +18,23 @@ from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.attributes.redundancy import Pair, outside
 from likely.evaluate.attributes.watching import LEARNER, Watch, alone, with_named
 from likely.evaluate.crossval.dealing import Folds, set_apart
-from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.crossval.temperature import Tempered, cooled, tempered_model
 from likely.evaluate.crossval.validate import Validation, judged_rows, validate
 from likely.evaluate.scores.calibration import Reliability, calibrations
 from likely.evaluate.scores.ceiling import Ceiling, ceiling
+from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import Intervals, Paired, intervals, paired
 from likely.evaluate.scores.losses import LossScores, loss_scores
 from likely.evaluate.scores.per_class import OfClass, of_classes
 from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.scores.sharpness import Sharpened, sharpened
-from likely.evaluate.scores.temperature import Tempered, cooled, tempered_model
 from likely.evaluate.troubles.beware import LEAK, MUCH_MISSING, NEARLY_MISSING, warnings
 from likely.evaluate.troubles.cautions import TextSeen, notes
 from likely.evaluate.troubles.duplicates import Twice, twice
-from likely.intake.further import searched
-from likely.intake.schema import Reading, draft, with_encoding
+from likely.intake.further import run_search
+from likely.intake.reading import Reading, with_encoding
+from likely.intake.schema import draft_schema
 from likely.machinery import html as showing
 from likely.models.model import Learner, Model
 from likely.models.naive.baseline import Prior
@@ -186,7 +187,7 @@ def _look(
     picture: bool,
 ) -> Look:
     learner = asked or NaiveBayes()
-    first = set_apart(source, draft(source, reading), folds)
+    first = set_apart(source, draft_schema(source, reading), folds)
     target = first.schema.target
     if target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
@@ -213,7 +214,7 @@ def _look(
     copies = watch.copies(found.extras)
     texts = tuple(TextSeen(a.words, copies[a.name]) for a in told if a.words is not None)
     said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
-    model = whole if isinstance(whole, Model) else searched(source, whole, total, reading) if picture else None
+    model = whole if isinstance(whole, Model) else run_search(source, whole, total, reading) if picture else None
     if heat is not None:
         learner = NaiveBayes(temperature=heat.temperature)
         model = None if model is None else tempered_model(model, heat.temperature)
@@ -284,7 +285,7 @@ def _baselines(found: Validation) -> dict[str, Any]:
     }
 
 
-def _curves(found: Validation, positive: str, ranks: Gathered) -> dict[str, Any]:
+def _curves(found: Validation, positive: str, ranks: HeldOut) -> dict[str, Any]:
     """What the predictions of rows, one by one, say; their ranks do not depend on how all evidence is weighed."""
     rows = found.gathered[LEARNER]
     scorer = found.scorers[LEARNER]

@@ -12,7 +12,8 @@ from likely.errors import InputError, SettingError, shown
 from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
 from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scores
-from likely.intake.schema import Reading, draft, with_encoding
+from likely.intake.reading import Reading, with_encoding
+from likely.intake.schema import draft_schema
 from likely.models.model import Learner, Model, Search
 from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.naive import NaiveBayes
@@ -157,7 +158,7 @@ def repeats(
 
 
 def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, folds: int, seed: int) -> Repeats:
-    first = draft(source, reading)
+    first = draft_schema(source, reading)
     if first.schema.target is None:
         raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
     found = validate(source, first, reading, {AS_IT_IS: learner}, folds, seed, Sampler)

@@ -14,7 +14,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.intake.observe import Partial, summed, tallied_target, viewed
 from likely.intake.reading import Reading
-from likely.intake.schema import Draft, Tallier, draft, missing_tokens, text_columns
+from likely.intake.schema import Draft, Tallier, draft_schema, missing_tokens, text_columns
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
@@ -50,7 +50,7 @@ def pushed(source: Source, reading: Reading) -> tuple[Draft, Partial]:
     classes = None if target is None or target not in source.schema.names else _counted(source, [target])
     if target is not None and classes is None:
         reading.tell("The values of the target cannot be counted in the database, so all rows were read.")
-        first = draft(source, reading)
+        first = draft_schema(source, reading)
         return first, summed(source, first.schema, reading.threads, reading.progress)
     counted: dict[str, _Counted] = {}
     for name in names:
@@ -83,7 +83,7 @@ def _counted(source: DatabaseSource, names: list[str]) -> _Counted | None:
 def _drafted(source: Source, reading: Reading, counted: dict[str, _Counted], classes: _Counted | None) -> Draft:
     """The draft, from profiles of counts where there are counts."""
     if reading.schema is not None:
-        return draft(source, reading)
+        return draft_schema(source, reading)
     names, tokens = text_columns(source, reading), missing_tokens(reading)
     hashes = token_hashes(tokens)
     of = {**counted, **({} if classes is None or reading.target is None else {reading.target: classes})}
@@ -101,7 +101,7 @@ def _drafted(source: Source, reading: Reading, counted: dict[str, _Counted], cla
         tallier = Tallier(tokens)
         tallier.add(classes.cells.column(0), weights(classes.times.astype(np.float64)))
         tally = tallier.numbers
-    return draft(source, reading, profiles, tally)
+    return draft_schema(source, reading, profiles, tally)
 
 
 def _assembled(

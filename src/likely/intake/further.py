@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.intake.engine import sweep
-from likely.intake.row_cache import Held, Piece, piece_rows
-from likely.intake.schema import Reading
+from likely.intake.reading import Reading
+from likely.intake.row_cache import Piece, RowCache, piece_rows
 from likely.machinery.threads import in_order
 from likely.models.model import Model, Search, numbered
 from likely.sums.columns.counts import Counts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Extender:
+class Extension:
     """Takes rows into statistics beyond the first order, begun from a summary of the first."""
 
     def __init__(self, summary: Summary, names: frozenset[str], like: Mapping[str, Any] | None = None) -> None:
@@ -46,7 +46,7 @@ class Extender:
         self.update(self._encoder.encode(batch, start))
 
 
-def extended(
+def extend_summary(
     source: Source,
     summary: Summary,
     names: frozenset[str],
@@ -62,7 +62,7 @@ def extended(
         return summary
     columns = [c.name for c in summary.schema.used]
     workers = sweep(
-        source.batches(columns), lambda: Extender(summary, missing, like), reading.threads, progress=reading.progress
+        source.batches(columns), lambda: Extension(summary, missing, like), reading.threads, progress=reading.progress
     )
     out = summary.canonical()
     for name in sorted(missing):
@@ -70,7 +70,7 @@ def extended(
     return out
 
 
-def grouped(summary: Summary, batch: Batch) -> tuple[Ints, NDArray[np.float64]]:
+def classes_and_weights(summary: Summary, batch: Batch) -> tuple[Ints, NDArray[np.float64]]:
     """The class of each row among the summary's (negative: none), and its weight."""
     target = batch.target
     if target is None:
@@ -80,7 +80,7 @@ def grouped(summary: Summary, batch: Batch) -> tuple[Ints, NDArray[np.float64]]:
     return places[target.codes], np.ones(batch.rows) if batch.weight is None else batch.weight
 
 
-def searched(source: Source, held: Model | Search, summary: Summary, reading: Reading) -> Model:
+def run_search(source: Source, held: Model | Search, summary: Summary, reading: Reading) -> Model:
     """Give a search its sweeps. Partial results are added in the order of the file, so threads change nothing."""
     columns = [c.name for c in summary.schema.used]
     # Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
@@ -91,12 +91,12 @@ def searched(source: Source, held: Model | Search, summary: Summary, reading: Re
         batches = numbered(aligned(source.batches(columns), piece_rows(summary.schema)))
         yield from in_order(batches, lambda item: Piece(encoder.encode(item[1], item[0])), reading.threads)
 
-    rows = Held(summary, read)
+    rows = RowCache(summary, read)
     while isinstance(held, Search):
         search = held
 
         def partial(piece: Piece) -> Any:
-            return search.look_at(piece.batch, *grouped(summary, piece.batch))  # noqa: B023 - used up within the loop
+            return search.look_at(piece.batch, *classes_and_weights(summary, piece.batch))  # noqa: B023 - used up within the loop
 
         sums = Ordered(plus_tuples)
         for part in in_order(iter(rows), partial, reading.threads):

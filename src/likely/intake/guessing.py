@@ -13,7 +13,8 @@ from typing import Any
 
 from likely.errors import EncodingError, InputError, LikelyError
 from likely.intake.engine import sweep
-from likely.intake.schema import Draft, Reading, draft, text_columns
+from likely.intake.reading import Reading
+from likely.intake.schema import Draft, draft_schema, text_columns
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
@@ -59,18 +60,18 @@ def guessed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, li
     target = reading.target
     plain_target = target is None or target in names or target not in source.schema.names
     if reading.schema is not None or not names or not plain_target or reading.target_bins:
-        return draft(source, reading), None, []
+        return draft_schema(source, reading), None, []
     guess = _by_first_rows(source, reading, names)
     if guess is None:
         if forms == {"text"}:
-            return draft(source, reading), None, []
-        return _tried(source, reading, names, draft(source, reading, {}))
+            return draft_schema(source, reading), None, []
+        return _tried(source, reading, names, draft_schema(source, reading, {}))
     try:
         return _tried(source, reading, names, guess)
     except EncodingError:
         raise
     except InputError:  # a cell cannot be read as guessed; perhaps it can as it should be
-        return draft(source, reading), None, []
+        return draft_schema(source, reading), None, []
 
 
 def _by_first_rows(source: Source, reading: Reading, names: list[str]) -> Draft | None:
@@ -83,7 +84,7 @@ def _by_first_rows(source: Source, reading: Reading, names: list[str]) -> Draft 
     for name, array in zip(first.schema.names, first.slice(0, _FIRST).columns, strict=True):
         profiles[name].update(array, token_hashes(MISSING if reading.missing is None else ("", *reading.missing)))
     try:
-        guess = draft(source, reading, profiles)
+        guess = draft_schema(source, reading, profiles)
     except LikelyError:
         return None
     return guess if any(c.kind == "text" for c in guess.schema.used) else None
@@ -101,7 +102,7 @@ def _tried(
         progress=reading.progress,
         finish=_Guesser.rest,
     )
-    first = draft(source, reading, {n: reduce(add, (w.profiles[n] for w in workers)) for n in names})
+    first = draft_schema(source, reading, {n: reduce(add, (w.profiles[n] for w in workers)) for n in names})
     given_up = set().union(*(w.given_up for w in workers))
     known = {c.name for c in guess.schema.used}
     if any(c.name in given_up or c.name not in known or not _same(c, guess.schema[c.name]) for c in first.schema.used):

@@ -16,7 +16,8 @@ import numpy as np
 
 from likely.errors import ColumnError, shown
 from likely.intake.engine import sweep
-from likely.intake.schema import Reading, check_rows, check_strays, draft, settle
+from likely.intake.reading import Reading
+from likely.intake.schema import check_rows, check_strays, draft_schema, finalize_schema
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.profile import Profile
@@ -64,10 +65,10 @@ class _Taker:
             self.sums[layer].update(encoder.encode(batch, start))
 
 
-class Arriving:
+class IncrementalSummary:
     """The sums of all pieces so far. `summary()` is what one sweep over all their rows would have given, bit for bit.
 
-    >>> pieces = Arriving(Reading(target="play", types={"play": "nominal"}))
+    >>> pieces = IncrementalSummary(Reading(target="play", types={"play": "nominal"}))
     >>> from likely.table.source import open_source
     >>> pieces.take(open_source({"sky": ["sun"], "play": ["yes"]}))
     >>> pieces.take(open_source({"sky": ["rain", "sun"], "play": ["no", "yes"]}))
@@ -92,7 +93,7 @@ class Arriving:
         columns = [c.name for c in schemas["nominal"].used]
         columns += [name for name in open if name not in columns]
         workers = sweep(source.batches(columns), lambda: _Taker(schemas, open), self.reading.threads)
-        check_strays([w.encoders["nominal"] for w in workers], draft(forms, self.reading, {}), source.rows or 0)
+        check_strays([w.encoders["nominal"] for w in workers], draft_schema(forms, self.reading, {}), source.rows or 0)
         sums, profiles, given_up = {}, {}, set(self._given_up)
         for layer, schema in schemas.items():
             sums[layer] = reduce(add, (w.sums[layer] for w in workers))
@@ -138,7 +139,7 @@ class Arriving:
 
     def _schemas(self, forms: _Forms, open: list[str]) -> dict[str, Schema]:
         """For each layer, how its columns are read."""
-        schema = draft(forms, replace(self.reading, tokens=None), {}).schema
+        schema = draft_schema(forms, replace(self.reading, tokens=None), {}).schema
         columns = [self._read_as(c.name, "nominal") if c.name in open else c for c in schema.columns]
         others = [c for c in columns if c.role in ("target", "weight")]
         layers = {"nominal": schema.with_columns(columns)}
@@ -160,19 +161,19 @@ class Arriving:
         """The sums of all rows, under the schema that they all together call for."""
         assert self._forms is not None, "nothing has arrived yet"
         texts = {n: p for n, p in self._profiles.items() if column_form(self._forms.schema.field(n).type) == "text"}
-        first = draft(self._forms, self.reading, texts)
+        first = draft_schema(self._forms, self.reading, texts)
         base = self._sums["nominal"]
         whole = Summary(first.schema)
         whole.labels, whole.total, whole.rows, whole.left_out = base.labels, base.total, base.rows, base.left_out
         for column in first.schema.attributes:
             layer = column.kind if column.name in self._open else "nominal"
             whole.columns[column.name] = self._sums[layer].columns[column.name]
-        summary, _ = settle(first, whole.canonical())
+        summary, _ = finalize_schema(first, whole.canonical())
         return check_rows(summary, self._forms)
 
-    def read_as(self, reading: Reading) -> Arriving:
+    def read_as(self, reading: Reading) -> IncrementalSummary:
         """The same sums, to be read on otherwise (rows may have weights from now on); taking in leaves these alone."""
-        out = Arriving(reading)
+        out = IncrementalSummary(reading)
         out._forms, out._open, out._given_up = self._forms, self._open, self._given_up
         out._sums, out._profiles = self._sums, self._profiles
         return out
@@ -190,7 +191,7 @@ class Arriving:
         return state.dump(tree)
 
     @classmethod
-    def from_bytes(cls, data: bytes, reading: Reading) -> Arriving:
+    def from_bytes(cls, data: bytes, reading: Reading) -> IncrementalSummary:
         """The sums that `to_bytes` wrote, read on as `reading` says."""
         tree, out = state.parse(data, "the sums"), cls(reading)
         out._forms = _Forms(unpacked_schema(tree["forms"].tobytes()))

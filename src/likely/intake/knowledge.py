@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.intake.schema import AS_ASKED, Reading
+from likely.intake.reading import Reading
+from likely.intake.schema import AS_ASKED
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.model import Learner
 from likely.sums.summary import Summary
@@ -17,12 +18,12 @@ from likely.table.kinds import kind_of
 from likely.table.schema import MISSING, Column, Schema
 
 
-def no_rows(learner: Learner, reading: Reading) -> Summary:
+def summary_from_knowledge(learner: Learner, reading: Reading) -> Summary:
     """A summary of no rows, under the schema that knowledge and the user's words make; refused where nothing is known.
 
     >>> from likely.models.naive.naive import NaiveBayes
     >>> learner = NaiveBayes(knowledge=[Knowledge("fever", given="flu", probability=0.9, worth=40)])
-    >>> [(c.name, c.kind, c.role) for c in no_rows(learner, Reading("disease")).schema.columns]
+    >>> [(c.name, c.kind, c.role) for c in summary_from_knowledge(learner, Reading("disease")).schema.columns]
     [('fever', 'nominal', 'attribute'), ('disease', 'nominal', 'target')]
     """
     knowledge: tuple[Knowledge, ...] = getattr(learner, "knowledge", ())

@@ -64,9 +64,9 @@ class Reading:
             self.remark(sentence)
 
 
-def opened(data: object, reading: Reading) -> Source:
+def open_table(data: object, reading: Reading) -> Source:
     """The source of a table, in which broken text is replaced where that was asked for."""
-    check_said(reading)
+    check_reading(reading)
     if reading.keep is not None:
         raise SettingError("The sums of files can be kept where a model or a summary is made of them: fit, summarize.")
     if reading.skip_bad and isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-":
@@ -76,7 +76,7 @@ def opened(data: object, reading: Reading) -> Source:
     return Repaired(source) if reading.encoding_errors == "replace" else source
 
 
-def check_said(reading: Reading) -> None:
+def check_reading(reading: Reading) -> None:
     """Refuse what nobody can mean."""
     check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
 
@@ -119,7 +119,7 @@ def tell_left_out(reading: Reading, bad: Sequence[str], files: int) -> None:
 
 def with_encoding(data: object, reading: Reading, work: Callable[[Source], Any]) -> Any:
     """Do `work`; where the text proves not to be UTF-8 after all, once more as latin-1."""
-    source = opened(data, reading)
+    source = open_table(data, reading)
     try:
         return work(source)
     except EncodingError:

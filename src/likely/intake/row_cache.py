@@ -56,7 +56,7 @@ def piece_rows(schema: Schema) -> int:
     return rows
 
 
-def small(summary: Summary) -> bool:
+def fits_in_memory(summary: Summary) -> bool:
     """Whether all rows of a table, encoded, may be kept."""
     kinds = [c.kind for c in summary.schema.used]
     each = sum({"nominal": 4, "text": 16}.get(kind, 8) for kind in kinds) + 4
@@ -71,11 +71,11 @@ def _words(statistic: Words) -> float:
     return float(held.times[:upto] @ held.weight[np.arange(upto)].floats())
 
 
-class Held:
+class RowCache:
     """The pieces of a table, sweep after sweep the same: kept, or read anew."""
 
     def __init__(self, summary: Summary, read: Callable[[], Iterable[Piece]]) -> None:
-        self._keep, self._read = small(summary), read
+        self._keep, self._read = fits_in_memory(summary), read
         self._most = piece_rows(summary.schema)
         self._pieces: list[Piece] | None = None
 

@@ -16,10 +16,7 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep
-from likely.intake.reading import Progress as Progress
-from likely.intake.reading import Reading as Reading
-from likely.intake.reading import opened as opened
-from likely.intake.reading import with_encoding as with_encoding
+from likely.intake.reading import Reading
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
@@ -45,7 +42,7 @@ class Draft:
     open: frozenset[str]
 
 
-def draft(
+def draft_schema(
     source: Source,
     reading: Reading,
     profiles: Mapping[str, Profile] | None = None,
@@ -345,7 +342,7 @@ def check_rows(summary: Summary, source: Source) -> Summary:
     return summary
 
 
-def settle(first: Draft, total: Summary, parts: Sequence[Summary] = ()) -> tuple[Summary, list[Summary]]:
+def finalize_schema(first: Draft, total: Summary, parts: Sequence[Summary] = ()) -> tuple[Summary, list[Summary]]:
     """The last word on columns of numbers, said from the total for it and for its parts alike."""
     columns = []
     for column in first.schema.columns:

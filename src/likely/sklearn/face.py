@@ -16,10 +16,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import likely
-from likely.apply.fitting import fit, loaded
+from likely.apply.fitting import fit, model_from_tree
 from likely.errors import SettingError
-from likely.intake.incremental import Arriving
-from likely.intake.schema import Reading
+from likely.intake.incremental import IncrementalSummary
+from likely.intake.reading import Reading
 from likely.models.model import Model, Search
 from likely.sklearn import taking
 from likely.sums import state as files
@@ -117,7 +117,7 @@ class Face(BaseEstimator):
             return
         with taking.sentences():
             held = getattr(self, "_arriving", None)
-            pieces = Arriving(self._reading()) if held is None else held.read_as(self._reading())
+            pieces = IncrementalSummary(self._reading()) if held is None else held.read_as(self._reading())
             pieces.take(source)
             summary = pieces.summary()
             model = learner.learn(summary)
@@ -164,12 +164,12 @@ class Face(BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         if "model_" in state:
-            state["model_"] = loaded(files.parse(state["model_"], "the model"), "the model")
+            state["model_"] = model_from_tree(files.parse(state["model_"], "the model"), "the model")
         if "_rows" in state:
             state["_rows"] = tuple(unpacked(part) for part in state["_rows"])
         super().__setstate__(state)
         if "_arriving" in state:
-            self._arriving = Arriving.from_bytes(state["_arriving"], self._reading())
+            self._arriving = IncrementalSummary.from_bytes(state["_arriving"], self._reading())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -58,7 +58,7 @@ def fit(
 
     Learners that search (logistic regression, held-out weights) have their further sweeps there as well.
     """
-    from likely.apply.fitting import priced
+    from likely.apply.fitting import with_loss
     from likely.spark.flow import summarized, with_encoding
     from likely.spark.searching import searched
     from likely.spark.spread import Spread, spread_of
@@ -71,7 +71,7 @@ def fit(
     def work(spread: Spread, how: Reading) -> Model:
         summary = summarized(spread, how, needs)
         chosen = learner or usual(summary)
-        return priced(searched(spread, chosen.learn(summary), summary), costs)
+        return with_loss(searched(spread, chosen.learn(summary), summary), costs)
 
     return with_encoding(lambda how: spread_of(data, how, spark, master), Reading(target, **reading), work)
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
 from likely.intake.observe import Partial, tallied_target, viewed
-from likely.intake.reading import Reading, check_said
-from likely.intake.schema import Draft, check_rows, check_strays, draft, settle, text_columns
+from likely.intake.reading import Reading, check_reading
+from likely.intake.schema import Draft, check_rows, check_strays, draft_schema, finalize_schema, text_columns
 from likely.spark.spread import Files, Spread
 from likely.spark.tasks import Extend, Further, Look, Sum, View
 from likely.sums.summary import Summary
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 def with_encoding(opened: Callable[[Reading], Spread], reading: Reading, work: Callable[[Spread, Reading], T]) -> T:
     """Do `work`; where a text proves not to be UTF-8 after all, once more as latin-1."""
-    check_said(reading)
+    check_reading(reading)
     if reading.by_file or reading.push:
         raise SettingError("keep, skip_bad and push are of one machine. Leave them out where Spark sweeps.")
     # Neither travels: nobody listens where the rows are.
@@ -47,7 +47,7 @@ def summarized(spread: Spread, reading: Reading, wanted: Wanted, like: Mapping[s
     if whole is None:
         whole = _summed(spread, Sum(first.schema), [c.name for c in first.schema.used], Partial)
     check_strays([Encoder(first.schema, strays=dict(whole.strays))], first, _rows(whole))
-    summary, _ = settle(first, whole.summary)
+    summary, _ = finalize_schema(first, whole.summary)
     check_rows(summary, spread.title)
     names = frozenset(wanted(summary.schema) - summary.more.keys())
     if names:
@@ -63,19 +63,19 @@ def drafted(spread: Spread, reading: Reading, sums: bool = True) -> tuple[Draft,
     """The draft of the schema and, where a guess at it was right, the sums under it from the same sweep."""
     title = spread.title
     if reading.schema is not None:
-        return draft(title, reading), None
+        return draft_schema(title, reading), None
     names, target = tuple(text_columns(title, reading)), tallied_target(title, reading)
     guess = _guess(spread, reading, names) if sums else None
     columns = [*names, *([target] if target is not None else [])]
     if guess is not None:
         columns += [c.name for c in guess.schema.used]
     if not columns:
-        return draft(title, reading, {}), None
+        return draft_schema(title, reading, {}), None
     try:
         view = _summed(spread, Look(reading, names, guess), columns, View)
     except Passed:  # a cell cannot be read as was guessed, and its rows have gone by
         view = _summed(spread, Look(reading, names, None), columns, View)
-    first = draft(title, reading, view.seen.profiles, view.seen.tally)
+    first = draft_schema(title, reading, view.seen.profiles, view.seen.tally)
     if view.sums is None or guess is None or guess.schema != first.schema or guess.open != first.open:
         return first, None
     return first, replace(view.sums, summary=view.sums.summary.with_schema(first.schema))
@@ -87,12 +87,12 @@ def _guess(spread: Spread, reading: Reading, names: Sequence[str]) -> Draft | No
     try:
         if isinstance(spread, Files):
             seen, _ = viewed(_Head(spread.first()), reading, names, None, 1, None)
-            return draft(title, reading, seen.profiles, seen.tally)
+            return draft_schema(title, reading, seen.profiles, seen.tally)
         forms = {column_form(title.schema.field(n).type) for n in title.schema.names}
         plain = target is None or target in names or target not in title.schema.names
         if forms == {"text"} or not plain or reading.target_bins is not None:
             return None
-        return draft(title, reading, {})
+        return draft_schema(title, reading, {})
     except LikelyError:
         return None  # what is wrong will be told by the whole table
 

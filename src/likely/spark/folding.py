@@ -18,9 +18,9 @@ from likely.evaluate.compare import compared as compared_by
 from likely.evaluate.crossval.dealing import Folds, Stratified
 from likely.evaluate.crossval.folds import FoldSummarizer, FoldSums
 from likely.evaluate.crossval.judge import Judge
-from likely.evaluate.crossval.row_folds import Folded, FoldExtender, plus_tables
-from likely.evaluate.crossval.validate import Validation, check_classes, repeated, validated
-from likely.intake.further import grouped
+from likely.evaluate.crossval.row_folds import FoldedRows, FoldExtender, plus_tables
+from likely.evaluate.crossval.validate import Validation, check_classes, merge_repeats, validate_rows
+from likely.intake.further import classes_and_weights
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece
 from likely.intake.schema import Draft, check_strays
@@ -164,18 +164,18 @@ class AskTogether:
     total: Summary
 
     def __call__(self, piece: Piece) -> tuple[Any, ...]:
-        sheets = self.search.sheets(piece.batch, *grouped(self.total, piece.batch), piece.fold)
+        sheets = self.search.sheets(piece.batch, *classes_and_weights(self.total, piece.batch), piece.fold)
         return self.search.look_at(sheets)
 
 
-class SpreadFolded(Folded):
+class SpreadFolded(FoldedRows):
     """The rows of a spread table with their folds."""
 
     def __init__(self, spread: Spread, total: Summary, places: Places, reading: Reading, dealing: Dealing) -> None:
         super().__init__(spread.title, total, reading, dealing.folds, dealing.seed)
         self._spread, self._rows = spread, Rows(total, places, dealing)
 
-    def swept(self, worker: Callable[[], Any]) -> Sequence[Any]:
+    def sweep(self, worker: Callable[[], Any]) -> Sequence[Any]:
         """One worker, with what all of them have summed."""
         out = worker()
         if isinstance(out, Judge) and out.extra is not None:
@@ -188,7 +188,7 @@ class SpreadFolded(Folded):
                 extender.more = more
         return [out]
 
-    def summed(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
+    def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
         return looked(self._spread, self._rows, partial, plus_tables) or {}
 
     def search_together(self, begun: Together) -> Mapping[int, Model]:
@@ -228,10 +228,10 @@ def compared(
         check_strays([Encoder(first.schema, strays=dict(found.strays))], first, whole.rows + whole.left_out)
         sums = FoldSums(whole, found.rows, first)
         check_classes(sums.total, source)
-        return validated(SpreadFolded(spread, sums.total, places, how, dealing), sums, who)
+        return validate_rows(SpreadFolded(spread, sums.total, places, how, dealing), sums, who)
 
     def validate(source: Source, first: Draft, how: Reading, who: Any, asked: Folds) -> Validation:
-        return repeated(
+        return merge_repeats(
             once(source, first, how, who, Dealing(asked.count, asked.seed + k)) for k in range(asked.repeats)
         )
 

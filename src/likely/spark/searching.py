@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from likely.intake.further import grouped
+from likely.intake.further import classes_and_weights
 from likely.intake.row_cache import Piece
 from likely.models.model import Model, Search
 from likely.spark.pieces import Places, Rows, looked
@@ -22,7 +22,7 @@ class Ask:
     summary: Summary
 
     def __call__(self, piece: Piece) -> tuple[Any, ...]:
-        return self.search.look_at(piece.batch, *grouped(self.summary, piece.batch))
+        return self.search.look_at(piece.batch, *classes_and_weights(self.summary, piece.batch))
 
 
 def searched(spread: Spread, held: Model | Search, summary: Summary) -> Model:

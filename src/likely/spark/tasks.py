@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from likely.errors import LikelyError
-from likely.intake.further import Extender
+from likely.intake.further import Extension
 from likely.intake.observe import Partial, Seen, summed, viewed
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft
@@ -195,7 +195,7 @@ class Extend:
     like: Mapping[str, Any] | None = None
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        extender, start = Extender(self.summary, self.names, self.like), 0
+        extender, start = Extension(self.summary, self.names, self.like), 0
         for batch in source.batches([c.name for c in self.summary.schema.used]):
             extender.take(batch, start)
             start += batch.num_rows

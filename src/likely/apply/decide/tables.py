@@ -13,7 +13,7 @@ from likely.apply.decide.decider import Decider
 from likely.apply.decide.decision import NONE_OF_THESE, STRANGE, UNDECIDED, Decision, decided, reasons
 from likely.apply.predict import remarks_on
 from likely.errors import ColumnError, shown
-from likely.intake.schema import Reading, opened, with_encoding
+from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.posterior import Posterior
 from likely.table.output.sink import Sink, decision_names, decisions, empty_batch
 from likely.table.source import Source
@@ -53,7 +53,7 @@ def decide_table(
     reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
     if each is not None or path in (None, "-"):
         # What has gone to standard output cannot be taken back, so the encoding is not tried twice.
-        return work(opened(data, reading))
+        return work(open_table(data, reading))
     return with_encoding(data, reading, work)  # type: ignore[no-any-return]
 
 

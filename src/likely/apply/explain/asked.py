@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
-from likely.intake.schema import Reading, with_encoding
+from likely.intake.reading import Reading, with_encoding
 from likely.models.model import Model, numbered
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label

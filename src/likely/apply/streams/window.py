@@ -12,10 +12,11 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from likely.apply.fitting import continued, loaded, summarized, swept
+from likely.apply.fitting import model_from_tree, relearn, summarize_source, swept
 from likely.errors import FileFormatError, InputError, SettingError, shown
-from likely.intake.further import extended, searched
-from likely.intake.schema import Reading, check_strays, draft, with_encoding
+from likely.intake.further import extend_summary, run_search
+from likely.intake.reading import Reading, with_encoding
+from likely.intake.schema import check_strays, draft_schema
 from likely.models.model import Learner, Model
 from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import Loss
@@ -106,8 +107,8 @@ class Window:
 
     def _first(self, source: Source, how: Reading) -> Model:
         """The model of the first table: it says how columns are read, and what was chosen by looking at rows."""
-        summary = summarized(source, how, self._learner.needs)
-        model = searched(source, self._learner.learn(summary), summary, how)
+        summary = summarize_source(source, how, self._learner.needs)
+        model = run_search(source, self._learner.learn(summary), summary, how)
         if model.found() and not model.carried():
             raise SettingError(
                 f"{type(self._learner).__name__} must see the rows themselves to learn, and a window keeps their sums."
@@ -121,10 +122,10 @@ class Window:
         pieces, total, came, coarse = list(self.pieces), self._total, 0, False
         like = first.summary.more
         for some in [source] if self.step is None else _cut(source, how, self.step, self._room()):
-            whole, encoders = swept(some, draft(some, how).schema, how)
-            check_strays(encoders, draft(some, how), whole.rows + whole.left_out)
+            whole, encoders = swept(some, draft_schema(some, how).schema, how)
+            check_strays(encoders, draft_schema(some, how), whole.rows + whole.left_out)
             size = whole.rows + whole.left_out
-            own = extended(some, whole.canonical(), frozenset(like), how, like)
+            own = extend_summary(some, whole.canonical(), frozenset(like), how, like)
             came += size
             total = own if total is None else total + own
             if self.step is not None and pieces and pieces[-1].size < self.step:
@@ -165,7 +166,7 @@ class Window:
         """What the rows in the window teach."""
         summary = self.summary
         assert self._begun is not None
-        return continued(self._begun, summary)  # type: ignore[no-any-return]
+        return relearn(self._begun, summary)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         keeps = f"{self.files:,} files" if self.rows is None else f"{self.rows:,} rows"
@@ -189,7 +190,7 @@ class Window:
             raise FileFormatError(
                 f"{name} holds no window. Begin one under another name: likely window FILE DATA --rows N."
             )
-        kept, model = tree["window"], loaded(tree, name)
+        kept, model = tree["window"], model_from_tree(tree, name)
         try:
             out = cls(rows=kept["rows"], files=kept["files"], step=kept["step"] if kept["files"] is None else None)
             out.pieces = tuple(Piece(Summary.from_state(p["summary"]), int(p["size"])) for p in kept["pieces"])
@@ -226,7 +227,7 @@ class _Some(Source):
 
 def _cut(source: Source, how: Reading, step: int, room: int) -> Iterator[Source]:
     """The rows of a source, `step` at a time; the first time as many as still fit into the piece before."""
-    columns = [c.name for c in draft(source, how).schema.used]
+    columns = [c.name for c in draft_schema(source, how).schema.used]
     held: list[Any] = []
     left = room or step
     for batch in source.batches(columns):

@@ -16,11 +16,11 @@ def merge(models: tuple[str, ...], out: str) -> None:
 
     The settings of the first are kept.
     """
-    from likely.apply.fitting import merged
+    from likely.apply.fitting import merge_files
     from likely.models.model import Model
     from likely.present.report.words import clean, plural
 
-    whole = merged(models)
+    whole = merge_files(models)
     whole.save(out)
     summary = whole.summary if isinstance(whole, Model) else whole
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")

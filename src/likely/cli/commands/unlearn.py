@@ -18,12 +18,12 @@ def unlearn(
     model: str, data: str, out: str, encoding: str | None, delimiter: str | None, replace_invalid: bool
 ) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
-    from likely.apply.fitting import load, unlearned
+    from likely.apply.fitting import load, unlearn
     from likely.models.model import Model
     from likely.present.report.words import clean, plural
 
     how = {"encoding": encoding, "delimiter": delimiter, "encoding_errors": "replace" if replace_invalid else "strict"}
-    less = unlearned(load(model), data, **how)
+    less = unlearn(load(model), data, **how)
     less.save(out)
     summary = less.summary if isinstance(less, Model) else less
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")

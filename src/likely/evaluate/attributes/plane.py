@@ -14,7 +14,7 @@ import numpy as np
 from likely.errors import LikelyError
 from likely.evaluate import kernels
 from likely.evaluate.attributes.information import Attribute
-from likely.intake.further import Extender
+from likely.intake.further import Extension
 from likely.intake.row_cache import Piece
 from likely.models.model import Learner, Model
 from likely.models.posterior import Posterior
@@ -182,7 +182,7 @@ def _regions(rows: NDArray[np.float64], ranges: Sequence[tuple[float, float]]) -
     out = {}
     for name, learner in learners.items():
         try:
-            extended = Extender(summary, learner.needs(schema) - summary.more.keys())
+            extended = Extension(summary, learner.needs(schema) - summary.more.keys())
             extended.update(batch)
             summary.more |= extended.more
             model = learner.learn(summary)

@@ -15,9 +15,10 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate import kernels
-from likely.evaluate.crossval.lessons import Lessons, each_fold, expanding
+from likely.evaluate.crossval.lessons import Lessons, expanding_window, k_fold
 from likely.intake.engine import sweep
-from likely.intake.schema import Draft, Reading
+from likely.intake.reading import Reading
+from likely.intake.schema import Draft
 from likely.sums.columns.numbers import Numbers
 from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder, column_form
@@ -194,7 +195,7 @@ def set_apart(source: Source, first: Draft, folds: Folds) -> Draft:
     return Draft(first.schema.with_columns(columns), first.open - {name})
 
 
-def dealt(source: Source, first: Draft, reading: Reading, folds: Folds, seed: int | None = None) -> Deal:
+def deal_rows(source: Source, first: Draft, reading: Reading, folds: Folds, seed: int | None = None) -> Deal:
     """The deal that was asked for; a sweep over the column that rows are dealt by, where there is one."""
     seed = folds.seed if seed is None else seed
     if folds.group is not None:
@@ -203,12 +204,12 @@ def dealt(source: Source, first: Draft, reading: Reading, folds: Folds, seed: in
         return _timed(source, first, reading, folds.time, folds.count)
     if folds.leave_one_out:
         return _each(source, first, reading)
-    return stratified(folds.count, seed)
+    return deal_stratified(folds.count, seed)
 
 
-def stratified(folds: int, seed: int) -> Deal:
+def deal_stratified(folds: int, seed: int) -> Deal:
     """At random, every class spread evenly."""
-    return Deal(folds, each_fold(folds), lambda schema: Stratified(schema, folds, seed))
+    return Deal(folds, k_fold(folds), lambda schema: Stratified(schema, folds, seed))
 
 
 # -- by groups ----------------------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ def _grouped(source: Source, first: Draft, reading: Reading, name: str, folds: i
     def dealer(schema: Schema) -> Dealer:
         return _ByColumn(schema, column, _PartOfGroup(by_name))
 
-    return Deal(parts, each_fold(parts), dealer, (name,), tuple(notes))
+    return Deal(parts, k_fold(parts), dealer, (name,), tuple(notes))
 
 
 class _PartOfGroup:
@@ -349,7 +350,7 @@ def _timed(source: Source, first: Draft, reading: Reading, name: str, folds: int
         return np.where(np.isfinite(cells), np.searchsorted(edges, cells, side="right"), -1)
 
     count = len(edges) + 1
-    return Deal(count, expanding(count), lambda schema: _ByColumn(schema, column, part), (name,), tuple(notes))
+    return Deal(count, expanding_window(count), lambda schema: _ByColumn(schema, column, part), (name,), tuple(notes))
 
 
 # -- each by itself -----------------------------------------------------------------------------------------
@@ -376,7 +377,7 @@ def _each(source: Source, first: Draft, reading: Reading) -> Deal:
         )
     if rows < 2:
         raise InputError(f"{source.name} has {rows} rows with a class. To leave one out takes two or more.")
-    return Deal(rows, each_fold(rows), _Each)
+    return Deal(rows, k_fold(rows), _Each)
 
 
 def _target(first: Draft) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluate.crossval.dealing import Deal, Dealer, stratified
+from likely.evaluate.crossval.dealing import Deal, Dealer, deal_stratified
 from likely.intake.engine import sweep
-from likely.intake.schema import Draft, Reading, check_strays, settle
+from likely.intake.reading import Reading
+from likely.intake.schema import Draft, check_strays, finalize_schema
 from likely.sums.summary import Summary
 from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def parts(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
+def rows_by_fold(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
     """The rows of each fold."""
     order = np.argsort(fold, kind="stable")
     ends = np.cumsum(np.bincount(fold, minlength=folds))
@@ -68,7 +69,7 @@ class FoldSums:
         self._whole, self.rows, self._first = whole, rows, first
         self._pairs = [(int(k), name) for k, name in (pair.split(" ", 1) for pair in whole.labels.names)]
         self._names = list(dict.fromkeys(name for _, name in self._pairs))
-        self.total, _ = settle(first, self._taken(lambda fold: True))
+        self.total, _ = finalize_schema(first, self._taken(lambda fold: True))
 
     def part(self, fold: int) -> Summary:
         """The rows of one fold. Rows that are left out are counted with the first."""
@@ -94,11 +95,11 @@ class FoldSums:
         return summary.with_schema(self.total.schema).canonical()
 
 
-def fold_sums(
+def sum_folds(
     source: Source, first: Draft, reading: Reading, folds: int, seed: int, deal: Deal | None = None
 ) -> FoldSums:
     """One sweep: the sums of all rows and of each fold, all settled under one schema."""
-    deal = stratified(folds, seed) if deal is None else deal
+    deal = deal_stratified(folds, seed) if deal is None else deal
     dealer, parts = deal.dealer(first.schema), deal.parts
     columns = [c.name for c in first.schema.used]
     workers = sweep(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from likely.evaluate.crossval.folds import parts
-from likely.evaluate.crossval.gathering import Gatherer
+from likely.evaluate.crossval.folds import rows_by_fold
 from likely.evaluate.crossval.lessons import Lessons
-from likely.evaluate.crossval.row_folds import Folded
+from likely.evaluate.crossval.row_folds import FoldedRows
+from likely.evaluate.scores.held_out import HeldOutCollector
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
 from likely.intake.row_cache import Piece
@@ -21,6 +21,8 @@ from likely.sums.summary import Summary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_Judged = tuple[Model, list[int], Scorer, HeldOutCollector | None, int]
+"""A model, the places of its classes among all, who adds up its scores, who keeps what it says, and its lesson."""
 Models = dict[tuple[str, int], Model]
 """Of each learner, by name, for each lesson, by number."""
 
@@ -36,28 +38,26 @@ class Judge:
 
     def __init__(
         self,
-        rows: Folded,
+        rows: FoldedRows,
         models: Models,
         lessons: Lessons,
         slot: Callable[[str, int], Hashable],
         extra: Any = None,
         loss: Loss | None = None,
-        gather: Mapping[str, Gatherer] | None = None,
+        gather: Mapping[str, HeldOutCollector] | None = None,
         folds_apart: bool = False,
     ) -> None:
         classes = all_classes(rows.total, models)
         apart = len(lessons.fold) if folds_apart else 1
         self.scorers = {
-            key: Scorer(
-                len(classes), None if loss is None else Chosen(loss, classes), len(lessons.fold) if apart else 1
-            )
+            key: Scorer(len(classes), None if loss is None else Chosen(loss, classes), apart)
             for key in dict.fromkeys(slot(*k) for k in models)
         }
         self.extra = extra
         self._classes, self._count = classes, lessons.folds
         self._fold = np.append(lessons.fold_of, np.int32(lessons.folds))
         self.gathered = {} if gather is None else gather
-        self._by: list[list[tuple[Model, list[int], Scorer, Gatherer | None, int]]] = [[] for _ in range(lessons.folds)]
+        self._by: list[list[_Judged]] = [[] for _ in range(lessons.folds)]
         for (name, k), model in models.items():
             places = [classes.index(c) for c in model.classes]
             found = model, places, self.scorers[slot(name, k)], self.gathered.get(name), k if folds_apart else 0
@@ -67,7 +67,7 @@ class Judge:
         if self.extra is not None:
             self.extra.take(piece, start)
         said: dict[int, list[_Said]] = {}
-        for models, index in zip(self._by, parts(self._fold[piece.fold], self._count + 1), strict=False):
+        for models, index in zip(self._by, rows_by_fold(self._fold[piece.fold], self._count + 1), strict=False):
             if not len(index) or not models:
                 continue
             part = piece.batch.take(index)
@@ -91,7 +91,7 @@ class _Said(NamedTuple):
     """What a model says of the rows of its fold in a piece."""
 
     scorer: Scorer
-    gatherer: Gatherer | None
+    gatherer: HeldOutCollector | None
     joint: NDArray[np.float64]
     rows: NDArray[np.intp]
     lesson: int

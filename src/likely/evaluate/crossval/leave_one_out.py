@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.evaluate.crossval.gathering import Gatherer
+from likely.evaluate.scores.held_out import HeldOutCollector
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
 from likely.intake.row_cache import PIECE, Piece
@@ -17,14 +17,14 @@ from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 
 
-def left_out_in_turn(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeftOut]:
+def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeftOut]:
     """Those learners that have a closed form, by name."""
     own = learnable(total, text=True)
     found = {name: left_out(learner, own) for name, learner in learners.items()}
     return {name: held for name, held in found.items() if held is not None}
 
 
-class LeavingJudge:
+class LeaveOneOutJudge:
     """Scores rows, each by what all others taught. One for each thread."""
 
     def __init__(
@@ -32,7 +32,7 @@ class LeavingJudge:
     ) -> None:
         self._held, self._classes, self.extra = held, classes, extra
         self.scorers = {n: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for n in held}
-        self.gathered = {n: Gatherer(rows, classes) for n in held}
+        self.gathered = {n: HeldOutCollector(rows, classes) for n in held}
 
     def take(self, piece: Piece, start: int) -> None:
         """Score some rows."""

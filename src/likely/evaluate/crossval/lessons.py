@@ -42,30 +42,30 @@ class Lessons:
         return Lessons(self.seen[kept], (fold,) * len(kept), self.fold_of, tuple(self.group[k] for k in kept))
 
 
-def each_fold(folds: int) -> Lessons:
+def k_fold(folds: int) -> Lessons:
     """Cross-validation: every fold is judged by a lesson of all others; who fails one has failed."""
     order = range(folds)
     return Lessons(~np.eye(folds, dtype=bool), tuple(order), np.arange(folds, dtype=np.int32), (0,) * folds)
 
 
-def expanding(parts: int) -> Lessons:
+def expanding_window(parts: int) -> Lessons:
     """Parts in the order of time: every part but the first is judged by a lesson of all that came before it.
 
-    >>> expanding(3).seen.astype(int).tolist(), expanding(3).fold
+    >>> expanding_window(3).seen.astype(int).tolist(), expanding_window(3).fold
     ([[1, 0, 0], [1, 1, 0]], (1, 2))
     """
     order = np.arange(parts)
     return Lessons(order < order[1:, None], tuple(range(1, parts)), order.astype(np.int32), (0,) * (parts - 1))
 
 
-def growing(folds: int, pieces: int, steps: int) -> Lessons:
+def growing_lessons(folds: int, pieces: int, steps: int) -> Lessons:
     """A learning curve: folds of so many parts each; each judges lessons of some of the other parts, at last of all of
     them, before that of half as many, and so on, in so many steps. What a lesson sees the next one sees too.
 
     A fold's lessons begin with the parts after its own, so that small lessons of different folds share no row. Lessons
     of one size are a group; the smallest come first.
 
-    >>> growing(3, 2, 6).seen.astype(int).sum(axis=1).tolist(), growing(3, 2, 6).group
+    >>> growing_lessons(3, 2, 6).seen.astype(int).sum(axis=1).tolist(), growing_lessons(3, 2, 6).group
     ([1, 1, 1, 2, 2, 2, 4, 4, 4], (0, 0, 0, 1, 1, 1, 2, 2, 2))
     """
     parts = folds * pieces

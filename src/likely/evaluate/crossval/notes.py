@@ -11,19 +11,19 @@ from likely.models.model import Model
 
 
 @dataclass(frozen=True)
-class Said:
+class FoldNotes:
     """What the model of one fold says: plain notes, and for columns what was chosen by the rows, in words."""
 
     notes: tuple[str, ...] = ()
     choices: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def by(cls, model: Model) -> Said:
+    def by(cls, model: Model) -> FoldNotes:
         chosen = model.choices()
         return cls(tuple(n for n in model.notes if n not in chosen), tuple(chosen.values()))
 
 
-def noted(said: Sequence[Said]) -> tuple[str, ...]:
+def merge_notes(said: Sequence[FoldNotes]) -> tuple[str, ...]:
     """The notes of all folds, those of most folds first, and one on each column of which something was chosen."""
     count, folds = Counter(note for each in said for note in dict.fromkeys(each.notes)), len(said)
     out = [n if c == folds else f"{n} (In {c} of {folds} folds.)" for n, c in count.most_common()]

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from likely.errors import LikelyError
-from likely.evaluate.crossval.dealing import Deal, Dealer, Placed, stratified
-from likely.evaluate.crossval.folds import parts
-from likely.evaluate.crossval.lessons import Lessons, each_fold
+from likely.evaluate.crossval.dealing import Deal, Dealer, Placed, deal_stratified
+from likely.evaluate.crossval.folds import rows_by_fold
+from likely.evaluate.crossval.lessons import Lessons, k_fold
 from likely.intake.engine import Worker, sweep
-from likely.intake.further import Extender, grouped
-from likely.intake.row_cache import Held, Piece, piece_rows, small
-from likely.intake.schema import Reading
+from likely.intake.further import Extension, classes_and_weights
+from likely.intake.reading import Reading
+from likely.intake.row_cache import Piece, RowCache, fits_in_memory, piece_rows
 from likely.machinery.threads import in_order
 from likely.models.model import Model, Search
 from likely.sums.columns.counts import Counts
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 W = TypeVar("W", bound=Worker)
 
 
-class Folded:
+class FoldedRows:
     """The rows of a source with their folds, sweep after sweep the same: kept in memory where they are few enough."""
 
     def __init__(
         self, source: Source, total: Summary, reading: Reading, folds: int, seed: int, deal: Deal | None = None
     ) -> None:
-        self.deal = stratified(folds, seed) if deal is None else deal
+        self.deal = deal_stratified(folds, seed) if deal is None else deal
         self.source, self.total, self.reading, self.folds = source, total, reading, self.deal.parts
         own = [c.name for c in total.schema.used]
         self.columns = [*own, *(c for c in self.deal.columns if c not in own)]
-        self.held = Held(total, self._read)
+        self.held = RowCache(total, self._read)
         self._dealt: dict[str, list[Any]] = {}
         """Statistics beyond the first order, fold by fold."""
 
@@ -63,21 +63,21 @@ class Folded:
         batches = aligned(self.source.batches(self.columns), piece_rows(self.total.schema))
         yield from in_order(_placed(batches, dealer), piece, self.reading.threads)
 
-    def swept(self, worker: Callable[[], W]) -> Sequence[W]:
+    def sweep(self, worker: Callable[[], W]) -> Sequence[W]:
         """Workers that have taken all pieces between them."""
         return sweep(iter(self.held), worker, self.reading.threads, progress=self.reading.progress)
 
-    def summed(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
+    def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
         """What the pieces add under each key, summed in the order of the table: threads change nothing."""
         sums = Ordered(plus_tables)
         for part in in_order(iter(self.held), partial, self.reading.threads):
             sums.take(part)
         return sums.whole() or {}
 
-    def more(self, name: str, training: Sequence[Summary], seen: NDArray[np.bool_]) -> None:
+    def extend(self, name: str, training: Sequence[Summary], seen: NDArray[np.bool_]) -> None:
         """A statistic beyond the first order, for the total and for the rows of each lesson; one sweep gives it all."""
         if name not in self._dealt:
-            workers = self.swept(lambda: FoldExtender(self, frozenset({name})))
+            workers = self.sweep(lambda: FoldExtender(self, frozenset({name})))
             self._dealt[name] = [reduce(add, (w.extenders[k].more[name] for w in workers)) for k in range(self.folds)]
             self.total.more[name] = reduce(add, self._dealt[name])
         dealt, total = self._dealt[name], self.total.more[name]
@@ -103,11 +103,11 @@ class Folded:
 
         A class that only one fold has is not among those of its training rows, so that classes are numbered by lesson.
         """
-        lessons = each_fold(self.folds) if lessons is None else lessons
+        lessons = k_fold(self.folds) if lessons is None else lessons
         seen = np.pad(lessons.seen, ((0, 0), (0, 1)))  # rows that do not count are in the fold after the last
         while searches:
             running = dict(searches)
-            for key, value in self.summed(Looking(running, seen, tuple(training))).items():
+            for key, value in self.sum_pieces(Looking(running, seen, tuple(training))).items():
                 try:
                     step = running[key].step(value)
                 except LikelyError as error:
@@ -125,10 +125,10 @@ class Folded:
         """Let a search for all folds have its sweeps; the models of those folds for which it found one."""
 
         def first(piece: Piece) -> Any:
-            return begun.sheets(piece.batch, *grouped(self.total, piece.batch), piece.fold)
+            return begun.sheets(piece.batch, *classes_and_weights(self.total, piece.batch), piece.fold)
 
         held: list[Any] | None = None
-        if small(self.total):
+        if fits_in_memory(self.total):
             held = list(in_order(iter(self.held), first, self.reading.threads))
         while not begun.done:
             sums = Ordered(plus_tuples)
@@ -153,7 +153,7 @@ class Looking:
         out = {}
         for key, search in self.running.items():
             rows = piece.batch.take(np.flatnonzero(self.seen[key[1]][piece.fold]))
-            out[key] = search.look_at(rows, *grouped(self.training[key[1]], rows))
+            out[key] = search.look_at(rows, *classes_and_weights(self.training[key[1]], rows))
         return out
 
 
@@ -191,10 +191,10 @@ def _placed(batches: Any, dealer: Dealer) -> Any:
 
 
 class FoldExtender:
-    def __init__(self, rows: Folded, names: frozenset[str]) -> None:
-        self.extenders = [Extender(rows.total, names) for _ in range(rows.folds)]
+    def __init__(self, rows: FoldedRows, names: frozenset[str]) -> None:
+        self.extenders = [Extension(rows.total, names) for _ in range(rows.folds)]
 
     def take(self, piece: Piece, start: int) -> None:
-        for extender, index in zip(self.extenders, parts(piece.fold, len(self.extenders) + 1), strict=False):
+        for extender, index in zip(self.extenders, rows_by_fold(piece.fold, len(self.extenders) + 1), strict=False):
             if len(index):
                 extender.update(piece.batch.take(index))

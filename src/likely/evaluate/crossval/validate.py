@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import InputError, LikelyError, shown
-from likely.evaluate.crossval.dealing import Deal, Folds, dealt, stratified
-from likely.evaluate.crossval.folds import FoldSums, fold_sums
-from likely.evaluate.crossval.gathering import Gathered, Gatherer, gathered
+from likely.evaluate.crossval.dealing import Deal, Folds, deal_rows, deal_stratified
+from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge, Models, all_classes
-from likely.evaluate.crossval.leave_one_out import LeavingJudge, left_out_in_turn
+from likely.evaluate.crossval.leave_one_out import LeaveOneOutJudge, closed_forms
 from likely.evaluate.crossval.lessons import Lessons
-from likely.evaluate.crossval.notes import Said, noted
-from likely.evaluate.crossval.row_folds import Folded
+from likely.evaluate.crossval.notes import FoldNotes, merge_notes
+from likely.evaluate.crossval.row_folds import FoldedRows
+from likely.evaluate.scores.held_out import HeldOut, HeldOutCollector, merge_held_out
 from likely.evaluate.scores.intervals import Parts, of_rows, of_scorer
 from likely.evaluate.scores.scores import Scorer
-from likely.intake.schema import Draft, Reading, check_rows
+from likely.intake.reading import Reading
+from likely.intake.schema import Draft, check_rows
 from likely.models.model import Learner, Model, Search
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
@@ -51,7 +52,7 @@ class Validation:
     """What the models that a search found say of how it ended, and in how many folds if not in all."""
     parts: dict[str, Parts] = field(default_factory=dict)
     """Scores of each learner, fold by fold of every repeat; row by row where each was left out in turn."""
-    gathered: dict[str, Gathered] = field(default_factory=dict)
+    gathered: dict[str, HeldOut] = field(default_factory=dict)
     """Rows with what was said of them, of those learners that were asked for; of the first repeat."""
     folds: int = 0
     times: int = 1
@@ -60,8 +61,8 @@ class Validation:
     """What there is to say of how the rows were dealt."""
 
 
-def taught(
-    rows: Folded, learners: Mapping[str, Learner], sums: FoldSums, lessons: Lessons
+def teach_lessons(
+    rows: FoldedRows, learners: Mapping[str, Learner], sums: FoldSums, lessons: Lessons
 ) -> tuple[Models, dict[tuple[str, int], str]]:
     """A model of each learner for each lesson, or why there is none. Sweeps as often as the learners want.
 
@@ -74,7 +75,7 @@ def taught(
     training = [sums.among(some) if some.any() and not some.all() else rows.total for some in lessons.seen]
     for statistic in sorted({s for names in wanted.values() for s in names}):
         try:
-            rows.more(statistic, training, lessons.seen)
+            rows.extend(statistic, training, lessons.seen)
         except LikelyError as error:
             refused |= {(n, g): str(error) for n, some in wanted.items() if statistic in some for g in lessons.group}
     for name, learner in learners.items():
@@ -104,12 +105,12 @@ def taught(
     return {key: m for key, m in models.items() if (key[0], lessons.group[key[1]]) not in refused}, refused
 
 
-def learned(
-    rows: Folded, learners: Mapping[str, Learner], sums: FoldSums
+def teach_folds(
+    rows: FoldedRows, learners: Mapping[str, Learner], sums: FoldSums
 ) -> tuple[dict[str, list[Model]], dict[str, str]]:
     """A model of each learner for each lesson of the deal, such as all rows but a fold; or why there is none."""
     lessons = _judging(rows.deal.lessons, sums)
-    models, refused = taught(rows, learners, sums, lessons)
+    models, refused = teach_lessons(rows, learners, sums, lessons)
     kept, count = [n for n in learners if (n, 0) not in refused], len(lessons.fold)
     return {n: [models[n, k] for k in range(count)] for n in kept}, {n: why for (n, _), why in refused.items()}
 
@@ -150,14 +151,14 @@ def validate(
         return _each_left_out(source, first, reading, learners, extra, loss, gather)
 
     def once(k: int) -> Validation:
-        deal = dealt(source, first, reading, asked, asked.seed + k)
+        deal = deal_rows(source, first, reading, asked, asked.seed + k)
         own = (None, loss, derive) if k else (extra, loss, derive, gather)
         return _once(source, first, reading, learners, deal, *own)
 
-    return repeated(once(k) for k in range(asked.repeats))
+    return merge_repeats(once(k) for k in range(asked.repeats))
 
 
-def repeated(each: Iterable[Validation]) -> Validation:
+def merge_repeats(each: Iterable[Validation]) -> Validation:
     """What all repeats found; what was watched and gathered, of the first."""
     return reduce(_with, each)
 
@@ -188,16 +189,16 @@ def _once(
     gather: frozenset[str] = frozenset(),
 ) -> Validation:
     """Every row that is judged, once."""
-    sums = fold_sums(source, first, reading, deal.parts, 0, deal)
+    sums = sum_folds(source, first, reading, deal.parts, 0, deal)
     check_classes(sums.total, source)
     if loss is not None:
         loss.check(sums.total.classes)  # a class that the loss does not name is refused before anything is learned
-    rows = Folded(source, sums.total, reading, deal.parts, 0, deal)
-    return validated(rows, sums, learners, extra, loss, derive, gather)
+    rows = FoldedRows(source, sums.total, reading, deal.parts, 0, deal)
+    return validate_rows(rows, sums, learners, extra, loss, derive, gather)
 
 
-def validated(
-    rows: Folded,
+def validate_rows(
+    rows: FoldedRows,
     sums: FoldSums,
     learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
     extra: Any = None,
@@ -207,25 +208,29 @@ def validated(
 ) -> Validation:
     """The same for rows whose folds are summed: learn all lessons, then score every row."""
     total, deal = sums.total, rows.deal
-    models, refused = learned(rows, learners(total) if callable(learners) else learners, sums)
+    models, refused = teach_folds(rows, learners(total) if callable(learners) else learners, sums)
     if derive is not None:
         models |= derive(models)
     each = {(name, k): model for name, held in models.items() for k, model in enumerate(held)}
     classes = all_classes(total, each)
 
     def judge() -> Judge:
-        own = {name: Gatherer(total.rows, classes) for name in models if name in gather}
+        own = {name: HeldOutCollector(total.rows, classes) for name in models if name in gather}
         watching = None if extra is None else extra(total)
         return Judge(rows, each, deal.lessons, lambda name, _: name, watching, loss, own, folds_apart=True)
 
-    judges = rows.swept(judge)
+    judges = rows.sweep(judge)
     tests = _judged(deal.lessons, sums)
     trained = np.array([int(sums.rows[some].sum()) for some in deal.lessons.seen])
     scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
     parts = {name: of_scorer(scorer, _ratio(tests, trained)) for name, scorer in scorers.items()}
     improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
-    notes = {name: noted([Said.by(m) for m in held]) for name, held in models.items() if any(m.found() for m in held)}
-    kept = {n: gathered([j.gathered[n] for j in judges]) for n in models if n in gather}
+    notes = {
+        name: merge_notes([FoldNotes.by(m) for m in held])
+        for name, held in models.items()
+        if any(m.found() for m in held)
+    }
+    kept = {n: merge_held_out([j.gathered[n] for j in judges]) for n in models if n in gather}
     count = len(deal.lessons.fold)
     return Validation(total, scorers, refused, [j.extra for j in judges], classes, improper, notes, parts, kept, count,
                       told=deal.notes)  # fmt: skip
@@ -247,8 +252,8 @@ def _each_left_out(
     gather: frozenset[str],
 ) -> Validation:
     """Each row predicted by what all others taught: in closed form where there is one, else by learning as often."""
-    deal = stratified(2, 0)
-    sums = fold_sums(source, first, reading, 2, 0, deal)
+    deal = deal_stratified(2, 0)
+    sums = sum_folds(source, first, reading, 2, 0, deal)
     total = sums.total
     check_classes(total, source)
     if total.rows < 2:
@@ -256,15 +261,15 @@ def _each_left_out(
     if loss is not None:
         loss.check(total.classes)
     wanted = learners(total) if callable(learners) else learners
-    rows = Folded(source, total, reading, 2, 0, deal)
-    closed = left_out_in_turn(wanted, total)
+    rows = FoldedRows(source, total, reading, 2, 0, deal)
+    closed = closed_forms(wanted, total)
     classes, others = total.classes, {n: x for n, x in wanted.items() if n not in closed}
 
-    def judge() -> LeavingJudge:
-        return LeavingJudge(closed, total.rows, classes, loss, None if extra is None else extra(total))
+    def judge() -> LeaveOneOutJudge:
+        return LeaveOneOutJudge(closed, total.rows, classes, loss, None if extra is None else extra(total))
 
-    judges = rows.swept(judge)
-    kept = {name: gathered([j.gathered[name] for j in judges]) for name in closed}
+    judges = rows.sweep(judge)
+    kept = {name: merge_held_out([j.gathered[name] for j in judges]) for name in closed}
     found = Validation(
         total,
         {name: reduce(add, (j.scorers[name] for j in judges)) for name in closed},
@@ -280,7 +285,7 @@ def _each_left_out(
         return found
     asked = Folds(leave_one_out=True)
     try:
-        slow = _once(source, first, reading, others, dealt(source, first, reading, asked), None, loss, None,
+        slow = _once(source, first, reading, others, deal_rows(source, first, reading, asked), None, loss, None,
                      frozenset(others))  # fmt: skip
     except LikelyError as error:
         if not closed:

@@ -14,7 +14,8 @@ from likely.apply.fitting import load, summarize
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.drift.changing import CHANCE, Changes, changes
 from likely.evaluate.drift.diverging import Amount, amounts
-from likely.intake.schema import AS_ASKED, Reading, opened
+from likely.intake.reading import Reading, open_table
+from likely.intake.schema import AS_ASKED
 from likely.models.model import Model
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -134,7 +135,7 @@ class _Side:
                 delimiter=reading.get("delimiter"),
                 encoding_errors=reading.get("encoding_errors") or "strict",
             )
-            self.source: Source = opened(data, how)
+            self.source: Source = open_table(data, how)
             self.name = self.source.name
 
     def inferred(self, target: str | None) -> Summary:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import Measure, wilson
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def binned(chance: NDArray[np.float64], weight: NDArray[np.float64], bins: int) 
     return np.asarray(dense[place], np.intp)
 
 
-def calibrations(found: Gathered, positive: str) -> tuple[Reliability, ...]:
+def calibrations(found: HeldOut, positive: str) -> tuple[Reliability, ...]:
     """The curve that matters first: of the class asked about, if there are two; else of the class that was named.
 
     Then that of each class, where there are more than two.

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.evaluate import kernels
 from likely.evaluate.scores.intervals import Measure, wilson
-from likely.intake.further import Extender
+from likely.intake.further import Extension
 from likely.intake.row_cache import Piece
 from likely.models.neighbors.neighbors import Neighbors
 from likely.sums.summary import Summary
@@ -117,7 +117,7 @@ def _summed(total: Summary, batches: list[Batch]) -> Summary:
     for batch in batches:
         out.update(batch)
     out = out.canonical()
-    extender = Extender(out, frozenset({"rows"}))
+    extender = Extension(out, frozenset({"rows"}))
     for batch in batches:
         extender.update(batch)
     out.more["rows"] = extender.more["rows"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.scores import Scorer, summed
 from likely.machinery.distributions import student_bound, student_within
 
@@ -99,7 +99,7 @@ def of_scorer(scorer: Scorer, ratio: float) -> Parts:
     )
 
 
-def of_rows(found: Gathered) -> Parts:
+def of_rows(found: HeldOut) -> Parts:
     """Rows that were left out in turn: each is a fold."""
     matrix, here = found.matrix, np.arange(len(found.truth))
     named = np.where(np.isneginf(found.log_odds).all(axis=1), -1, matrix.argmax(axis=1))

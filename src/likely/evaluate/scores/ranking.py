@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Ranking:
     lift: Lift
 
 
-def rankings(found: Gathered) -> dict[str, Ranking]:
+def rankings(found: HeldOut) -> dict[str, Ranking]:
     """Of each class against all others; those without rows on either side are left out."""
     out = {}
     for k, name in enumerate(found.classes):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.evaluate.crossval.gathering import Gathered
+from likely.evaluate.scores.held_out import HeldOut
 from likely.models.pool.tempering import temperature_of, tempered
 
 MOST_ROWS = 4000
@@ -26,7 +26,7 @@ class Sharpened:
     """Bits a row with it, out of fold but for this one number."""
 
 
-def sharpened(found: Gathered) -> Sharpened | None:
+def sharpened(found: HeldOut) -> Sharpened | None:
     """The best temperature; None where there are no rows, or some class is impossible whatever it is."""
     step = max(len(found.truth) // MOST_ROWS, 1)
     truth, weight = found.truth.astype(np.intp), found.weight

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.apply.explain.asked import Asked, state_of
 from likely.apply.explain.ledger import explained
-from likely.evaluate.crossval.folds import parts
+from likely.evaluate.crossval.folds import rows_by_fold
 from likely.intake.row_cache import Piece
 from likely.models.model import Model
 from likely.models.posterior import Posterior
@@ -84,7 +84,7 @@ class Doubter:
 
     def take(self, piece: Piece, start: int) -> None:
         """Score some rows."""
-        for fold, index in enumerate(parts(piece.fold, len(self._models) + 1)[: len(self._models)]):
+        for fold, index in enumerate(rows_by_fold(piece.fold, len(self._models) + 1)[: len(self._models)]):
             if len(index):
                 self._score(piece.batch.take(index), fold, start + index)
 

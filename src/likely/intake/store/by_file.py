@@ -16,11 +16,19 @@ from typing import Any, TypeVar
 
 from likely.errors import EncodingError, LikelyError, SettingError, shown
 from likely.intake.engine import sweep
-from likely.intake.further import Extender
+from likely.intake.further import Extension
 from likely.intake.observe import Partial, Seen, summed, viewed
-from likely.intake.reading import Reading, check_said, tell_left_out
-from likely.intake.schema import Draft, check_rows, check_strays, draft, missing_tokens, settle, text_columns
-from likely.intake.store.kept_sums import File, Keep, key_of
+from likely.intake.reading import Reading, check_reading, tell_left_out
+from likely.intake.schema import (
+    Draft,
+    check_rows,
+    check_strays,
+    draft_schema,
+    finalize_schema,
+    missing_tokens,
+    text_columns,
+)
+from likely.intake.store.kept_sums import File, SumFolder, key_of
 from likely.machinery.threads import default_threads, in_order
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -37,13 +45,13 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def by_file(data: object, reading: Reading, wanted: Wanted) -> tuple[Source, Summary]:
+def summarize_by_file(data: object, reading: Reading, wanted: Wanted) -> tuple[Source, Summary]:
     """The files that `data` stands for as one source, and their summary: from what is kept, and sweeps of the rest."""
-    check_said(reading)
+    check_reading(reading)
     if not isinstance(data, (str, os.PathLike)) or os.fspath(data) == "-":
         raise SettingError("Sums are kept of files. Give a path, a folder or a pattern.")
     path = str(os.fspath(data))
-    with _folder(reading) as folder, Keep(folder) as keep:
+    with _folder(reading) as folder, SumFolder(folder) as keep:
         try:
             return _Run(path, reading, keep).whole(wanted)
         except EncodingError:
@@ -101,7 +109,7 @@ class _Run:
 
     path: str
     reading: Reading
-    keep: Keep
+    keep: SumFolder
     bad: dict[str, str] = field(default_factory=dict)
     """What is wrong with each file that is left out, by its path."""
     swept: set[str] = field(default_factory=set)
@@ -138,7 +146,7 @@ class _Run:
         whole = joined(self._each(parts, _place, lambda part, threads: self._sums(part, first, threads)))
         assert whole is not None
         check_strays([Encoder(first.schema, strays=dict(whole.strays))], first, _rows(whole.summary))
-        summary, _ = settle(first, whole.summary)
+        summary, _ = finalize_schema(first, whole.summary)
         check_rows(summary, source)
         for name in sorted(wanted(summary.schema) - summary.more.keys()):
             held = joined(self._each(parts, _place, lambda part, n: self._more(part, summary, name, n)))  # noqa: B023
@@ -213,7 +221,7 @@ class _Run:
         """The draft of the schema, from how all files look; new ones are summed on the way under a guess."""
         how = self.reading
         if how.schema is not None:
-            return draft(source, how)
+            return draft_schema(source, how)
         names, fresh = text_columns(source, how), list[_Part]()
 
         def look_at(some: Sequence[_Part], guess: Draft | None) -> Iterator[Seen]:
@@ -226,7 +234,7 @@ class _Run:
         assert known is not None
         guess = None
         try:
-            guess = draft(source, how, known.profiles, known.tally)
+            guess = draft_schema(source, how, known.profiles, known.tally)
         except LikelyError:
             if not fresh:
                 raise
@@ -235,7 +243,7 @@ class _Run:
             return guess
         seen = joined(part for some in ([known], look_at(fresh, guess)) for part in some)
         assert seen is not None
-        first = draft(source, how, seen.profiles, seen.tally)
+        first = draft_schema(source, how, seen.profiles, seen.tally)
         if old is not None and guess is not None:
             self._tell_changes(guess.schema, first.schema)
         return first
@@ -285,7 +293,7 @@ class _Run:
         columns = [c.name for c in summary.schema.used]
         workers = sweep(
             part.source.batches(columns),
-            lambda: Extender(summary, frozenset([name])),
+            lambda: Extension(summary, frozenset([name])),
             threads,
             progress=self._progress.one(),
         )

@@ -44,8 +44,8 @@ class File:
     content: str
 
 
-class Keep:
-    """A folder of kept sums. `with Keep(folder) as keep` holds it for one run at a time."""
+class SumFolder:
+    """A folder of kept sums. `with SumFolder(folder) as keep` holds it for one run at a time."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder).expanduser()
@@ -54,7 +54,7 @@ class Keep:
         self._lock: Any = None
         self._journal: Any = None
 
-    def __enter__(self) -> Keep:
+    def __enter__(self) -> SumFolder:
         with self._failures():
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = open(self.folder / _LOCK, "ab")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.crossval.gathering import Gathered, odds
 from likely.evaluate.crossval.validate import Validation
+from likely.evaluate.scores.held_out import HeldOut, log_odds
 from likely.evaluate.scores.intervals import of_rows, of_scorer
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
@@ -71,7 +71,7 @@ def cooled(
         said[own] = tempered(logs[own], heat)
     if not _gains(rows, logs, said, truth):
         return found, None
-    old, judged = found.scorers[name], replace(rows, log_odds=odds(said))
+    old, judged = found.scorers[name], replace(rows, log_odds=log_odds(said))
     new = Scorer(len(rows.classes), None if loss is None else Chosen(loss, rows.classes), old.right.shape[1])
     lessons = rows.fold if new.right.shape[1] > 1 else np.zeros_like(rows.fold)
     new.update(said, rows.truth, rows.weight, rows.classes, lessons)
@@ -96,7 +96,7 @@ def tempered_model(model: Model, temperature: float) -> Model:
     return weighed(model, {}, replace(model.learner, temperature=temperature), temperature)
 
 
-def _temperature(rows: Gathered, logs: Matrix, truth: NDArray[np.intp], some: NDArray[np.bool_]) -> float:
+def _temperature(rows: HeldOut, logs: Matrix, truth: NDArray[np.intp], some: NDArray[np.bool_]) -> float:
     """The best number for some of the rows; of many, by a part of them."""
     index = np.flatnonzero(some)
     weight = rows.weight[index]
@@ -105,7 +105,7 @@ def _temperature(rows: Gathered, logs: Matrix, truth: NDArray[np.intp], some: ND
     return temperature_of(logs[few], truth[few], rows.weight[few], shares, float(weight.sum()))
 
 
-def _gains(rows: Gathered, logs: Matrix, said: Matrix, truth: NDArray[np.intp]) -> bool:
+def _gains(rows: HeldOut, logs: Matrix, said: Matrix, truth: NDArray[np.intp]) -> bool:
     """Whether the log loss is less by more than the gains of single rows, which differ, would make it by chance.
 
     As for the number itself, the shares of the classes count as one row among all, so that no single row decides.

@@ -19,7 +19,7 @@ MOST_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Gathered:
+class HeldOut:
     """Rows in the order of the table, with what was said of each class before the row was learned from."""
 
     classes: tuple[str, ...]
@@ -36,7 +36,7 @@ class Gathered:
     @property
     def matrix(self) -> NDArray[np.float64]:
         """P(class | row)."""
-        return chances(self.log_odds)
+        return probabilities(self.log_odds)
 
     @property
     def surprise(self) -> NDArray[np.float64]:
@@ -44,17 +44,17 @@ class Gathered:
         return np.logaddexp(0.0, -self.log_odds[np.arange(len(self.truth)), self.truth])
 
 
-def chances(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def probabilities(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Odds as probabilities.
 
-    >>> chances(np.array([0.0, -np.inf, np.log(3)])).round(3).tolist()
+    >>> probabilities(np.array([0.0, -np.inf, np.log(3)])).round(3).tolist()
     [0.5, 0.0, 0.75]
     """
     with np.errstate(over="ignore"):
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
 
-class Gatherer:
+class HeldOutCollector:
     """Takes rows, in any order; `read` puts them into that of the table."""
 
     def __init__(self, rows: int, classes: tuple[str, ...], seed: int = 0) -> None:
@@ -78,14 +78,14 @@ class Gatherer:
             kernels.chosen_rows(np.ascontiguousarray(row), self._ceiling, self._seed, kept)
             row, truth, weight, joint = row[kept], truth[kept], weight[kept], joint[kept]
             fold = None if fold is None else fold[kept]
-        self._chunks.append((row, truth, weight, odds(joint), fold))
+        self._chunks.append((row, truth, weight, log_odds(joint), fold))
 
-    def __add__(self, other: Gatherer) -> Gatherer:
-        out = Gatherer(0, self._classes, self._seed)
+    def __add__(self, other: HeldOutCollector) -> HeldOutCollector:
+        out = HeldOutCollector(0, self._classes, self._seed)
         out._ceiling, out._chunks = self._ceiling, self._chunks + other._chunks
         return out
 
-    def read(self) -> Gathered:
+    def read(self) -> HeldOut:
         """All rows that were kept."""
         row = np.concatenate([np.empty(0, np.int64), *(c[0] for c in self._chunks)])
         order = np.argsort(row, kind="stable")
@@ -95,10 +95,10 @@ class Gatherer:
         folds = (np.full(len(c[0]), -1, np.int32) if c[4] is None else c[4] for c in self._chunks)
         fold = np.concatenate([np.empty(0, np.int32), *folds])[order]
         fold = np.where(fold < 0, np.arange(len(fold), dtype=np.int32), fold)
-        return Gathered(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0)
+        return HeldOut(self._classes, row[order], truth, weight, held, fold, self._ceiling >= 0)
 
 
-def gathered(parts: Iterable[Gatherer]) -> Gathered:
+def merge_held_out(parts: Iterable[HeldOutCollector]) -> HeldOut:
     """What all threads took."""
     first, *others = parts
     for other in others:
@@ -106,7 +106,7 @@ def gathered(parts: Iterable[Gatherer]) -> Gathered:
     return first.read()
 
 
-def odds(joint: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_odds(joint: NDArray[np.float64]) -> NDArray[np.float64]:
     """log odds of each class against all others; of a row that is impossible throughout, minus infinity."""
     out = np.empty_like(joint)
     kernels.log_odds(np.ascontiguousarray(joint), out)
