@@ -40,7 +40,7 @@ def test_learners_with_settings(run, examples) -> None:
         ("Neighbors(" + "[" * 5000 + ")", "as TOML writes them"),
         ("Neighbours(k=3)", "Did you mean 'Neighbors'?"),
         ("Neighbors(kk=3)", "Did you mean 'k'?"),
-        ("Neighbors(k=0)", "1 or more"),
+        ("Neighbors(k=0)", "one or more"),
         ("Neighbors(distance='[red]')", "distance"),
         ("(k=3)", "There is no learner ''"),
         ("", "There is no learner ''"),

@@ -17,8 +17,9 @@ from scipy.special import log_softmax, logsumexp
 import likely
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import SettingError
+from likely.models.default import MOST_ROWS, default_learner
 from likely.models.learners import learner_named
-from likely.models.pool.auto import MOST_ROWS, candidates, usual
+from likely.models.pool.auto import candidates
 from likely.models.pool.chosen import REST, Chosen
 from likely.models.pool.judging import judged
 from likely.models.pool.stacking import settled
@@ -315,4 +316,4 @@ def test_classes_of_a_single_row_do_not_make_tuned_doubt_every_attribute() -> No
 def test_so_many_rows_that_choosing_takes_minutes_are_left_to_naive_bayes() -> None:
     for rows, name in ((99, "NaiveBayes"), (100, "Auto"), (MOST_ROWS, "Auto"), (MOST_ROWS + 1, "NaiveBayes")):
         table = {"a": np.resize(["p", "q", "q"], rows), "t": np.resize(["x", "y"], rows)}
-        assert type(usual(likely.summarize(table, "t"))).__name__ == name
+        assert type(default_learner("fit", likely.summarize(table, "t")).learner).__name__ == name

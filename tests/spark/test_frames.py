@@ -35,6 +35,15 @@ def test_a_summary_is_that_of_one_machine_to_the_last_bit(spark: Any) -> None:
     assert [c.why for c in own.schema.columns] == [c.why for c in here.schema.columns]
 
 
+def test_what_learns_unnamed_is_what_fit_takes(spark: Any) -> None:
+    table = awkward(200).drop(["who"])
+    df = frame(spark, table, [0, 120, 200])
+    for target in (None, TARGET):
+        own, here = likely.spark.fit(df, target), likely.fit(table, target)
+        assert own.learner == here.learner
+    assert likely.spark.fit(df).learner == likely.NaiveBayes()
+
+
 def test_more_parts_than_one_task_joins(spark: Any) -> None:
     table = awkward(200).drop(["who"])
     with quiet():

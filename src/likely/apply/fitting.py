@@ -17,10 +17,9 @@ from likely.intake.observe import summed
 from likely.intake.reading import Progress, Reading, with_encoding
 from likely.intake.schema import Draft, check_rows, check_strays, finalize_schema
 from likely.intake.store.by_file import summarize_by_file
+from likely.models.default import default_learner
 from likely.models.learners import LEARNERS
 from likely.models.model import Learner, Model, Search
-from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.auto import usual
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -160,11 +159,10 @@ def fit(
         if learner is not None:
             return learner
         # What is kept by file or counted in a database is so in order not to see the rows again.
-        sums_alone = how.keep is not None or how.push or summary.schema.target is None
-        return NaiveBayes() if sums_alone else usual(summary)
+        return default_learner("sums" if how.keep is not None or how.push else "fit", summary).learner
 
     if data is None:
-        alone = learner or NaiveBayes()
+        alone = learner or default_learner("sums").learner
         return with_loss(_derive(alone, summary_from_knowledge(alone, how), {}), costs)
     if how.by_file:
         files, whole = summarize_by_file(data, how, needs)
@@ -235,7 +233,7 @@ def _derive(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file; a summary alone is learned from with the usual settings."""
     held = load(path)
-    return held if isinstance(held, Model) else _derive(NaiveBayes(), held.without(held.more), {})
+    return held if isinstance(held, Model) else _derive(default_learner("sums").learner, held.without(held.more), {})
 
 
 def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Any:

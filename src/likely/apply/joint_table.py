@@ -18,7 +18,8 @@ from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
-from likely.models.factors.bins import Closed, bin_of, least_of_bins, names_of
+from likely.models.factors.bins import bin_of, least_of_bins, names_of
+from likely.models.setting_values import Closed
 from likely.probability import Joint
 from likely.probability.cells import names_of as distinct
 from likely.probability.cells import sorted_levels

@@ -26,9 +26,9 @@ from likely.evaluate.trend import Trend, spread, trend
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
 from likely.intake.schema import draft_schema
+from likely.models.default import default_learner
 from likely.models.model import Learner
 from likely.models.naive.baseline import Prior
-from likely.models.naive.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source
@@ -116,7 +116,7 @@ def curve(
         if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
             raise SettingError(f"{name} is {shown(value)}. It must be a whole number from {least} to {most}.")
     how = Reading(target, **reading)
-    asked = learner or NaiveBayes()
+    asked = learner or default_learner("look").learner
     return with_encoding(data, how, lambda source: _curve(source, how, asked, int(folds), int(steps), seed))  # type: ignore[no-any-return]
 
 

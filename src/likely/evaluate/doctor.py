@@ -31,9 +31,8 @@ from likely.evaluate.troubles.twins import Twinned, Twins
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
 from likely.intake.schema import draft_schema
+from likely.models.default import default_learner
 from likely.models.model import Learner, Model
-from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.tuned import TunedNaiveBayes
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
@@ -43,8 +42,6 @@ MOST_SUSPECTS = 10_000
 BLOCKS = 16
 """Runs of rows that the order of the table is looked at in."""
 ROWS_A_BLOCK = 10
-MOST_TUNED = 400
-"""Attributes times classes up to which `TunedNaiveBayes` doubts labels: it takes a search for each fold."""
 
 
 @dataclass(frozen=True)
@@ -135,13 +132,6 @@ def doctor(
     return with_encoding(data, how, work)
 
 
-def usual(total: Summary) -> Learner:
-    """Who doubts labels where nobody is named: plain naive Bayes is too sure of itself (decision 0068)."""
-    small = len(total.columns) * len(total.classes) <= MOST_TUNED
-    texts = any(isinstance(s, Words) for s in total.columns.values())
-    return TunedNaiveBayes() if small and not texts and total.columns else NaiveBayes()
-
-
 def _examined(
     source: Source, reading: Reading, learner: Learner | None, suspects: int, folds: int, seed: int
 ) -> Checkup:
@@ -154,7 +144,7 @@ def _examined(
     check_classes(total, source)
     if total.rows < 2 * folds and folds > 2:  # as `look` does
         return _examined(source, reading, learner, suspects, max(2, total.rows // 2), seed)
-    chosen = usual(total) if learner is None else learner
+    chosen = default_learner("doubt", total).learner if learner is None else learner
     rows = FoldedRows(source, total, reading, folds, seed)
     models, refused = teach_folds(rows, {"": chosen}, sums)
     if refused:

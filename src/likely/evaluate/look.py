@@ -36,6 +36,7 @@ from likely.intake.further import run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
 from likely.machinery import html as showing
+from likely.models.default import default_learner
 from likely.models.model import Learner, Model
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
@@ -186,7 +187,7 @@ def _look(
     positive: str | None,
     picture: bool,
 ) -> Look:
-    learner = asked or NaiveBayes()
+    learner = asked or default_learner("look").learner
     first = set_apart(source, draft_schema(source, reading), folds)
     target = first.schema.target
     if target is None:

@@ -14,6 +14,7 @@ from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
+from likely.models.default import default_learner
 from likely.models.model import Learner, Model, Search
 from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.naive import NaiveBayes
@@ -145,7 +146,7 @@ def repeats(
     >>> [(c.pair.one, c.pair.other) for c in found.counted]
     [('x', 'again')]
     """
-    chosen = NaiveBayes() if learner is None else learner
+    chosen = default_learner("look").learner if learner is None else learner
     if not isinstance(chosen, NaiveBayes):
         raise SettingError(
             f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any
 
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
-from likely.models.ranges import check_choice
+from likely.models.settings import check_choice
 from likely.table.formats.files import files_at, watched_file
 from likely.table.formats.many import agreeing, together
 from likely.table.schema import Schema

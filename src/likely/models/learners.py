@@ -13,7 +13,7 @@ from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.joint.discriminant import LinearDiscriminant
 from likely.models.joint.full import FullBayes
-from likely.models.knowledge.knowledge import checked_knowledge
+from likely.models.knowledge.knowledge import check_knowledge
 from likely.models.linear.least_squares import LeastSquares
 from likely.models.linear.logistic import Logistic
 from likely.models.naive.baseline import Prior
@@ -26,7 +26,7 @@ from likely.models.pool.mixture import Gibbs, Mixture
 from likely.models.pool.tuned import TunedNaiveBayes
 from likely.models.settings import changed_settings as changed_settings
 from likely.models.settings import settings_of as settings_of
-from likely.models.text.settings import checked_text, checked_texts
+from likely.models.text.settings import check_text, check_texts
 from likely.sums import state
 
 LEARNERS: dict[str, type[Any]] = {
@@ -64,8 +64,8 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
         if key not in known:
             raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")
     if "knowledge" in (settings or {}):
-        checked_knowledge((settings or {})["knowledge"])  # a misspelt part is refused here, where names are known
-    for key, check in (("text", checked_text), ("text_by_column", checked_texts)):
+        check_knowledge((settings or {})["knowledge"])  # a misspelt part is refused here, where names are known
+    for key, check in (("text", check_text), ("text_by_column", check_texts)):
         if key in (settings or {}):
             check((settings or {})[key])  # the same of a misspelt setting of text
     for field in fields(maker):

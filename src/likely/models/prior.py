@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import fsum
-from numbers import Real
-from typing import Any, Literal
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.knowledge.known import Shares
 from likely.models.quotient import Quotient, as_written
+from likely.models.setting_values import Prior
 from likely.sums.summary import Summary
-from likely.table.labels import label
 
-Prior = Literal["observed", "uniform"] | Mapping[str, float]
 TOLERANCE = 1e-9
 """How far given probabilities may be from summing to one."""
 
@@ -58,19 +55,6 @@ def _check_known(classes: tuple[str, ...], prior: Prior, known: Shares) -> None:
             f"The classes that knowledge names sum to {total:.10g}, and there is no other class for the rest. "
             "Name them all."
         )
-
-
-def named_prior(prior: Any) -> Any:
-    """A copy of a given prior, so that nobody changes it from outside; any other is left as it is."""
-    return named(prior, "the prior") if isinstance(prior, Mapping) else prior
-
-
-def named(values: Mapping[Any, Any], where: str) -> dict[str, float]:
-    """Numbers by the name of a class or level, however the name was given (a number, a truth value)."""
-    for name, value in values.items():
-        if not isinstance(value, Real) or isinstance(value, bool):
-            raise SettingError(f"In {where}, {shown(name)} has the value {shown(value)}. It must be a number.")
-    return {str(label(name)): float(value) for name, value in values.items()}
 
 
 def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fraction]:

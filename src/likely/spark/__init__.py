@@ -11,8 +11,8 @@ from typing import Any
 
 from likely.errors import SettingError
 from likely.intake.reading import Reading
+from likely.models.default import default_learner
 from likely.models.model import Learner, Model
-from likely.models.pool.auto import usual
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -70,7 +70,7 @@ def fit(
 
     def work(spread: Spread, how: Reading) -> Model:
         summary = summarized(spread, how, needs)
-        chosen = learner or usual(summary)
+        chosen = learner or default_learner("sums" if how.keep is not None or how.push else "fit", summary).learner
         return with_loss(searched(spread, chosen.learn(summary), summary), costs)
 
     return with_encoding(lambda how: spread_of(data, how, spark, master), Reading(target, **reading), work)

@@ -25,7 +25,7 @@ from likely.models.naive.product import Product
 from likely.models.naive.working import Working, working
 from likely.models.pool.chosen import Chosen
 from likely.models.posterior import Posterior
-from likely.models.ranges import check_choice
+from likely.models.settings import check_choice
 from likely.table.labels import label
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 from likely.apply.fitting import fit, learn
 from likely.errors import SettingError
+from likely.models.default import default_learner
 from likely.models.model import Learner, Model
-from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import Loss
 from likely.table.formats.blocks import Blocks
 
@@ -42,7 +42,7 @@ def follow(
     later = {k: v for k, v in reading.items() if k in ("threads", "encoding_errors", "encoding")}
     for block in Blocks(stream, name, every, encoding, delimiter):
         if model is None:
-            model = fit(block, target, learner or NaiveBayes(), loss=loss, **reading)
+            model = fit(block, target, learner or default_learner("sums").learner, loss=loss, **reading)
         else:
             model = learn(model, block, **later)
         rows = model.summary.rows + model.summary.left_out

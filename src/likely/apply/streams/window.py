@@ -17,8 +17,8 @@ from likely.errors import FileFormatError, InputError, SettingError, shown
 from likely.intake.further import extend_summary, run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
+from likely.models.default import default_learner
 from likely.models.model import Learner, Model
-from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.numbers import Numbers
@@ -75,7 +75,8 @@ class Window:
         self.pieces: tuple[Piece, ...] = ()
         self.came = 0
         """Rows that ever came."""
-        self._learner, self._loss, self._reading = learner or NaiveBayes(), Loss.of(loss), Reading(target, **reading)
+        self._learner = learner or default_learner("sums").learner
+        self._loss, self._reading = Loss.of(loss), Reading(target, **reading)
         self._begun: Model | None = None
         self._total: Summary | None = None
 

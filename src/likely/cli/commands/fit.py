@@ -62,7 +62,7 @@ def fit(
     """
     from likely.apply.fitting import fit as learn
     from likely.intake.schema import remarks
-    from likely.models.pool.auto import MOST_ROWS
+    from likely.models.default import MOST_ROWS, default_learner
     from likely.present.report.words import clean, percent, plural
 
     how = assumed(options, target, loss_file)
@@ -101,7 +101,7 @@ def fit(
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.kept / math.log(2):.3f} bits."
         )
-    if how.learner is None and summary.rows > MOST_ROWS and type(model.learner).__name__ == "NaiveBayes":
+    if how.learner is None and default_learner("fit", summary).reason == "many rows":
         terminal.say(
             f"Naive Bayes learned, as there are more than {MOST_ROWS:,} rows. --learner Auto chooses all the same."
         )

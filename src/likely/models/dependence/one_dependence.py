@@ -15,7 +15,7 @@ from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, sh
 from likely.models.drawing import chance
 from likely.models.model import Model, learnable
 from likely.models.posterior import Matrix
-from likely.models.ranges import checked
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OneDependence:
+class OneDependence(Settings):
     """P(class, row) = mean over the row's cells x_i of P(class, x_i) * product of P(x_j | class, x_i).
 
     The mean is over cells that at least `minimum` rows of training have (Webb, Boughton and Wang 2005). A missing or
@@ -36,13 +36,15 @@ class OneDependence:
     1.0
     """
 
-    pseudo_count: float = 1.0
-    """Added to the count of every level given the class and the parent's cell, and of every pair of class and level."""
-    minimum: float = 1.0
-    """So many rows of training (by weight) must have a cell, for it to serve as a parent."""
-
-    def __post_init__(self) -> None:
-        checked(self, "pseudo_count", "minimum")
+    pseudo_count: float = setting(
+        1.0,
+        "Added to the count of every level given the class and the parent's cell, and of every pair of class and "
+        "level.",
+        at_least=0,
+    )
+    minimum: float = setting(
+        1.0, "So many rows of training (by weight) must have a cell, for it to serve as a parent.", at_least=0
+    )
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts of pairs."""

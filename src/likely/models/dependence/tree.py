@@ -16,9 +16,10 @@ from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, sh
 from likely.models.drawing import chance
 from likely.models.model import Exhibit, Model, Terms, learnable
 from likely.models.posterior import Matrix
-from likely.models.prior import Prior, prior_quotients
+from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.ranges import checked
+from likely.models.setting_values import Prior, check_prior
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -31,7 +32,7 @@ ROOM = 2_000_000
 
 
 @dataclass(frozen=True)
-class TreeAugmented:
+class TreeAugmented(Settings):
     """P(class, row) = P(class) * product of P(cell | class, cell of the parent); the parents form a tree.
 
     The tree is the spanning tree of most conditional mutual information I(A; B | class) (Chow and Liu; Friedman,
@@ -43,17 +44,17 @@ class TreeAugmented:
     True
     """
 
-    pseudo_count: float = 1.0
-    """Added to the count of every level, given the class and the level of the parent."""
-    root: str | None = None
-    """The attribute that depends on the class alone; the first if none is named. The links stay the same."""
-    prior: Prior = "observed"
-    """'observed', 'uniform', or a probability for each class."""
-    prior_pseudo_count: float = 0.0
-    """Added to the count of every class when the prior is observed."""
-
-    def __post_init__(self) -> None:
-        checked(self, "pseudo_count", "prior_pseudo_count")
+    pseudo_count: float = setting(
+        1.0, "Added to the count of every level, given the class and the level of the parent.", at_least=0
+    )
+    root: str | None = setting(
+        None,
+        "The attribute that depends on the class alone; the first if none is named. The links stay the same.",
+    )
+    prior: Prior = setting("observed", "observed, uniform, or a probability for each class.", convert=check_prior)
+    prior_pseudo_count: float = setting(
+        0.0, "Added to the count of every class when the prior is observed.", at_least=0
+    )
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts of pairs."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.models import kernels
-from likely.models.factors.bins import Closed, bin_of, least_of_bins, names_of
+from likely.models.factors.bins import bin_of, least_of_bins, names_of
 from likely.models.factors.categorical import Categorical, LevelSettings, categorical_over
 from likely.models.factors.tallied import Tallied
+from likely.models.setting_values import Closed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact

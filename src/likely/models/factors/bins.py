@@ -9,20 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.models.factors.mdl import mdl_cuts
 from likely.models.factors.tallied import Tallied
+from likely.models.setting_values import Closed, Rule
 from likely.table.labels import number_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Rule = Literal["mdl", "width", "frequency"]
-RULES: tuple[Rule, ...] = ("mdl", "width", "frequency")
-Closed = Literal["left", "right"]
 
 
 def edges_of(tally: Tallied, rule: Rule | Sequence[float], count: int, closed: Closed) -> NDArray[np.float64]:

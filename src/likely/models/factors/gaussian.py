@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.knowledge.known import Normal
 from likely.models.quotient import Quotient, as_written, log_of
+from likely.models.setting_values import Variance
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Variance = Literal["unbiased", "ml"]
 Moments = tuple[Fraction, Fraction, Fraction]
 
 

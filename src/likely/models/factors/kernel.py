@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from likely.models.factors import smooth
 from likely.models.factors.gaussian import Gaussian, NormalSettings, gaussian
 from likely.models.factors.tallied import tallied
 from likely.models.quotient import Quotient, log_of
+from likely.models.setting_values import Bandwidth
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Bandwidth = Literal["silverman", "scott", "likelihood"] | float
 
 HELD = 1 << 20
 """Terms of values that training had are kept, where there are at most so many."""

@@ -8,22 +8,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
-from likely.models.factors.gaussian import Variance, root_of
+from likely.models.factors.gaussian import root_of
 from likely.models.factors.patterns import patterns
 from likely.models.factors.scatter import Covariances, Scatter
-from likely.models.ranges import check_choice
+from likely.models.setting_values import Shrinkage, Variance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Shrinkage = float | Literal["auto"]
 HELD = 1 << 22
 """Numbers (32 MB) that decompositions of patterns of missing cells may take, kept for the next batch."""
 
@@ -100,20 +98,6 @@ class Normal:
             root = vectors * np.sqrt(np.maximum(values, self.least[k]))
             out[rows] = self.mean[k] + (out[rows] @ root.T) * self.deviation[k]
         return out
-
-
-def check_covariance_settings(variance: object, floor: object, shrinkage: object) -> None:
-    """Refuse settings outside their range."""
-    check_choice("variance", variance, ("unbiased", "ml"))
-    if not isinstance(floor, Real) or not 0 <= float(floor) <= 1:
-        raise SettingError(f"variance_floor is {shown(floor)}. It must be a number between 0 and 1.")
-    check_shrinkage(shrinkage)
-
-
-def check_shrinkage(shrinkage: object) -> None:
-    """Refuse what is neither a share nor 'auto'."""
-    if shrinkage != "auto" and (not isinstance(shrinkage, Real) or not 0 <= float(shrinkage) <= 1):
-        raise SettingError(f"shrinkage is {shown(shrinkage)}. It must be a number between 0 and 1, or 'auto'.")
 
 
 def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings, pooled: bool) -> Normal:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
 from likely.models.factors.binned import Binned, binned
-from likely.models.factors.bins import RULES, Closed, Rule, edges_of
+from likely.models.factors.bins import edges_of
 from likely.models.factors.categorical import LevelSettings
 from likely.models.factors.gaussian import Gaussian, NormalSettings, gaussian
-from likely.models.factors.kernel import Bandwidth, KernelDensity, kernel_density
+from likely.models.factors.kernel import KernelDensity, kernel_density
 from likely.models.factors.tallied import Tallied, tallied
 from likely.models.knowledge.known import Normal
-from likely.models.ranges import check_choice
+from likely.models.setting_values import Bandwidth, Bins, Closed, Kind, Kinds, Rule
 from likely.sums.columns.numbers import Numbers
 from likely.table.schema import Schema
 
@@ -25,15 +22,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Kind = Literal["gaussian", "kernel", "binned"]
-Kinds = Kind | Mapping[str, Kind]
-Bins = Rule | Mapping[str, Rule | tuple[float, ...]]
 NumberFactor = Gaussian | KernelDensity | Binned
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
 OTHERS = "*"
 """In settings by column: all columns that are not named."""
-WIDTHS = ("silverman", "scott", "likelihood")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,61 +113,3 @@ def _binned(name: str, numbers: Numbers, settings: NumberSettings) -> tuple[Binn
     elif tally.level and (rule == "width" or not isinstance(rule, str)):
         notes.append(f"{shown(name)} has so many values that they were rounded: counts beside its edges may be off.")
     return factor, notes
-
-
-# -- what settings may say -----------------------------------------------------------------------------------
-
-
-def checked_kinds(value: object) -> Kinds:
-    """`numbers`, copied, so that nobody changes it from outside."""
-    if not isinstance(value, Mapping):
-        check_choice("numbers", value, KINDS)
-        return value  # type: ignore[return-value]
-    for name, kind in value.items():
-        check_choice(f"numbers of {shown(name)}", kind, KINDS)
-    return {str(name): kind for name, kind in value.items()}
-
-
-def checked_bandwidth(value: object) -> Bandwidth:
-    """`bandwidth`: a rule, or a number of standard deviations."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        if 0 < float(value) < math.inf:
-            return float(value)
-    elif value in WIDTHS:
-        return value  # type: ignore[return-value]
-    raise SettingError(
-        f"bandwidth is {shown(value)}. It must be one of {', '.join(WIDTHS)}, or a number above zero: "
-        "so many standard deviations."
-    )
-
-
-def checked_bins(value: object) -> Bins:
-    """`bins`, copied: a rule, or a rule or edges for each column."""
-    if not isinstance(value, Mapping):
-        check_choice("bins", value, RULES)
-        return value  # type: ignore[return-value]
-    return {str(name): _checked_edges(str(name), rule) for name, rule in value.items()}
-
-
-def _checked_edges(name: str, rule: object) -> Rule | tuple[float, ...]:
-    if isinstance(rule, str):
-        check_choice(f"bins of {shown(name)}", rule, RULES)
-        return rule  # type: ignore[return-value]
-    edges = list(rule) if isinstance(rule, Sequence) or hasattr(rule, "__len__") else []  # type: ignore[call-overload]
-    if not edges or not all(isinstance(e, Real) and math.isfinite(e) for e in edges):
-        raise SettingError(
-            f"bins of {shown(name)} are {shown(rule)}. Give numbers to cut at, such as 10, 20, 30, "
-            f"or one of {', '.join(RULES)}."
-        )
-    found = tuple(float(e) for e in edges)
-    for low, high in pairwise(found):
-        if not low < high:
-            raise SettingError(f"bins of {shown(name)}: the edge {high:g} follows {low:g}. Put the edges in order.")
-    return found
-
-
-def checked_count(value: object) -> int:
-    """`bin_count`."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and 2 <= int(value) <= 10_000:
-        return int(value)
-    raise SettingError(f"bin_count is {shown(value)}. It must be a whole number from 2 to 10000.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.factors.gaussian import Variance
+from likely.models.setting_values import Variance
 from likely.sums.requests import request
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary

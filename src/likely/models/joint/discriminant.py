@@ -4,43 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from likely.models.factors.gaussian import Variance
-from likely.models.factors.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
+from likely.models.factors.normal import CovarianceSettings, normal
 from likely.models.factors.scatter import scatter
-from likely.models.joint.full import as_floats, needs_of, refuse_others
+from likely.models.joint.full import needs_of, refuse_others
 from likely.models.joint.normals import Discriminant
 from likely.models.model import learnable
-from likely.models.prior import Prior, named_prior, prior_quotients
+from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.ranges import checked
+from likely.models.setting_values import Prior, Shrinkage, Variance, check_prior
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class LinearDiscriminant:
+class LinearDiscriminant(Settings):
     """P(row | class) is a normal density about the mean of the class, with the covariance within all classes.
 
     >>> LinearDiscriminant(variance="ml").shrinkage
     0.0
     """
 
-    prior: Prior = "observed"
-    """'observed', 'uniform', or a probability for each class."""
-    prior_pseudo_count: float = 0.0
-    """Added to the count of every class when the prior is observed."""
-    variance: Variance = "unbiased"
-    """'unbiased' divides by n - classes, 'ml' by n."""
-    variance_floor: float = 1e-6
-    """Least variance as a share of the attribute's own, and least eigenvalue of the correlation matrix."""
-    shrinkage: Shrinkage = 0.0
-    """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
-
-    def __post_init__(self) -> None:
-        check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
-        checked(self, "prior_pseudo_count")
-        object.__setattr__(self, "prior", named_prior(self.prior))
-        as_floats(self, "variance_floor", "shrinkage")
+    prior: Prior = setting("observed", "observed, uniform, or a probability for each class.", convert=check_prior)
+    prior_pseudo_count: float = setting(
+        0.0, "Added to the count of every class when the prior is observed.", at_least=0
+    )
+    variance: Variance = setting("unbiased", "unbiased divides by n - classes, ml by n.", choices=("unbiased", "ml"))
+    variance_floor: float = setting(
+        1e-6,
+        "Least variance as a share of the attribute's own, and least eigenvalue of the correlation matrix.",
+        at_least=0,
+        at_most=1,
+    )
+    shrinkage: Shrinkage = setting(
+        0.0,
+        "Every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
+        at_least=0,
+        at_most=1,
+        choices=("auto",),
+    )
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products."""

@@ -6,52 +6,61 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from likely.errors import SettingError, shown
-from likely.models.factors.gaussian import Variance
 from likely.models.factors.joint import CellSettings, table
-from likely.models.factors.normal import CovarianceSettings, Shrinkage, check_covariance_settings, normal
+from likely.models.factors.normal import CovarianceSettings, normal
 from likely.models.factors.scatter import scatter
 from likely.models.joint.joints import Joint
 from likely.models.joint.normals import Normals
 from likely.models.model import learnable
-from likely.models.prior import Prior, named_prior, prior_quotients
+from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.ranges import check_choice, checked
+from likely.models.setting_values import Prior, Shrinkage, Variance, check_prior
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
 
 
 @dataclass(frozen=True)
-class FullBayes:
+class FullBayes(Settings):
     """P(class | row) is proportional to P(class) * P(row | class): a normal density, or a table of all rows of levels.
 
     >>> FullBayes(shrinkage="auto").density
     'auto'
     """
 
-    density: Literal["auto", "normal", "table"] = "auto"
-    """'normal' for numbers, 'table' for nominal attributes; 'auto' takes what fits the columns."""
-    pseudo_count: float = 1.0
-    """Added to the count of every cell of the joint table, in every class: 0 is maximum likelihood."""
-    prior: Prior = "observed"
-    """'observed', 'uniform', or a probability for each class."""
-    prior_pseudo_count: float = 0.0
-    """Added to the count of every class when the prior is observed."""
-    variance: Variance = "unbiased"
-    """'unbiased' divides by n-1, 'ml' by n."""
-    variance_floor: float = 1e-6
-    """Least variance in a class as a share of the attribute's own, and least eigenvalue of a correlation matrix."""
-    shrinkage: Shrinkage = 0.0
-    """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
-    unseen: Literal["skip", "reserve", "error"] = "skip"
-    """A level that training did not have: as if missing, one more level of the table, or refused."""
-
-    def __post_init__(self) -> None:
-        check_choice("density", self.density, ("auto", "normal", "table"))
-        check_choice("unseen", self.unseen, ("skip", "reserve", "error"))
-        check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
-        checked(self, "pseudo_count", "prior_pseudo_count")
-        object.__setattr__(self, "prior", named_prior(self.prior))
-        as_floats(self, "variance_floor", "shrinkage")
+    density: Literal["auto", "normal", "table"] = setting(
+        "auto",
+        "normal for numbers, table for nominal attributes; auto takes what fits the columns.",
+        choices=("auto", "normal", "table"),
+    )
+    pseudo_count: float = setting(
+        1.0,
+        "Added to the count of every cell of the joint table, in every class: 0 is maximum likelihood.",
+        at_least=0,
+    )
+    prior: Prior = setting("observed", "observed, uniform, or a probability for each class.", convert=check_prior)
+    prior_pseudo_count: float = setting(
+        0.0, "Added to the count of every class when the prior is observed.", at_least=0
+    )
+    variance: Variance = setting("unbiased", "unbiased divides by n-1, ml by n.", choices=("unbiased", "ml"))
+    variance_floor: float = setting(
+        1e-6,
+        "Least variance in a class as a share of the attribute's own, and least eigenvalue of a correlation matrix.",
+        at_least=0,
+        at_most=1,
+    )
+    shrinkage: Shrinkage = setting(
+        0.0,
+        "Every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
+        at_least=0,
+        at_most=1,
+        choices=("auto",),
+    )
+    unseen: Literal["skip", "reserve", "error"] = setting(
+        "skip",
+        "A level that training did not have: as if missing, one more level of the table, or refused.",
+        choices=("skip", "reserve", "error"),
+    )
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products for a normal density, counts of whole rows for a table."""
@@ -105,11 +114,3 @@ def refuse_others(who: str, kind: str, schema: Schema) -> None:
             "(--type COLUMN=ignore), or use a learner of mixed columns: NaiveBayes, TreeAugmented, OneDependence, "
             "LeastSquares, Logistic or Neighbors."
         )
-
-
-def as_floats(learner: object, *names: str) -> None:
-    """Numbers of any kind become floats, while the settings are being made."""
-    for name in names:
-        value = getattr(learner, name)
-        if not isinstance(value, str):
-            object.__setattr__(learner, name, float(value))

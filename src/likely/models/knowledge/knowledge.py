@@ -187,7 +187,7 @@ def _check_sum(chances: Any, about: str) -> None:
 # -- several of them ------------------------------------------------------------------------------------------
 
 
-def checked_knowledge(value: object) -> tuple[Knowledge, ...]:
+def check_knowledge(value: object) -> tuple[Knowledge, ...]:
     """The setting `knowledge`: copied, and refused where it contradicts itself."""
     if isinstance(value, (Knowledge, Mapping)):
         value = [value]

@@ -16,7 +16,7 @@ from likely.models.linear.design import NumberWeights, Weighed, exhibit, hyperpl
 from likely.models.linear.squares import Solution, Squares
 from likely.models.model import Exhibit, Model, Terms, learnable
 from likely.models.posterior import Matrix
-from likely.models.ranges import check_choice, checked
+from likely.models.settings import Settings, setting
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -30,7 +30,7 @@ MOST_PAIRS = 2_000
 
 
 @dataclass(frozen=True)
-class LeastSquares:
+class LeastSquares(Settings):
     """Least squares. "multi": each class has a regression on 1 (its rows) and 0 (all others); the largest output wins.
     "pairwise": each pair of classes has a regression on +1 and -1; a class that wins all its duels wins.
 
@@ -42,20 +42,29 @@ class LeastSquares:
     'dont_know'
     """
 
-    mode: Literal["multi", "pairwise"] = "multi"
-    ridge: float = 0.0
-    """Added times the sum of squared weights on the design (the constant is free) to the sum of squared errors."""
-    ties: Literal["dont_know", "votes"] = "dont_know"
-    """Pairwise, where no class wins all its duels: no prediction, or the class with most votes (first of equals)."""
-    tolerance: float = 1e-12
-    """Directions of the design whose variance is at most this share of the largest count as collinear."""
+    mode: Literal["multi", "pairwise"] = setting(
+        "multi", "A regression for each class, or for each pair of classes.", choices=("multi", "pairwise")
+    )
+    ridge: float = setting(
+        0.0,
+        "Added times the sum of squared weights on the design (the constant is free) to the sum of squared errors.",
+        at_least=0,
+    )
+    ties: Literal["dont_know", "votes"] = setting(
+        "dont_know",
+        "Pairwise, where no class wins all its duels: no prediction, or the class with most votes (first of equals).",
+        choices=("dont_know", "votes"),
+    )
+    tolerance: float = setting(
+        1e-12,
+        "Directions of the design whose variance is at most this share of the largest count as collinear.",
+        at_least=0,
+    )
 
     def __post_init__(self) -> None:
-        checked(self, "ridge", "tolerance")
+        super().__post_init__()
         if self.tolerance >= 1:
             raise SettingError(f"tolerance is {self.tolerance}. It is a share of the largest variance, so below 1.")
-        for name, allowed in (("mode", ("multi", "pairwise")), ("ties", ("dont_know", "votes"))):
-            check_choice(name, getattr(self, name), allowed)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products."""

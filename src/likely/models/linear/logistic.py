@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import SettingError, shown
+from likely.errors import SettingError
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import CURVES, Curve, Curves
 from likely.models.linear.design import add_part, exhibit, hyperplane, outputs, plane_exhibit, spreadless
 from likely.models.model import Exhibit, Model, Search, Terms, learnable
 from likely.models.posterior import Matrix
-from likely.models.ranges import check_choice, checked
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -36,7 +36,7 @@ MOST_BY_STEPS = 500_000
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Settings):
     """log P(class | row) = constant + sum of weights * columns, less what makes the probabilities sum to 1.
 
     Columns of the design: (x - mean) / sd of each number, 0 where it is missing, and, only where training had missing
@@ -49,28 +49,34 @@ class Logistic:
     100
     """
 
-    ridge: float = 1.0
-    """How much large weights are held back: 1 is a standard normal prior on each weight. 0 is plain maximum likelihood,
-    which separable classes do not have, and which is too sure of itself where they nearly are."""
-    max_sweeps: int = 100
-    """As often as this the rows are read at most."""
-    tolerance: float = 1e-12
-    """The search ends when another step promises less than this, in units of log-likelihood."""
-    numbers: Curve = "linear"
-    """How numbers enter. 'linear': as they are, in standard units. 'squares': with their squares and the products of
-    every two (of up to 40 numbers), no farther than 4 standard deviations. 'binned': as 8 bins of about equal weight.
-    In the last two every level and bin has a weight, and ridge holds those of numbers in units of their spread."""
+    ridge: float = setting(
+        1.0,
+        "How much large weights are held back: 1 is a standard normal prior on each weight. 0 is plain maximum "
+        "likelihood, which separable classes do not have, and which is too sure of itself where they nearly are.",
+        at_least=0,
+    )
+    max_sweeps: int = setting(100, "As often as this the rows are read at most.", at_least=1, whole=True)
+    tolerance: float = setting(
+        1e-12,
+        "The search ends when another step promises less than this, in units of log-likelihood.",
+        at_least=0,
+    )
+    numbers: Curve = setting(
+        "linear",
+        "How numbers enter. linear: as they are, in standard units. squares: with their squares and the products of "
+        "every two (of up to 40 numbers), no farther than 4 standard deviations. binned: as 8 bins of about equal "
+        "weight. In the last two every level and bin has a weight, and ridge holds those of numbers in units of their "
+        "spread.",
+        choices=CURVES,
+    )
 
     def __post_init__(self) -> None:
-        checked(self, "ridge", "tolerance")
-        check_choice("numbers", self.numbers, CURVES)
+        super().__post_init__()
         if self.numbers != "linear" and not self.ridge:
             raise SettingError(
                 f"numbers={self.numbers!r} needs ridge above 0: the columns of a number depend on each other, so that "
                 "plain maximum likelihood has no single answer."
             )
-        if not isinstance(self.max_sweeps, int) or isinstance(self.max_sweeps, bool) or self.max_sweeps < 1:
-            raise SettingError(f"max_sweeps is {shown(self.max_sweeps)}. It must be a whole number, one or more.")
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Nothing beyond the first order: means, deviations and levels. The rest is found by looking at the rows."""

@@ -7,27 +7,27 @@ from typing import ClassVar
 
 from likely.models.model import learnable
 from likely.models.naive.product import Product
-from likely.models.prior import Prior as PriorSetting
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.ranges import checked
+from likely.models.setting_values import Prior as PriorSetting
+from likely.models.setting_values import check_prior
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class Prior:
+class Prior(Settings):
     """P(class | row) = P(class).
 
     >>> Prior().prior
     'observed'
     """
 
-    prior: PriorSetting = "observed"
-    pseudo_count: float = 0.0
-
-    def __post_init__(self) -> None:
-        checked(self, "pseudo_count")
+    prior: PriorSetting = setting(
+        "observed", "observed, uniform, or a probability for each class.", convert=check_prior
+    )
+    pseudo_count: float = setting(0.0, "Added to the count of every class when the prior is observed.", at_least=0)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """The counts of the classes are enough."""

@@ -5,7 +5,7 @@ Levels have a joint table, numbers a normal density; both are those of full Baye
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from likely.models.joint.joints import cells_that_weigh
 from likely.models.joint.normals import means_and_covariances
 from likely.models.model import Exhibit
 from likely.models.quotient import Quotient, log_of
+from likely.models.setting_values import Blocks
 from likely.sums.columns.numbers import Numbers
 from likely.sums.requests import request
 from likely.sums.summary import Summary
@@ -28,8 +29,6 @@ from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Blocks = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -106,30 +105,6 @@ class BlockSettings:
 
     cells: CellSettings
     covariance: CovarianceSettings
-
-
-def checked_blocks(blocks: Any) -> Blocks:
-    """Blocks as tuples of names; what can be no block of any table is refused."""
-    form = 'Write blocks=(("outlook", "windy"), ("temperature", "humidity")).'
-    if isinstance(blocks, (str, Mapping)) or not isinstance(blocks, Iterable):
-        raise SettingError(f"blocks is {shown(blocks)}, which is no list of blocks. {form}")
-    out: list[tuple[str, ...]] = []
-    where: dict[str, int] = {}
-    for number, block in enumerate(blocks, 1):
-        if isinstance(block, (str, Mapping)) or not isinstance(block, Iterable):
-            raise SettingError(f"Block {number} is {shown(block)}, which is no list of columns. {form}")
-        names = tuple(block)
-        if not names:
-            raise SettingError(f"Block {number} is empty. Name its columns, or leave it out.")
-        for name in names:
-            if not isinstance(name, str):
-                raise SettingError(f"Block {number} holds {shown(name)}, which is not the name of a column. {form}")
-            if name in where:
-                twice = f"twice in block {number}" if where[name] == number else f"in blocks {where[name]} and {number}"
-                raise SettingError(f"Column {shown(name)} is {twice}. A column belongs to one block: name it once.")
-            where[name] = number
-        out.append(names)
-    return tuple(out)
 
 
 def arranged(blocks: Blocks, schema: Schema) -> Blocks:

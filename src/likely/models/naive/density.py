@@ -6,19 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from likely.errors import SettingError, shown
-from likely.models.factors.gaussian import Variance
-from likely.models.factors.normal import Shrinkage, check_covariance_settings
-from likely.models.joint.full import FullBayes, as_floats, chosen, needs_of, refuse_others
+from likely.models.joint.full import FullBayes, chosen, needs_of, refuse_others
 from likely.models.model import Model
-from likely.models.naive.blocks import Blocks, checked_blocks, wishes
+from likely.models.naive.blocks import wishes
 from likely.models.naive.naive import NaiveBayes
-from likely.models.ranges import check_choice, checked
+from likely.models.setting_values import Blocks, Shrinkage, Variance, check_blocks
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class Density:
+class Density(Settings):
     """P(row), all rows taken as one class. `model.log_density(data)` gives its log for each row.
 
     >>> import likely
@@ -27,33 +26,44 @@ class Density:
     0.75
     """
 
-    density: Literal["auto", "naive", "normal", "table"] = "auto"
-    """'auto': a normal density where all columns are numbers, a table where all are nominal, else the naive product (of
-    which alone texts are a part)."""
-    pseudo_count: float = 1.0
-    """Added to the count of every cell of the table (of every level, if naive)."""
-    variance: Variance = "unbiased"
-    """'unbiased' divides by n-1, 'ml' by n."""
-    variance_floor: float = 1e-6
-    """Least eigenvalue of the correlation matrix."""
-    shrinkage: Shrinkage = 0.0
-    """Every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few (see `normal`)."""
-    unseen: Literal["skip", "reserve", "error"] = "skip"
-    """A level that training did not have: as if missing, given the mass of one more level, or refused."""
-    blocks: Blocks = ()
-    """Columns that are modelled together in the naive product: (("outlook", "windy"), …). The others stand alone."""
+    density: Literal["auto", "naive", "normal", "table"] = setting(
+        "auto",
+        "auto takes a normal density where all columns are numbers, a table where all are nominal, else the naive "
+        "product (of which alone texts are a part).",
+        choices=("auto", "naive", "normal", "table"),
+    )
+    pseudo_count: float = setting(
+        1.0, "Added to the count of every cell of the table (of every level, if naive).", at_least=0
+    )
+    variance: Variance = setting("unbiased", "unbiased divides by n-1, ml by n.", choices=("unbiased", "ml"))
+    variance_floor: float = setting(
+        1e-6,
+        "Least eigenvalue of the correlation matrix.",
+        at_least=0,
+        at_most=1,
+    )
+    shrinkage: Shrinkage = setting(
+        0.0,
+        "Every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
+        at_least=0,
+        at_most=1,
+        choices=("auto",),
+    )
+    unseen: Literal["skip", "reserve", "error"] = setting(
+        "skip",
+        "A level that training did not have: as if missing, given the mass of one more level, or refused.",
+        choices=("skip", "reserve", "error"),
+    )
+    blocks: Blocks = setting(
+        (), "Columns that are modelled together in the naive product; the others stand alone.", convert=check_blocks
+    )
 
     def __post_init__(self) -> None:
-        check_choice("density", self.density, ("auto", "naive", "normal", "table"))
-        check_choice("unseen", self.unseen, ("skip", "reserve", "error"))
-        check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
-        checked(self, "pseudo_count")
-        object.__setattr__(self, "blocks", checked_blocks(self.blocks))
+        super().__post_init__()
         if self.blocks and self.density not in ("auto", "naive"):
             raise SettingError(
                 f"Blocks are factors of the naive product, but density is {self.density}. Leave one of them out."
             )
-        as_floats(self, "variance_floor", "shrinkage")
 
     def _kind(self, schema: Schema) -> str:
         text = self.density == "auto" and any(c.kind == "text" for c in schema.attributes)

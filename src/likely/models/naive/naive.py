@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.models.factors import numeric
-from likely.models.factors.bins import Closed
 from likely.models.factors.categorical import LevelSettings, categorical, domain
-from likely.models.factors.gaussian import NormalSettings, Variance
+from likely.models.factors.gaussian import NormalSettings
 from likely.models.factors.joint import CellSettings
-from likely.models.factors.kernel import Bandwidth
-from likely.models.factors.normal import CovarianceSettings, Shrinkage, check_covariance_settings, check_shrinkage
-from likely.models.factors.numeric import Bins, Kinds, NumberSettings, number_factor
-from likely.models.knowledge.knowledge import Knowledge, checked_knowledge
+from likely.models.factors.normal import CovarianceSettings
+from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.knowledge.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.model import Model, Search, learnable
-from likely.models.naive.blocks import Blocks, BlockSettings, arranged, block_factor, checked_blocks, wishes
+from likely.models.naive.blocks import BlockSettings, arranged, block_factor, wishes
 from likely.models.naive.prior_vs_rows import known_notes
 from likely.models.naive.product import Factor, Product
-from likely.models.prior import Prior, named, named_prior, prior_quotients
+from likely.models.naive.settings import NaiveBayesSettings
+from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.ranges import check_choice, checked, checked_temperature, checked_weights
 from likely.models.text.factor import text_factor, told_of
-from likely.models.text.settings import Said, Text, checked_text, checked_texts, text_said
+from likely.models.text.settings import Text, text_said
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
@@ -34,101 +30,12 @@ from likely.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class NaiveBayes:
+class NaiveBayes(NaiveBayesSettings):
     """P(class | row) is proportional to P(class) times the product of P(cell | class).
 
     >>> NaiveBayes(pseudo_count=0.5).variance
     'unbiased'
     """
-
-    pseudo_count: float = 1.0
-    """Added to the count of every level in every class: 0 is maximum likelihood, 1 is Laplace's rule."""
-    m_estimate: float | None = None
-    """Weight in rows of the prior share of each level, (n + m*p) / (N + m); takes the place of the pseudo-count."""
-    level_weights: Mapping[str, Mapping[str, float]] | None = None
-    """For the m-estimate: for each attribute the prior share p of each level; equal shares where none are given."""
-    prior: Prior = "observed"
-    """'observed', 'uniform', or a probability for each class."""
-    prior_pseudo_count: float = 0.0
-    """Added to the count of every class when the prior is observed."""
-    variance: Variance = "unbiased"
-    """'unbiased' divides by n-1, 'ml' by n."""
-    variance_floor: float = 1e-3
-    """No class's variance is taken to be less than this share of the attribute's own variance over all classes."""
-    missing: Literal["skip", "level"] = "skip"
-    """'skip' leaves a missing cell's factor out; 'level' takes being missing as evidence."""
-    unseen: Literal["skip", "reserve", "error"] = "skip"
-    """A level that training did not have: left out, given the mass of one more level, or refused."""
-    numbers: Kinds = "gaussian"
-    """What a number's density is taken to be: 'gaussian', 'kernel' or 'binned'; or, by column, one of these ('*' stands
-    for the columns that are not named, which are gaussian if nothing is said of them)."""
-    bandwidth: Bandwidth = "silverman"
-    """Of kernels: 'silverman', 'scott', 'likelihood', or a number of standard deviations."""
-    bins: Bins = "mdl"
-    """Where to cut: 'mdl', 'width', 'frequency'; or, by column, one of these or the edges ('*' as in
-    `numbers`; MDL if nothing is said)."""
-    bin_count: int = 10
-    """How many bins of equal width or frequency there are at most."""
-    bins_closed: Closed = "left"
-    """'left': a bin holds the edge below it, [a, b); 'right': the one above it, (a, b]."""
-    blocks: Blocks = ()
-    """Attributes that are modelled together given the class: (("outlook", "windy"), …). Levels have a joint table,
-    numbers a normal density. The others stand alone."""
-    shrinkage: Shrinkage = 0.0
-    """Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; 'auto' takes more where rows are few."""
-
-    text: Said = "auto"
-    """How the words of text columns speak: Text(…); a model ('multinomial', 'bernoulli', 'complement', 'contrast') of
-    which the rest is chosen; or 'auto'. What is not said is chosen by the log score of rows held out."""
-    text_by_column: Mapping[str, Said] = field(default_factory=dict)
-    """The same for single columns, which `text` then does not speak of."""
-
-    knowledge: tuple[Knowledge, ...] = ()
-    """What is known before any row, and how many rows that is worth: [Knowledge("fever", given="flu", …), …]."""
-
-    attribute_weights: Mapping[str, float] | None = None
-    """What an attribute's evidence is multiplied by; 1 where none is given, 0 leaves it out."""
-
-    temperature: float | Literal["auto"] = 1.0
-    """What all evidence is multiplied by, the prior too: below 1 for attributes that repeat each other. 'auto' takes
-    what makes the log score of held-out rows best."""
-
-    def __post_init__(self) -> None:
-        checked(self, "pseudo_count", "prior_pseudo_count", "variance_floor")
-        if self.m_estimate is not None:
-            checked(self, "m_estimate")
-        for name, allowed in (
-            ("variance", ("unbiased", "ml")),
-            ("missing", ("skip", "level")),
-            ("unseen", ("skip", "reserve", "error")),
-            ("bins_closed", ("left", "right")),
-        ):
-            check_choice(name, getattr(self, name), allowed)
-        if self.level_weights is not None and self.m_estimate is None:
-            raise SettingError("level_weights need an m_estimate: say how many rows they are worth.")
-        # Copies, so that nobody changes the settings from outside; names may be given as numbers or truth values.
-        self._set("prior", named_prior(self.prior))
-        if self.level_weights is not None:
-            of = "the level weights of "
-            self._set("level_weights", {a: named(w, of + shown(a)) for a, w in self.level_weights.items()})
-
-        if self.attribute_weights is not None:
-            self._set("attribute_weights", checked_weights(self.attribute_weights))
-        self._set("temperature", checked_temperature(self.temperature))
-        self._set("numbers", numeric.checked_kinds(self.numbers))
-        self._set("bandwidth", numeric.checked_bandwidth(self.bandwidth))
-        self._set("bins", numeric.checked_bins(self.bins))
-        self._set("bin_count", numeric.checked_count(self.bin_count))
-        self._set("blocks", checked_blocks(self.blocks))
-        self._set("knowledge", checked_knowledge(self.knowledge))
-        self._set("text", checked_text(self.text))
-        self._set("text_by_column", checked_texts(self.text_by_column))
-        check_shrinkage(self.shrinkage)
-        self._set("shrinkage", self.shrinkage if self.shrinkage == "auto" else float(self.shrinkage))
-
-    def _set(self, name: str, value: object) -> None:
-        """Only while the settings are being made."""
-        object.__setattr__(self, name, value)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
@@ -250,7 +157,10 @@ class NaiveBayes:
                         f"Numbers in a block have a normal density together, but {shown(name)} is to be "
                         f"{numbers.kind(name)}. Say gaussian of it (numbers), or take it out of the block."
                     )
-                check_covariance_settings(self.variance, self.variance_floor, self.shrinkage)
+                if self.variance_floor > 1:
+                    raise SettingError(
+                        f"variance_floor is {shown(self.variance_floor)}. It must be a number between 0 and 1."
+                    )
         return {name: block for block in blocks for name in block}
 
     def block_settings(self) -> BlockSettings:

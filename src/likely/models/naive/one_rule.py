@@ -18,7 +18,7 @@ from likely.models.factors.tallied import Tallied, tallied
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
-from likely.models.ranges import checked
+from likely.models.settings import Settings, setting
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OneRule:
+class OneRule(Settings):
     """P(class | row) = P(class | cell) of one attribute: the one with the best leave-one-out log score.
 
     Numbers are cut into bins (MDL). Where no attribute is better than the frequencies of the classes, none is used.
@@ -38,11 +38,7 @@ class OneRule:
     1.0
     """
 
-    pseudo_count: float = 1.0
-    """Added to the count of every level in every class."""
-
-    def __post_init__(self) -> None:
-        checked(self, "pseudo_count")
+    pseudo_count: float = setting(1.0, "Added to the count of every level in every class.", at_least=0)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts and tallies of the first order are enough."""

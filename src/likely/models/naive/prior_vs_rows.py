@@ -11,11 +11,12 @@ from typing import Any
 
 from likely.errors import nearest, shown
 from likely.models.factors.categorical import Categorical
-from likely.models.factors.gaussian import Gaussian, Variance, root_of, variance_of
+from likely.models.factors.gaussian import Gaussian, root_of, variance_of
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.knowledge.known import Shares, known_normals, known_prior
 from likely.models.model import Exhibit
 from likely.models.quotient import Quotient
+from likely.models.setting_values import Variance
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 

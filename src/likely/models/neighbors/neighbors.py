@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,9 +15,10 @@ from likely.models.neighbors.boxes import Boxes, boxed
 from likely.models.neighbors.nearest import nearest
 from likely.models.neighbors.ruler import Ruler, ruler_for
 from likely.models.posterior import Matrix
-from likely.models.prior import Prior, named_prior, prior_quotients
+from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.ranges import check_choice, checked
+from likely.models.setting_values import Prior, check_prior, check_weights
+from likely.models.settings import Settings, setting
 from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Neighbors:
+class Neighbors(Settings):
     """P(class | row) is the share K_i/K of the class among the K training rows nearest to the row.
 
     Distance: each number is scaled to [0, 1] by the range that it had in training (a constant one adds 0); two levels
@@ -43,50 +43,54 @@ class Neighbors:
     'equal'
     """
 
-    k: int = 5
-    distance: Literal["euclidean", "city-block"] = "euclidean"
-    weights: Literal["equal", "distance"] = "equal"
-    """'distance' divides a neighbour's vote by its distance; neighbours at distance zero then decide alone."""
-    attribute_weights: Mapping[str, float] | None = None
-    """What an attribute's distance (squared, if Euclidean) is multiplied by; 1 where none is given, 0 leaves it out."""
-    prior: Prior = "observed"
-    """Other than 'observed': votes of a class are multiplied by its prior over its share of the training rows."""
-    scale: bool = True
-    """False takes numbers as they are; a missing one is then as far away as the range in training is wide."""
-    reading: Literal["posterior", "density"] = "posterior"
-    """'density' takes P(row | class) = K_i / (n_i V), V being the volume of the ball that reaches the k-th neighbour,
-    times the prior. For numbers only. Cells missing in a row are marginalised: distance and volume leave them out.
-    Where the k-th neighbour is at distance zero the ball grows to the first row that is not, and all in it count."""
-    pseudo_count: float = 0.0
-    """So many votes more, dealt to the classes by their shares of all rows: k neighbours are few to go by."""
+    k: int = setting(5, "How many of the nearest training rows are counted.", at_least=1, whole=True)
+    distance: Literal["euclidean", "city-block"] = setting(
+        "euclidean", "How the distances of attributes add up.", choices=("euclidean", "city-block")
+    )
+    weights: Literal["equal", "distance"] = setting(
+        "equal",
+        "distance divides a neighbour's vote by its distance; neighbours at distance zero then decide alone.",
+        choices=("equal", "distance"),
+    )
+    attribute_weights: Mapping[str, float] | None = setting(
+        None,
+        "What an attribute's distance (squared, if Euclidean) is multiplied by; 1 where none is given, 0 leaves it "
+        "out.",
+        optional=True,
+        convert=check_weights,
+    )
+    prior: Prior = setting(
+        "observed",
+        "Other than observed: votes of a class are multiplied by its prior over its share of the training rows.",
+        convert=check_prior,
+    )
+    scale: bool = setting(
+        True,
+        "False takes numbers as they are; a missing one is then as far away as the range in training is wide.",
+        choices=(True, False),
+    )
+    reading: Literal["posterior", "density"] = setting(
+        "posterior",
+        "density takes P(row | class) = K_i / (n_i V), V being the volume of the ball that reaches the k-th neighbour, "
+        "times the prior. For numbers only. Cells missing in a row are marginalised: distance and volume leave them "
+        "out. Where the k-th neighbour is at distance zero the ball grows to the first row that is not, and all in it "
+        "count.",
+        choices=("posterior", "density"),
+    )
+    pseudo_count: float = setting(
+        0.0,
+        "So many votes more, dealt to the classes by their shares of all rows: k neighbours are few to go by.",
+        at_least=0,
+    )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or not 1 <= int(self.k) < 2**53:
-            raise SettingError(f"k is {shown(self.k)}. It must be a whole number, 1 or more.")
-        object.__setattr__(self, "k", int(self.k))
-        for name, allowed in (
-            ("distance", ("euclidean", "city-block")),
-            ("weights", ("equal", "distance")),
-            ("scale", (True, False)),
-            ("reading", ("posterior", "density")),
-        ):
-            check_choice(name, getattr(self, name), allowed)
+        super().__post_init__()
         if self.reading == "density" and self.weights == "distance":
             raise SettingError("A density counts neighbours, so weights='distance' does not go with reading='density'.")
-        if self.attribute_weights is not None:
-            for name, value in self.attribute_weights.items():
-                if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-                    raise SettingError(
-                        f"The weight of attribute {shown(name)} is {shown(value)}. "
-                        "It must be a finite number, zero or more."
-                    )
-            object.__setattr__(self, "attribute_weights", {n: float(v) for n, v in self.attribute_weights.items()})
-        checked(self, "pseudo_count")
         if self.pseudo_count and self.reading == "density":
             raise SettingError(
                 "A density counts neighbours only, so a pseudo_count does not go with reading='density'."
             )
-        object.__setattr__(self, "prior", named_prior(self.prior))
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """The rows themselves."""

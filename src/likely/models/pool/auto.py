@@ -5,12 +5,10 @@ The search is in choosing.py, the model that it ends in is in chosen.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from likely.errors import SettingError, shown
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.joint.discriminant import LinearDiscriminant
@@ -19,9 +17,9 @@ from likely.models.linear.logistic import Logistic
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
-from likely.models.pool.hypotheses import learner_of, spec_of_member
+from likely.models.pool.hypotheses import check_members, learner_of
 from likely.models.pool.tuned import TunedNaiveBayes
-from likely.models.ranges import checked
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -29,10 +27,6 @@ if TYPE_CHECKING:
     from likely.models.model import Learner, Model, Search
     from likely.models.pool.chosen import Chosen
 
-LEAST_ROWS = 100
-"""Fewer rows say too little of which learner is better: naive Bayes is then taken as it is."""
-MOST_ROWS = 200_000
-"""More rows, and naive Bayes learns where no learner is named: to choose takes some seconds for each 10,000 rows."""
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
 MOST_WORK = 200_000_000
@@ -49,7 +43,7 @@ STEPS = 0.05
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(Settings):
     """P(class | row) = sum over members h of w_h P(class | row, h)**t_h, each normalised.
 
     Candidates are learned from all parts of the rows but one, and score the rows of that part, so that every row is
@@ -62,25 +56,18 @@ class Auto:
     5
     """
 
-    members: tuple[Any, ...] = ()
-    """Candidates; none: those that fit the columns and the number of rows."""
-    parts: int = 5
-    """Rows are dealt to so many parts, by seed and place in the table."""
-    noise: float = 1.0
-    """The mixture must score better than a single simple model by so many standard errors of the difference."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        given = self.members
-        listed = list(given) if isinstance(given, Sequence) and not isinstance(given, (str, Mapping)) else [given]
-        object.__setattr__(self, "members", tuple(spec_of_member(m) for m in listed))
-        for name, least, most in (("parts", 2, 1000), ("seed", -(2**63), 2**63)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-                within = "" if name == "seed" else f" from {least} to {most}"
-                raise SettingError(f"{name} is {shown(value)}. It must be a whole number{within}.")
-            object.__setattr__(self, name, int(value))
-        checked(self, "noise")
+    members: tuple[Any, ...] = setting(
+        (), "Candidates; none: those that fit the columns and the number of rows.", convert=check_members
+    )
+    parts: int = setting(
+        5, "Rows are dealt to so many parts, by seed and place in the table.", at_least=2, at_most=1000, whole=True
+    )
+    noise: float = setting(
+        1.0,
+        "The mixture must score better than a single simple model by so many standard errors of the difference.",
+        at_least=0,
+    )
+    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Nothing beforehand: what candidates are made of is summed by parts, in a sweep of the search."""
@@ -101,16 +88,6 @@ class Auto:
         from likely.models.pool.chosen import restored
 
         return restored(self, summary, found)
-
-
-def usual(summary: Summary) -> Learner:
-    """What learns where no learner is named: Auto, unless there is nothing to choose, or too little to choose by, or so
-    much that choosing would take minutes.
-
-    Words speak through naive Bayes alone, which chooses how on held-out rows by itself.
-    """
-    others = [c for c in summary.schema.attributes if c.kind != "text"]
-    return Auto() if others and LEAST_ROWS <= summary.rows <= MOST_ROWS else NaiveBayes()
 
 
 def candidates(summary: Summary) -> tuple[Learner, ...]:

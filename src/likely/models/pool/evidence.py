@@ -14,7 +14,7 @@ import numpy as np
 from likely.models.factors.binned import Binned, binned
 from likely.models.factors.bins import edges_of
 from likely.models.factors.categorical import Categorical, categorical
-from likely.models.factors.gaussian import Moments, Variance, mean_of, root_of, variance_of
+from likely.models.factors.gaussian import Moments, mean_of, root_of, variance_of
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.scatter import Scatter, scatter
 from likely.models.factors.tallied import tallied
@@ -23,6 +23,7 @@ from likely.models.knowledge.known import Normal, check_known, known_classes, kn
 from likely.models.model import Learner
 from likely.models.naive.naive import NaiveBayes
 from likely.models.prior import prior_quotients
+from likely.models.setting_values import Variance
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.rows.cells import Cells

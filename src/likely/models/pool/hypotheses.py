@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.model import Exhibit, Learner, Model, Search, learnable
+from likely.models.settings import Settings, changed_settings, setting, settings_of
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -28,31 +29,40 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Hypotheses(ABC):
+class Hypotheses(Settings, ABC):
     """Settings that every mixture of hypotheses has: the members, and where P(h | data) comes from."""
 
-    members: tuple[Any, ...]
-    """Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}."""
-    weights: str | tuple[float, ...] | Mapping[str, float] = "evidence"
-    """'evidence': P(h | data) in proportion to P(h) P(data | h), where that has a closed form. 'held-out': weights that
-    give the mixture the best log score on rows that its members have not seen (stacking; these are not P(h | data), as
-    they say how useful a member is beside the others). Or a number for each member, or for each title."""
-    prior: tuple[float, ...] | None = None
-    """P(h) before the data, for 'evidence'; equal where none is given."""
-    temperatures: tuple[float, ...] | None = None
-    """What the log-odds of each member are multiplied with, where they are to be shrunk (below 1) or stretched."""
-    parts: int = 5
-    """For 'held-out': rows are dealt by their place in the table to this many parts; each is scored by members that
-    learned from the others."""
+    members: tuple[Any, ...] = setting(
+        ...,
+        'Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}.',
+        convert=lambda members: check_members(members),
+    )
+    weights: str | tuple[float, ...] | Mapping[str, float] = setting(
+        "evidence",
+        "evidence: P(h | data) in proportion to P(h) P(data | h), where that has a closed form. held-out: weights that "
+        "give the mixture the best log score on rows that its members have not seen (stacking; these are not "
+        "P(h | data), as they say how useful a member is beside the others). Or a number for each member, or for each "
+        "title.",
+    )
+    prior: tuple[float, ...] | None = setting(None, "P(h) before the data, for 'evidence'; equal where none is given.")
+    temperatures: tuple[float, ...] | None = setting(
+        None,
+        "What the log-odds of each member are multiplied with, where they are to be shrunk (below 1) or stretched.",
+    )
+    parts: int = setting(
+        5,
+        "For held-out: rows are dealt by their place in the table to this many parts; each is scored by members that "
+        "learned from the others.",
+        at_least=2,
+        at_most=1000,
+        whole=True,
+    )
 
     def __post_init__(self) -> None:
-        members = tuple(spec_of_member(m) for m in _listed(self.members))
+        super().__post_init__()
+        members = self.members
         if not members:
             raise SettingError(f"{type(self).__name__} has no members. Name at least one learner.")
-        object.__setattr__(self, "members", members)
-        if isinstance(self.parts, bool) or not isinstance(self.parts, Integral) or not 2 <= int(self.parts) <= 1000:
-            raise SettingError(f"parts is {shown(self.parts)}. It must be a whole number from 2 to 1000.")
-        object.__setattr__(self, "parts", int(self.parts))
         if isinstance(self.weights, str):
             if self.weights not in ("evidence", "held-out"):
                 raise SettingError(
@@ -167,15 +177,14 @@ class Believing(Model):
         }
 
 
-def _listed(members: Any) -> list[Any]:
-    """The members one by one; a single learner or spec is one member."""
-    return list(members) if isinstance(members, Sequence) and not isinstance(members, str) else [members]
+def check_members(members: Any) -> tuple[dict[str, Any], ...]:
+    """The members one by one, as plain values; a single learner or spec is one member."""
+    several = isinstance(members, Sequence) and not isinstance(members, str)
+    return tuple(spec_of_member(member) for member in (members if several else [members]))
 
 
 def spec_of_member(member: Any) -> dict[str, Any]:
     """A member as plain values, all its settings spelled out."""
-    from likely.models.learners import settings_of
-
     learner = learner_of(member) if isinstance(member, (Mapping, str)) else member
     if isinstance(learner, Hypotheses) or type(learner).__name__ == "Auto":
         raise SettingError(f"{type(learner).__name__} cannot be a member of a mixture. Name its members instead.")
@@ -206,8 +215,6 @@ def titles_of(learners: Sequence[Learner]) -> tuple[str, ...]:
 
 
 def _title(learner: Learner) -> str:
-    from likely.models.learners import changed_settings
-
     changed = ", ".join(f"{name}={value!r}" for name, value in changed_settings(learner).items())
     return type(learner).__name__ + (f"({changed})" if changed else "")
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.errors import SettingError, shown
 from likely.models.model import Model
 from likely.models.pool.assembling import log_posterior
 from likely.models.pool.hashing import shares
 from likely.models.pool.hypotheses import Beliefs, Believing, Hypotheses
 from likely.models.pool.tempering import tempered
 from likely.models.posterior import Matrix, Posterior
+from likely.models.settings import setting
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -50,13 +49,7 @@ class Gibbs(Hypotheses):
     7
     """
 
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral):
-            raise SettingError(f"seed is {shown(self.seed)}. It must be a whole number.")
-        object.__setattr__(self, "seed", int(self.seed))
+    seed: int = setting(0, "Draws the hypothesis that answers for a row.", whole=True)
 
     def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Drawn:
         """The model that asks one member for each row."""

@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
-from numbers import Integral
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import SettingError, shown
 from likely.models.model import Model, Search, learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
@@ -23,6 +21,7 @@ from likely.models.naive.weighed import Weighed, weighed
 from likely.models.pool.assembling import among, dealt, summed, translated
 from likely.models.pool.hashing import mixed
 from likely.models.pool.weighing import alone, attribute_weights
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
@@ -53,7 +52,7 @@ MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 
 
 @dataclass(frozen=True)
-class TunedNaiveBayes:
+class TunedNaiveBayes(Settings):
     """Naive Bayes with weights: P(class | row) is proportional to P(class) times the product of P(cell | class)**v.
 
     On rows that the sums do not hold (parts of the table, in turn): the pseudo-count or m-estimate that tells most; for
@@ -66,17 +65,10 @@ class TunedNaiveBayes:
     5
     """
 
-    parts: int = 5
-    """Rows are dealt to so many parts, by seed and place in the table."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least, most in (("parts", 2, 1000), ("seed", -(2**63), 2**63)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-                within = "" if name == "seed" else f" from {least} to {most}"
-                raise SettingError(f"{name} is {shown(value)}. It must be a whole number{within}.")
-            object.__setattr__(self, name, int(value))
+    parts: int = setting(
+        5, "Rows are dealt to so many parts, by seed and place in the table.", at_least=2, at_most=1000, whole=True
+    )
+    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of the first order."""

@@ -12,8 +12,8 @@ import numpy as np
 from likely.errors import shown
 from likely.models.model import Exhibit
 from likely.models.text.scores import WordScores
-from likely.models.text.settings import DAMPED, Text
-from likely.models.text.sums import WordSums, all_weights
+from likely.models.text.settings import Text
+from likely.models.text.sums import DAMPED, WordSums, all_weights
 from likely.sums.words.words import Words
 from likely.table.batch import Texts
 

@@ -2,98 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-import numpy as np
+from typing import Any, Literal, TypeAlias, get_args
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.ranges import check_choice
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from likely.models.settings import Settings, check_choice, setting
 
 Auto: TypeAlias = Literal["auto"]
 Kind = Literal["auto", "multinomial", "bernoulli", "complement", "contrast"]
 Damping = Literal["auto", "none", "log", "root", "binary"]
-KINDS = ("auto", "multinomial", "bernoulli", "complement", "contrast")
+KINDS = get_args(Kind)
 
 
-def _each_time(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    return times
-
-
-def _by_log(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1 + np.log(times)
-
-
-def _by_root(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.sqrt(times)
-
-
-def _once(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.ones_like(times)
-
-
-DAMPED: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "none": _each_time,
-    "log": _by_log,
-    "root": _by_root,
-    "binary": _once,
-}
-"""What a word counts that occurs so many times in a document (one or more). Functions of this house with a name of
-their own, so that models can be sent to executors."""
 CHOSEN = ("pseudo_count", "damping", "length", "telling", "least_documents")
 """Settings that may be left to be chosen, beside the model and the scale."""
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Settings):
     """How a text speaks of the class: a sum over its words. What is 'auto' is chosen on rows held out of training.
 
     >>> Text("complement", damping="root", length=True, pseudo_count=0.1).is_likelihood
     False
     """
 
-    model: Kind = "multinomial"
-    """'multinomial': a text is words drawn one after the other. 'bernoulli': each word of the vocabulary is in it or
-    not, and absent ones count. 'complement': a class is judged by how rare the words are in all others. 'contrast': by
-    how much more common they are in it than in all others together."""
-    pseudo_count: float | Auto = 1.0
-    """Added to the count of every word in every class; for 'bernoulli' to the texts with it and to those without."""
-    damping: Damping = "none"
-    """What a word counts that occurs t times: t ('none'), 1 + log t, the root of t, or 1 ('binary')."""
-    length: bool | Auto = False
-    """Whether a text of n words counts 1/sqrt(n) in the sums, and its score is divided by the root of the number of
-    its known words."""
-    idf: bool = False
-    """Whether a word counts log((1 + N) / (1 + n)) + 1 times as much, where n of all N texts have it."""
-    least_documents: int | Auto = 1
-    """Words that fewer texts have are passed over."""
-    most_words: int | None = None
-    """Only so many words, those that tell most of the class; the first in the order of bytes among equals."""
-    scale: float | Literal["auto", "none"] = "auto"
-    """The score is multiplied by it. 'none': it is not, and unless it is a likelihood it gives no probabilities.
-    'auto': it is not where it is a likelihood, else the scale is chosen."""
-    telling: bool | Auto = False
-    """Whether a word counts the root of what it tells of the class: of the information, in nats, of the classes of its
-    texts over those of all texts."""
+    model: Kind = setting(
+        "multinomial",
+        "'multinomial': a text is words drawn one after the other. 'bernoulli': each word of the vocabulary is in it "
+        "or not, and absent ones count. 'complement': a class is judged by how rare the words are in all others. "
+        "'contrast': by how much more common they are in it than in all others together.",
+        choices=KINDS,
+    )
+    pseudo_count: float | Auto = setting(
+        1.0,
+        "Added to the count of every word in every class; for 'bernoulli' to the texts with it and to those without.",
+        at_least=0,
+        choices=("auto",),
+    )
+    damping: Damping = setting(
+        "none",
+        "What a word counts that a text has t times: t (none), 1 + log t, the root of t, or 1 (binary).",
+        choices=get_args(Damping),
+    )
+    length: bool | Auto = setting(
+        False,
+        "Whether a text of n words counts 1/sqrt(n) in the sums, and its score is divided by the root of the number of "
+        "its known words.",
+        choices=(True, False, "auto"),
+    )
+    idf: bool = setting(
+        False, "Whether a word counts log((1 + N) / (1 + n)) + 1 times as much, where n of all N texts have it."
+    )
+    least_documents: int | Auto = setting(
+        1, "Words that fewer texts have are passed over.", at_least=1, whole=True, choices=("auto",)
+    )
+    most_words: int | None = setting(
+        None,
+        "Only so many words, those that tell most of the class; the first in the order of bytes among equals.",
+        at_least=1,
+        whole=True,
+        optional=True,
+    )
+    scale: float | Literal["auto", "none"] = setting(
+        "auto",
+        "The score is multiplied by it. 'none': it is not, and unless it is a likelihood it gives no probabilities. "
+        "'auto': it is not where it is a likelihood, else the scale is chosen.",
+        at_least=0,
+        choices=("auto", "none"),
+    )
+    telling: bool | Auto = setting(
+        False,
+        "Whether a word counts the root of what it tells of the class: of the information, in nats, of the classes of "
+        "its texts over those of all texts.",
+        choices=(True, False, "auto"),
+    )
 
     def __post_init__(self) -> None:
-        check_choice("model", self.model, KINDS)
-        check_choice("damping", self.damping, ("auto", *DAMPED))
-        _check_number("pseudo_count", self.pseudo_count, 0.0)
-        if self.scale != "none":
-            _check_number("scale", self.scale, 0.0)
+        super().__post_init__()
         if self.scale == 0:
             raise SettingError("scale is 0, so the text would say nothing. Leave the column out: --type COLUMN=ignore.")
-        for name in ("length", "telling"):
-            if getattr(self, name) not in (True, False, "auto"):
-                raise SettingError(f"{name} is {shown(getattr(self, name))}. Say true, false or auto.")
-        for name, value in (("least_documents", self.least_documents), ("most_words", self.most_words)):
-            if value not in ("auto", None) and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise SettingError(f"{name} is {shown(value)}. It must be a whole number, one or more.")
         if self.model in ("bernoulli", "complement", "contrast") and self.pseudo_count == 0:
             raise SettingError(
                 f"A pseudo_count of 0 leaves {self.model} without a value where a word is in all texts of a class, or "
@@ -106,10 +94,6 @@ class Text:
                 "For bernoulli a word is in a text or not: damping, length, idf and telling have no place. Leave them "
                 "out."
             )
-        for name in ("pseudo_count", "scale"):
-            value = getattr(self, name)
-            if isinstance(value, int):
-                object.__setattr__(self, name, float(value))
 
     @classmethod
     def auto(cls, model: Kind = "auto", **said: Any) -> Text:
@@ -173,13 +157,6 @@ def _figure(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _check_number(name: str, value: object, least: float) -> None:
-    if value == "auto":
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < float("inf"):
-        raise SettingError(f"{name} of a text is {shown(value)}. It must be a finite number, {least:g} or more.")
-
-
 Said: TypeAlias = Kind | Text
 """What may be said of text: all settings, or a model of which the rest is chosen."""
 
@@ -189,7 +166,7 @@ def text_said(said: Said) -> Text:
     return said if isinstance(said, Text) else Text.auto(said)
 
 
-def checked_text(said: object, of: str = "text") -> Said:
+def check_text(said: object, of: str = "text") -> Said:
     """Settings as a caller, a spec or JSON gives them; a misspelt name is refused with the nearest one."""
     if isinstance(said, Text):
         return replace(said)  # a file or spec may have left out what is as usual
@@ -205,8 +182,8 @@ def checked_text(said: object, of: str = "text") -> Said:
     return Text(**said)
 
 
-def checked_texts(said: object) -> dict[str, Said]:
+def check_texts(said: object) -> dict[str, Said]:
     """Settings by column."""
     if not isinstance(said, Mapping):
         raise SettingError(f"text_by_column is {shown(said)}. Give settings for each column: {{'body': Text(…)}}.")
-    return {str(name): checked_text(value, f"text of {shown(str(name))}") for name, value in said.items()}
+    return {str(name): check_text(value, f"text of {shown(str(name))}") for name, value in said.items()}

@@ -5,13 +5,14 @@ Knows sums and settings; no documents. Every sum is of exact counts in one order
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.models.text.settings import DAMPED, Text
+from likely.models.text.settings import Text
 from likely.sums.words.tally import Tally
 from likely.sums.words.words import Words
 
@@ -20,6 +21,32 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Which = NDArray[np.bool_]
+
+
+def _each_time(times: Floats) -> Floats:
+    return times
+
+
+def _by_log(times: Floats) -> Floats:
+    return 1 + np.log(times)
+
+
+def _by_root(times: Floats) -> Floats:
+    return np.sqrt(times)
+
+
+def _once(times: Floats) -> Floats:
+    return np.ones_like(times)
+
+
+DAMPED: dict[str, Callable[[Floats], Floats]] = {
+    "none": _each_time,
+    "log": _by_log,
+    "root": _by_root,
+    "binary": _once,
+}
+"""What a word counts that occurs so many times in a document (one or more). Functions with a name of their own, so that
+models can be sent to executors."""
 
 
 class WordSums:

@@ -14,8 +14,8 @@ import numpy as np
 
 from likely.machinery.jit import kernel
 from likely.models.text.scales import Rows, best_scales
-from likely.models.text.settings import DAMPED, Text
-from likely.models.text.sums import WordSums, absent, weights
+from likely.models.text.settings import Text
+from likely.models.text.sums import DAMPED, WordSums, absent, weights
 from likely.sums.words.words import Words
 
 if TYPE_CHECKING:

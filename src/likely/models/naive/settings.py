@@ -1,0 +1,133 @@
+"""The settings of naive Bayes, declared: options of the command line are made of them. Knows no data and no numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from likely.errors import SettingError
+from likely.models.knowledge.knowledge import Knowledge, check_knowledge
+from likely.models.setting_values import (
+    Bandwidth,
+    Bins,
+    Blocks,
+    Closed,
+    Kinds,
+    Prior,
+    Shrinkage,
+    Variance,
+    check_bandwidth,
+    check_bins,
+    check_blocks,
+    check_kinds,
+    check_level_weights,
+    check_prior,
+    check_weights,
+)
+from likely.models.settings import Settings, setting
+from likely.models.text.settings import Said, check_text, check_texts
+
+
+@dataclass(frozen=True)
+class NaiveBayesSettings(Settings):
+    """What `NaiveBayes` may be told."""
+
+    pseudo_count: float = setting(
+        1.0,
+        "Added to the count of every level in every class: 0 is maximum likelihood, 1 is Laplace's rule.",
+        at_least=0,
+    )
+    m_estimate: float | None = setting(
+        None,
+        "Weight in rows of the prior share of each level, (n + m*p) / (N + m); takes the place of the pseudo-count.",
+        at_least=0,
+        optional=True,
+    )
+    level_weights: Mapping[str, Mapping[str, float]] | None = setting(
+        None,
+        "For the m-estimate: for each attribute the prior share p of each level; equal shares where none are given.",
+        optional=True,
+        convert=check_level_weights,
+    )
+    prior: Prior = setting("observed", "observed, uniform, or a probability for each class.", convert=check_prior)
+    prior_pseudo_count: float = setting(
+        0.0, "Added to the count of every class when the prior is observed.", at_least=0
+    )
+    variance: Variance = setting("unbiased", "unbiased divides by n-1, ml by n.", choices=("unbiased", "ml"))
+    variance_floor: float = setting(
+        1e-3, "Least variance of a class, as a share of the attribute's own over all classes.", at_least=0
+    )
+    missing: Literal["skip", "level"] = setting(
+        "skip", "Leave missing cells out, or take being missing as evidence.", choices=("skip", "level")
+    )
+    unseen: Literal["skip", "reserve", "error"] = setting(
+        "skip",
+        "A level that training did not have: left out, given the mass of one more level, or refused.",
+        choices=("skip", "reserve", "error"),
+    )
+    numbers: Kinds = setting(
+        "gaussian",
+        "The density of a number: gaussian, kernel or binned; for all columns, or by column, where * stands for those "
+        "that are not named.",
+        convert=check_kinds,
+    )
+    bandwidth: Bandwidth = setting(
+        "silverman",
+        "Width of kernels: silverman, scott, likelihood, or so many standard deviations.",
+        convert=check_bandwidth,
+    )
+    bins: Bins = setting(
+        "mdl",
+        "Where binned numbers are cut: mdl, width or frequency; or by column one of these, or the edges.",
+        convert=check_bins,
+    )
+    bin_count: int = setting(10, "Bins of equal width or frequency, at most.", at_least=2, at_most=10_000, whole=True)
+    bins_closed: Closed = setting(
+        "left",
+        "Whether a bin holds the edge below it, [a, b), or the one above it, (a, b].",
+        choices=("left", "right"),
+    )
+    blocks: Blocks = setting(
+        (),
+        "Attributes that are modelled together given the class: levels by a joint table, numbers by a normal density.",
+        convert=check_blocks,
+    )
+    shrinkage: Shrinkage = setting(
+        0.0,
+        "Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
+        at_least=0,
+        at_most=1,
+        choices=("auto",),
+    )
+    text: Said = setting(
+        "auto",
+        "How the words of texts speak: Text(…), or a model of which the rest is chosen on held-out rows.",
+        convert=check_text,
+    )
+    text_by_column: Mapping[str, Said] = setting(
+        {}, "The same for single columns, of which `text` then does not speak.", convert=check_texts
+    )
+    knowledge: tuple[Knowledge, ...] = setting(
+        (),
+        "What is known before any row, and how many rows that is worth: [Knowledge('fever', given='flu', …), …].",
+        convert=check_knowledge,
+    )
+    attribute_weights: Mapping[str, float] | None = setting(
+        None,
+        "What an attribute's evidence is multiplied by; 1 where none is given, 0 leaves it out.",
+        optional=True,
+        convert=check_weights,
+    )
+    temperature: float | Literal["auto"] = setting(
+        1.0,
+        "What all evidence is multiplied by, the prior too: below 1 where attributes repeat each other; auto takes "
+        "what makes the log score of held-out rows best.",
+        above=0,
+        choices=("auto",),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.level_weights is not None and self.m_estimate is None:
+            raise SettingError("level_weights need an m_estimate: say how many rows they are worth.")

@@ -1,0 +1,114 @@
+"""What learns where nobody says: one function decides, and every face asks it."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.apply.fitting import load_model
+from likely.apply.streams.follow import follow
+from likely.models.default import MOST_ROWS, Default, default_learner
+
+SOURCE = Path(likely.__file__).parent
+ROWS = 120
+TABLE = {"a": list(np.resize(["p", "q", "q"], ROWS)), "x": list(np.arange(ROWS) / 7), "t": list("xyy" * (ROWS // 3))}
+
+# Every file outside models/ that lets something learn without being told what, and what for.
+FACES = {
+    "apply/fitting.py": {"fit", "sums"},
+    "apply/streams/follow.py": {"sums"},
+    "apply/streams/window.py": {"sums"},
+    "cli/commands/fit.py": {"fit"},
+    "evaluate/curve.py": {"look"},
+    "evaluate/doctor.py": {"doubt"},
+    "evaluate/look.py": {"look"},
+    "evaluate/repeats.py": {"look"},
+    "spark/__init__.py": {"fit", "sums"},
+}
+
+
+def purposes(text: str) -> set[str]:
+    """The purposes for which a source text asks for the default learner."""
+    out: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "default_learner":
+            out |= {n.value for n in ast.walk(node.args[0]) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return out
+
+
+def test_every_face_asks_the_one_function() -> None:
+    found = {p.relative_to(SOURCE).as_posix(): purposes(p.read_text(encoding="utf-8")) for p in SOURCE.rglob("*.py")}
+    assert {p: what for p, what in found.items() if what and not p.startswith("models/")} == FACES
+
+
+def test_no_face_has_a_learner_of_its_own() -> None:
+    """`learner or NaiveBayes()` and its kin are how the faces once drifted apart."""
+    for path in SOURCE.rglob("*.py"):
+        if path.relative_to(SOURCE).parts[0] == "models":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = node.values[1:] if isinstance(node, ast.BoolOp) else [getattr(node, "body", None)]
+            parts += [node.orelse] if isinstance(node, ast.IfExp) else []
+            if isinstance(node, ast.BoolOp | ast.IfExp):
+                made = [p.func.id for p in parts if isinstance(p, ast.Call) and isinstance(p.func, ast.Name)]
+                assert not {"NaiveBayes", "Auto", "TunedNaiveBayes", "Density"} & set(made), f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "reason"),
+    [
+        (99, "NaiveBayes", "few rows"),
+        (100, "Auto", "chosen"),
+        (MOST_ROWS + 1, "NaiveBayes", "many rows"),
+    ],
+)
+def test_fit_goes_by_the_number_of_rows(rows: int, name: str, reason: str) -> None:
+    table = {"a": np.resize(["p", "q", "q"], rows), "t": np.resize(["x", "y"], rows)}
+    found = default_learner("fit", likely.summarize(table, "t"))
+    assert (type(found.learner).__name__, found.reason) == (name, reason)
+
+
+def test_other_tables_and_purposes() -> None:
+    summary, without = likely.summarize(TABLE, "t"), likely.summarize(TABLE)
+    words = likely.summarize({"a": ["one word", "two words"] * 60, "t": ["x", "y"] * 60}, "t", types={"a": "text"})
+    assert default_learner("fit", without) == Default(likely.NaiveBayes(), "no target")
+    assert default_learner("fit", words).reason == "nothing to choose"
+    assert default_learner("sums", summary) == default_learner("sums") == Default(likely.NaiveBayes(), "sums")
+    assert default_learner("look", summary) == default_learner("look") == Default(likely.NaiveBayes(), "look")
+    assert default_learner("doubt", summary).learner == likely.TunedNaiveBayes()
+    assert default_learner("doubt", words).learner == likely.NaiveBayes()
+
+
+def test_the_faces_take_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With another rule for everything, every face has another learner."""
+    asked: list[str] = []
+    other = likely.NaiveBayes(pseudo_count=0.25)
+
+    def rule(purpose: str, summary: Any = None) -> Default:
+        asked.append(purpose)
+        return Default(other, "sums")
+
+    for path in FACES:
+        if not path.startswith(("cli/", "spark/")):
+            room = import_module(f"likely.{path.removesuffix('.py').replace('/', '.')}")
+            monkeypatch.setattr(room, "default_learner", rule)
+    models = [likely.fit(TABLE, "t"), likely.fit(TABLE)]
+    likely.summarize(TABLE, "t").save(tmp_path / "s.likely")
+    models.append(load_model(tmp_path / "s.likely"))
+    models.append(likely.Window("t", rows=60).learn(TABLE).model)
+    models.append(follow(BytesIO(b"a,t\n" + b"p,x\nq,y\n" * 9), "t", every=6, write=lambda model: None))
+    assert all(model.learner == other for model in models)
+    assert asked == ["fit", "fit", "sums", "sums", "sums"]
+    asked.clear()
+    assert "pseudo_count=0.25" in likely.look(TABLE, "t", folds=2).learner
+    likely.curve(TABLE, "t", folds=2, steps=2)
+    likely.repeats(TABLE, "t", folds=2, most=0)
+    likely.doctor(TABLE, "t", folds=2)
+    assert asked == ["look", "look", "look", "doubt"]
