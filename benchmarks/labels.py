@@ -14,7 +14,7 @@ import pyarrow as pa
 from sklearn import datasets
 
 import likely
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 LEARNERS = {

@@ -55,7 +55,7 @@ def start(statement: str, repeats: int) -> float:
 
 def by_arrow(path: Path) -> int:
     """Every cell as text, as likely reads a CSV."""
-    from likely.table.source import open_source
+    from likely.table.open import open_source
 
     return sum(batch.num_rows for batch in open_source(path).batches())
 
@@ -73,7 +73,7 @@ BLOCKS = """
 import sys
 import fresh
 import likely.table.formats.delimited as delimited
-from likely.table.source import open_source
+from likely.table.open import open_source
 delimited.BLOCK = int(sys.argv[1]) << 20
 before = fresh.memory("VmHWM")
 for batch in open_source(sys.argv[2]).batches():

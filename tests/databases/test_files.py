@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import masked
 from likely.sums import state
-from likely.table.databases.addresses import address_of
+from likely.table.databases.addresses import parse_address
 
 CELLS = [None, 1, 2, 2.5, -0.0, 1e300, "a", "A", " a ", "1", "", "?", "2020-01-31", "[red]", "q\"'", "ä", b"bytes"]
 
@@ -102,7 +102,7 @@ def test_any_driver_of_adbc_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from likely.table.databases.dialects import Foreign
 
     path = sqlite_of(tmp_path / "t.db", [(k % 3, "ab"[k % 2], k, "uv"[k % 2]) for k in range(40)])
-    address = address_of(f"sqlite://{path}")
+    address = parse_address(f"sqlite://{path}")
     assert address is not None
     object.__setattr__(address, "scheme", adbc_driver_sqlite._driver_path())
     object.__setattr__(address, "whole", str(path))
@@ -128,7 +128,7 @@ def test_no_part_of_an_address_that_is_secret_is_ever_shown(user: str, password:
     spelled = password if raw else quote(password, safe="")
     text = f"postgresql://{quote(user, safe='')}:{spelled}@host.example:1/db?sslpassword={quote(option, safe='')}"
     try:
-        address = address_of(text)
+        address = parse_address(text)
     except likely.LikelyError as error:
         assert raw
         shown = str(error).replace("host.example", "").replace("%40 for the at sign, %2F for /, %3A for :", "")

@@ -16,7 +16,7 @@ from likely.models.field import MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
 from likely.models.model import Search
 from likely.present.report.compared import of_comparison
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 MEMBERS = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))
 SUMS = {

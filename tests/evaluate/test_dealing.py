@@ -18,7 +18,7 @@ from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scorer, Scores
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 
 def some_rows(count: int, seed: int = 0) -> list[dict[str, str]]:

@@ -16,7 +16,7 @@ from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.folds import sum_folds
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 
 def dealt(data: object, schema: Any, folds: int, seed: int) -> Any:

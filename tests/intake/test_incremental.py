@@ -15,7 +15,7 @@ from likely.errors import ColumnError
 from likely.intake.incremental import IncrementalSummary
 from likely.intake.reading import Reading
 from likely.sums import state
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 ROWS = 120
 WORDS = ["good", "bad", "day", "night", "RAIN", "ünï"]

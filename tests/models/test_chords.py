@@ -15,7 +15,7 @@ from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import Logistic
 from likely.models.linear.shared_folds import Together
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 TYPES = {"x": "number", "z": "number", "far": "number", "k": "nominal", "rare": "nominal"}
 

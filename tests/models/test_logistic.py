@@ -17,7 +17,7 @@ from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import MOST
 from likely.models.naive.baseline import Prior
-from likely.table.source import open_source
+from likely.table.open import open_source
 from likely.testing import bits
 
 

@@ -22,7 +22,7 @@ from likely.models.pool.evidence import log_evidence
 from likely.models.pool.hashing import shares
 from likely.models.pool.stacking import stacked
 from likely.sums import state
-from likely.table.source import open_source
+from likely.table.open import open_source
 from likely.testing import bits
 
 NAIVE = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5), likely.NaiveBayes(pseudo_count=5))

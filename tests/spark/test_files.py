@@ -27,9 +27,9 @@ from likely.spark.parcel import packed, unpacked
 from likely.spark.session import quiet
 from likely.spark.spread import Files
 from likely.sums import state
-from likely.table.formats.fragments import Fragment, How, cut, open_fragment, ranges
-from likely.table.source import open_source
-from likely.table.wrappers.transport import schema_bytes
+from likely.table.arrow import pack_schema
+from likely.table.fragments import Fragment, TextOptions, cut_files, cut_text, open_fragment
+from likely.table.open import open_source
 
 TARGET = "<y>"
 
@@ -38,8 +38,8 @@ def bits(summary: likely.Summary) -> bytes:
     return state.dump({"summary": summary.state()})
 
 
-def rows_of(fragments: list[Fragment], how: How, path: Path) -> list[dict[str, Any]]:
-    schema = schema_bytes(open_source(path).schema)
+def rows_of(fragments: list[Fragment], how: TextOptions, path: Path) -> list[dict[str, Any]]:
+    schema = pack_schema(open_source(path).schema)
     opened = [open_fragment(f, how, schema) for f in fragments]
     return [row for source in opened for batch in source.batches() for row in batch.to_pylist()]
 
@@ -60,18 +60,18 @@ def test_a_text_is_cut_only_between_rows(
         here = [row for batch in open_source(path, delimiter=",").batches() for row in batch.to_pylist()]
     except LikelyError:  # Python leaves a lone carriage return without quotes, and the row is torn for everyone
         assume(False)
-    whole = cut(str(path), How(delimiter=",")).fragments[0]
-    parts = ranges(whole, How(delimiter=","), size)
+    whole = cut_files(str(path), TextOptions(delimiter=",")).fragments[0]
+    parts = cut_text(whole, TextOptions(delimiter=","), size)
     assert [p.begin for p in parts[1:]] == [p.end for p in parts[:-1]] and parts[-1].end == path.stat().st_size
-    assert rows_of(parts, How(delimiter=","), path) == here
+    assert rows_of(parts, TextOptions(delimiter=","), path) == here
 
 
 def test_a_quote_in_the_middle_of_a_cell_is_a_letter(tmp_path: Path) -> None:
     path = tmp_path / "pipes.csv"
     path.write_text('size,y\n5" pipe,a\n"3"" pipe\nlong",b\n' * 50, "utf-8-sig")
-    parts = ranges(cut(str(path), How()).fragments[0], How(), 40)
+    parts = cut_text(cut_files(str(path), TextOptions()).fragments[0], TextOptions(), 40)
     assert len(parts) > 20
-    assert rows_of(parts, How(), path) == [r for b in open_source(path).batches() for r in b.to_pylist()]
+    assert rows_of(parts, TextOptions(), path) == [r for b in open_source(path).batches() for r in b.to_pylist()]
 
 
 def test_parquet_and_text_in_fragments(spark: Any, tmp_path: Path) -> None:

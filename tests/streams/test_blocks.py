@@ -14,8 +14,8 @@ import likely
 from likely.apply.streams.follow import follow
 from likely.errors import LikelyError
 from likely.sums import state
-from likely.table.formats.blocks import Blocks
-from likely.table.source import open_source
+from likely.table.open import open_source
+from likely.table.stream_blocks import StreamBlocks
 
 CELLS = ["1", "", 'a "quoted" word', "two\nlines", "a\r\nb", "x,y", "x;y", '"', "ä", "5'", "[red]", " ", "{"]
 
@@ -55,7 +55,7 @@ def csv_of(rows: list[tuple[str, ...]], delimiter: str, end: str) -> bytes:
 )
 def test_blocks_have_the_rows_of_the_whole(rows: Any, every: int, step: int, delimiter: str, end: str) -> None:
     data = csv_of(rows, delimiter, end)
-    found = [rows_of(s) for s in Blocks(Trickle(data, step), "it", every, "utf-8", delimiter)]
+    found = [rows_of(s) for s in StreamBlocks(Trickle(data, step), "it", every, "utf-8", delimiter)]
     assert [row for block in found for row in block] == rows_of(open_source(io.BytesIO(data), delimiter=delimiter))
     assert all(len(block) == every for block in found[:-1]) and len(found[-1]) <= every
 
@@ -63,7 +63,7 @@ def test_blocks_have_the_rows_of_the_whole(rows: Any, every: int, step: int, del
 def test_json_lines() -> None:
     lines = [{"a": k % 5, "note [red]": f'"{k}"\n', "y": "uv"[k % 2]} for k in range(25)]
     data = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    found = [rows_of(s) for s in Blocks(Trickle(data, 100), "it", 10)]
+    found = [rows_of(s) for s in StreamBlocks(Trickle(data, 100), "it", 10)]
     assert [len(block) for block in found] == [10, 10, 5]
     assert [row for block in found for row in block] == lines
 

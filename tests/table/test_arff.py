@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from likely.errors import ColumnError, InputError
-from likely.table.source import Declared, open_source
+from likely.table.open import open_source
+from likely.table.source import Declaration
 
 SHARED = Path(__file__).parents[3] / "shared"
 HEADER = """% a comment
@@ -41,10 +42,10 @@ def written(tmp_path: Path):  # type: ignore[no-untyped-def]
 def test_the_header_declares_its_columns(written) -> None:  # type: ignore[no-untyped-def]
     source = open_source(written(HEADER))
     assert source.declared == {
-        "first name": Declared("text"),
-        "it's": Declared("nominal", ("a", "b c", "d,e", "?", "f}")),
-        "size": Declared("number"),
-        "when": Declared("date"),
+        "first name": Declaration("text"),
+        "it's": Declaration("nominal", ("a", "b c", "d,e", "?", "f}")),
+        "size": Declaration("number"),
+        "when": Declaration("date"),
     }
     assert source.schema.names == list(source.declared)
     assert [*source.batches()] == []

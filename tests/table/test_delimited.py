@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely.errors import ColumnError, EncodingError, InputError, SettingError
-from likely.table.formats import delimited, sniff
-from likely.table.source import Source, open_source
+from likely.table.formats import delimited, layout
+from likely.table.open import open_source
+from likely.table.source import Source
 
 
 def rows(source: Source) -> list[list[str]]:
@@ -150,7 +151,7 @@ def test_bytes_that_turn_up_late_can_be_read_in_another_encoding(written) -> Non
     source = open_source(path)
     with pytest.raises(EncodingError, match=r"Line 400,002 of t.csv is not valid UTF-8 \(byte 0xe9\)"):
         rows(source)
-    assert rows(source.reopened("latin-1"))[-1] == ["2", "é"]
+    assert rows(source.reopen("latin-1"))[-1] == ["2", "é"]
 
 
 def test_ragged_rows_are_told_with_their_line(written) -> None:  # type: ignore[no-untyped-def]
@@ -203,8 +204,8 @@ def test_a_row_longer_than_the_block(written) -> None:  # type: ignore[no-untype
 def test_a_row_longer_than_the_limit(written, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(delimited, "ROW_LIMIT", delimited.BLOCK)
     refused(written("a,b\n1,2\n3," + "y" * (5 * delimited.BLOCK) + "\n"), "Row 2 of t.csv is longer than 2 MB")
-    monkeypatch.setattr(sniff, "HEADER_LIMIT", sniff.SAMPLE)
-    refused(written("y" * (2 * sniff.SAMPLE)), "first line of t.csv is longer than 1 MB")
+    monkeypatch.setattr(layout, "HEADER_LIMIT", layout.SAMPLE)
+    refused(written("y" * (2 * layout.SAMPLE)), "first line of t.csv is longer than 1 MB")
 
 
 def test_long_and_strange_names(written) -> None:  # type: ignore[no-untyped-def]
@@ -218,7 +219,7 @@ def test_long_and_strange_names(written) -> None:  # type: ignore[no-untyped-def
 def test_a_program_may_end_in_the_middle_of_a_sweep(written, encoding: str) -> None:  # type: ignore[no-untyped-def]
     path = written("é,b\n" + "".join(f"{i},ü\n" for i in range(1_000_000)).replace("ü", "ü" * 10), "big.csv")
     path.write_bytes(path.read_text("utf-8").encode(encoding))
-    code = "import sys; from likely.table.source import open_source; b = open_source(sys.argv[1]).batches(); next(b)"
+    code = "import sys; from likely.table.open import open_source; b = open_source(sys.argv[1]).batches(); next(b)"
     ended = subprocess.run([sys.executable, "-c", code, str(path)], timeout=60, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
 

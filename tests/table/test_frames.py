@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 import likely
-from likely.table.formats.frames import Frames, one_below_the_other, packed, table_of, unpacked
+from likely.table.arrow import pack_table, unpack_table
+from likely.table.formats.frames import Frames, one_below_the_other, table_of
 
 TABLE: dict[str, list[Any]] = {
     "a 'b' = [red]": ["x", "y", "x", None, "y", "x"],
@@ -86,4 +87,4 @@ def test_tables_one_below_the_other_need_not_agree_on_types() -> None:
     both = one_below_the_other([one, two]).table.to_pydict()
     assert both == {"a": [None, None, "x", None], "b": ["u", "v", "w", "u"]}
     assert one_below_the_other([three, four]).table.to_pydict() == {"n": [1.0, 1.5], "m": [2.0, 2.0]}
-    assert unpacked(packed(two)).table.equals(two.table)
+    assert unpack_table(pack_table(two.table)).equals(two.table)

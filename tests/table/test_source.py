@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from likely.errors import ColumnError, InputError
-from likely.table.source import Source, open_source
+from likely.table.open import open_source
+from likely.table.source import Source
 
 SHARED = Path(__file__).parents[3] / "shared"
 shared = pytest.mark.skipif(not SHARED.exists(), reason="the folder ../shared of real tables is absent")
@@ -22,7 +23,7 @@ PLAY = {"outlook": ["sunny", "rainy", None], "windy": ["no", "yes", "no"], "hour
 
 
 def rows(source: Source, columns: list[str] | None = None) -> dict[str, list[object]]:
-    names = source.asked(columns)
+    names = source.resolve_columns(columns)
     read: dict[str, list[object]] = {n: [] for n in names}
     for batch in source.batches(columns):
         assert batch.schema.names == names

@@ -29,9 +29,10 @@ from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
 from likely.table.formats.frames import Frames, as_column
 from likely.table.labels import Labels
+from likely.table.open import open_source
 from likely.table.output.sink import named_numbers
 from likely.table.schema import Column, Schema
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -46,7 +46,7 @@ from likely.probability.loss import Loss
 from likely.sums import state
 from likely.table.schema import Column
 from likely.table.source import Source
-from likely.table.wrappers.parsed_once import parsed_once
+from likely.table.wrappers.parsed_once import parse_once
 
 if TYPE_CHECKING:
     from likely.sums.summary import Summary
@@ -173,7 +173,7 @@ def look(
     costs = Loss.of(loss)
 
     def work(source: Source) -> Look:
-        return _look(parsed_once(source), how, learner, asked, costs, positive, picture)
+        return _look(parse_once(source), how, learner, asked, costs, positive, picture)
 
     return with_encoding(data, how, work)  # type: ignore[no-any-return]
 

@@ -18,11 +18,11 @@ from likely.sums.columns.counts import Counts
 from likely.sums.rows.pairs import Pairs
 from likely.sums.summary import Summary
 from likely.sums.trees import Ordered, plus_tuples
+from likely.table.arrow import align_batches
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source
-from likely.table.wrappers.transport import aligned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def run_search(source: Source, held: Model | Search, summary: Summary, reading: 
     encoder = Encoder(summary.schema, labels, Labels(summary.classes))
 
     def read() -> Iterator[Piece]:
-        batches = numbered(aligned(source.batches(columns), piece_rows(summary.schema)))
+        batches = numbered(align_batches(source.batches(columns), piece_rows(summary.schema)))
         yield from in_order(batches, lambda item: Piece(encoder.encode(item[1], item[0])), reading.threads)
 
     rows = RowCache(summary, read)

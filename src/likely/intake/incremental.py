@@ -22,11 +22,11 @@ from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
+from likely.table.arrow import pack_schema, unpack_schema
 from likely.table.encode import Encoder, column_form, token_hashes
-from likely.table.formats.frames import packed_schema, unpacked_schema
 from likely.table.infer import MANY_LEVELS
 from likely.table.schema import Column, Schema
-from likely.table.source import Declared, Source
+from likely.table.source import Declaration, Source
 from likely.table.words.tokens import Tokens
 
 LAYERS = ("nominal", "number", "date", "text")
@@ -42,7 +42,7 @@ class _Forms(Source):
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
-        self.declared: dict[str, Declared] = {}
+        self.declared: dict[str, Declaration] = {}
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
         return iter(())
@@ -69,7 +69,7 @@ class IncrementalSummary:
     """The sums of all pieces so far. `summary()` is what one sweep over all their rows would have given, bit for bit.
 
     >>> pieces = IncrementalSummary(Reading(target="play", types={"play": "nominal"}))
-    >>> from likely.table.source import open_source
+    >>> from likely.table.open import open_source
     >>> pieces.take(open_source({"sky": ["sun"], "play": ["yes"]}))
     >>> pieces.take(open_source({"sky": ["rain", "sun"], "play": ["no", "yes"]}))
     >>> pieces.summary().schema["sky"].kind
@@ -182,7 +182,7 @@ class IncrementalSummary:
         """All of it but the reading, as plain bytes."""
         assert self._forms is not None, "nothing has arrived yet"
         tree = {
-            "forms": np.frombuffer(packed_schema(self._forms.schema), np.uint8),
+            "forms": np.frombuffer(pack_schema(self._forms.schema), np.uint8),
             "open": self._open,
             "given_up": sorted(self._given_up),
             "profiles": [self._profiles[name].state() for name in self._open],
@@ -194,7 +194,7 @@ class IncrementalSummary:
     def from_bytes(cls, data: bytes, reading: Reading) -> IncrementalSummary:
         """The sums that `to_bytes` wrote, read on as `reading` says."""
         tree, out = state.parse(data, "the sums"), cls(reading)
-        out._forms = _Forms(unpacked_schema(tree["forms"].tobytes()))
+        out._forms = _Forms(unpack_schema(tree["forms"].tobytes()))
         out._open, out._given_up = list(tree["open"]), set(tree["given_up"])
         out._profiles = dict(zip(out._open, map(Profile.from_state, tree["profiles"]), strict=True))
         out._sums = {layer: Summary.from_state(tree["sums"][layer]) for layer in LAYERS if layer in tree["sums"]}

@@ -14,11 +14,12 @@ from typing import Any
 
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
 from likely.models.settings import check_choice
-from likely.table.formats.files import files_at, watched_file
-from likely.table.formats.many import agreeing, together
+from likely.table.formats.files import list_files
+from likely.table.open import open_watched_file
 from likely.table.schema import Schema
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 from likely.table.words.tokens import Tokens
+from likely.table.wrappers.concatenated import concatenate, split_agreeing
 from likely.table.wrappers.repair import Repaired
 
 Progress = Callable[[int], None]
@@ -83,11 +84,11 @@ def check_reading(reading: Reading) -> None:
 
 def _sound_files(path: str, reading: Reading) -> Source:
     """The files that can be read to their ends, as one table; the others are told. Costs a reading of all of them."""
-    found = files_at(path)
+    found = list_files(path)
     sources, bad = [], []
     for place, name in found:
         try:
-            source = watched_file(place, name, reading.encoding, reading.delimiter)
+            source = open_watched_file(place, name, reading.encoding, reading.delimiter)
             for _ in source.batches():
                 pass
         except EncodingError:
@@ -97,10 +98,10 @@ def _sound_files(path: str, reading: Reading) -> Source:
         else:
             sources.append(source)
     if sources:
-        sources, others = agreeing(sources)
+        sources, others = split_agreeing(sources)
         bad += [str(error) for error in others.values()]
     tell_left_out(reading, bad, len(found))
-    return together(sources, os.path.expanduser(path))
+    return concatenate(sources, os.path.expanduser(path))
 
 
 def tell_left_out(reading: Reading, bad: Sequence[str], files: int) -> None:
@@ -125,4 +126,4 @@ def with_encoding(data: object, reading: Reading, work: Callable[[Source], Any])
     except EncodingError:
         if reading.encoding is not None:
             raise
-        return work(source.reopened("latin-1"))
+        return work(source.reopen("latin-1"))

@@ -26,9 +26,10 @@ from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
 from likely.table.formats.frames import Frames, as_column
 from likely.table.labels import Labels
+from likely.table.open import open_source
 from likely.table.output.sink import densities, named_predictions
 from likely.table.schema import Schema
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

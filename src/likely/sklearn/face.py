@@ -23,7 +23,8 @@ from likely.intake.reading import Reading
 from likely.models.model import Model, Search
 from likely.sklearn import taking
 from likely.sums import state as files
-from likely.table.formats.frames import Frames, one_below_the_other, packed, unpacked, with_numbers
+from likely.table.arrow import pack_table, unpack_table
+from likely.table.formats.frames import Frames, one_below_the_other, with_numbers
 from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 
@@ -158,7 +159,7 @@ class Face(BaseEstimator):
         if "_arriving" in state:
             state["_arriving"] = self._arriving.to_bytes()
         if "_rows" in state:
-            state["_rows"] = tuple(packed(part) for part in self._rows)
+            state["_rows"] = tuple(pack_table(part.table) for part in self._rows)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -166,7 +167,7 @@ class Face(BaseEstimator):
         if "model_" in state:
             state["model_"] = model_from_tree(files.parse(state["model_"], "the model"), "the model")
         if "_rows" in state:
-            state["_rows"] = tuple(unpacked(part) for part in state["_rows"])
+            state["_rows"] = tuple(TableSource(unpack_table(part)) for part in state["_rows"])
         super().__setstate__(state)
         if "_arriving" in state:
             self._arriving = IncrementalSummary.from_bytes(state["_arriving"], self._reading())

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
 from likely.intake.observe import Partial, tallied_target, viewed
@@ -18,8 +19,11 @@ from likely.spark.tasks import Extend, Further, Look, Sum, View
 from likely.sums.summary import Summary
 from likely.table.encode import Encoder, column_form
 from likely.table.schema import Schema
-from likely.table.source import Source
-from likely.table.wrappers.transport import Passed, Title
+from likely.table.source import Source, SourceWrapper
+from likely.table.wrappers.remote import AlreadySwept, DeferredSource
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 Wanted = Callable[[Schema], frozenset[str]]
 T = TypeVar("T")
@@ -73,7 +77,7 @@ def drafted(spread: Spread, reading: Reading, sums: bool = True) -> tuple[Draft,
         return draft_schema(title, reading, {}), None
     try:
         view = _summed(spread, Look(reading, names, guess), columns, View)
-    except Passed:  # a cell cannot be read as was guessed, and its rows have gone by
+    except AlreadySwept:  # a cell cannot be read as was guessed, and its rows have gone by
         view = _summed(spread, Look(reading, names, None), columns, View)
     first = draft_schema(title, reading, view.seen.profiles, view.seen.tally)
     if view.sums is None or guess is None or guess.schema != first.schema or guess.open != first.open:
@@ -86,7 +90,7 @@ def _guess(spread: Spread, reading: Reading, names: Sequence[str]) -> Draft | No
     title, target = spread.title, reading.target
     try:
         if isinstance(spread, Files):
-            seen, _ = viewed(_Head(spread.first()), reading, names, None, 1, None)
+            seen, _ = viewed(_FirstBatch(spread.first()), reading, names, None, 1, None)
             return draft_schema(title, reading, seen.profiles, seen.tally)
         forms = {column_form(title.schema.field(n).type) for n in title.schema.names}
         plain = target is None or target in names or target not in title.schema.names
@@ -97,18 +101,15 @@ def _guess(spread: Spread, reading: Reading, names: Sequence[str]) -> Draft | No
         return None  # what is wrong will be told by the whole table
 
 
-class _Head(Source):
+class _FirstBatch(SourceWrapper):
     """The first batch of a table."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
-        self.name, self.schema, self.declared = source.name, source.schema, source.declared
-        self.rows, self.notes = None, source.notes
+        super().__init__(source)
+        self.rows = None
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        first = next(iter(self._source.batches(columns)), None)
-        if first is not None:
-            yield first
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
+        yield from islice(self.source.batches(columns), 1)
 
 
 def _summed(spread: Spread, task: Any, columns: Sequence[str], kind: Any) -> Any:
@@ -118,7 +119,7 @@ def _summed(spread: Spread, task: Any, columns: Sequence[str], kind: Any) -> Any
     return found
 
 
-def no_rows(title: Title) -> InputError:
+def no_rows(title: DeferredSource) -> InputError:
     """What is said of a table without any part."""
     return InputError(f"{title.name} has no rows. Give a table with at least one row.")
 

@@ -204,8 +204,8 @@ def told(error: Exception) -> dict[str, str]:
 def raised(said: Mapping[str, str]) -> Exception:
     """The error that `told` took apart; one of ours, whatever it says."""
     from likely import errors
-    from likely.table.wrappers.transport import Passed
+    from likely.table.wrappers.remote import AlreadySwept
 
-    kind = Passed if said["kind"] == "Passed" else getattr(errors, said["kind"], None)
+    kind = AlreadySwept if said["kind"] == "AlreadySwept" else getattr(errors, said["kind"], None)
     ours = isinstance(kind, type) and issubclass(kind, errors.LikelyError)
     return kind(said["said"]) if ours and kind is not None else errors.InputError(said["said"])

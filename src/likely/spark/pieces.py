@@ -24,9 +24,9 @@ from likely.spark.session import failures
 from likely.spark.spread import LETTER, Spread, sound
 from likely.sums.summary import Summary
 from likely.sums.trees import Ordered
+from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
 from likely.table.encode import Encoder
 from likely.table.source import Source
-from likely.table.wrappers.transport import aligned, batch_bytes, batch_from, together
 
 MOST_BLOCKS = 64
 """At most about so many sums come back to the driver."""
@@ -77,7 +77,7 @@ class Rows:
             dealer = Stratified(self.total.schema, self.dealing.folds, self.dealing.seed, own)
         encoder = closed_encoder(self.total)
         columns = [c.name for c in self.total.schema.used]
-        for whole in aligned(source.batches(columns), size, start):
+        for whole in align_batches(source.batches(columns), size, start):
             at = 0
             while at < whole.num_rows:
                 batch = whole.slice(at, size - start % size)
@@ -119,7 +119,7 @@ class LookAt:
         for batch, start, fold in self.rows.batches(source, part):
             number = start // size
             if start % size or (batch.num_rows < size and start + batch.num_rows < self.rows.places.total):
-                yield number >> self.top, packed((None, number, start, batch_bytes(batch), fold))
+                yield number >> self.top, packed((None, number, start, pack_table(batch), fold))
                 continue
             if sums is None:
                 sums = Ordered(self.plus, number, self.top)
@@ -147,7 +147,7 @@ class Finish:
         encoder = closed_encoder(self.look.rows.total)
         for number in sorted(torn):
             some = sorted(torn.pop(number), key=lambda s: s[0])
-            batch = together([batch_from(data) for _, data, _ in some])
+            batch = concat_batches([unpack_batch(data) for _, data, _ in some])
             fold = np.concatenate([f for _, _, f in some])
             piece = self.look.rows.piece(encoder, batch, some[0][0], fold)
             blocks.setdefault(number >> top, []).append((0, number, self.look.work(piece)))

@@ -18,10 +18,10 @@ from likely.spark.parcel import packed, raised, unpacked
 from likely.spark.session import check_installed, failures, is_frame, session
 from likely.sums import state
 from likely.sums.trees import joined
-from likely.table.formats.fragments import BYTES, How, cut, open_fragment
-from likely.table.formats.sniff import check_unique
-from likely.table.source import Source
-from likely.table.wrappers.transport import Title, schema_bytes
+from likely.table.arrow import pack_schema
+from likely.table.fragments import BYTES, TextOptions, cut_files, open_fragment
+from likely.table.source import Source, check_names
+from likely.table.wrappers.remote import DeferredSource
 
 LETTER = "part long, key long, data binary"
 FAN = 32
@@ -32,7 +32,7 @@ Letter = tuple[int, int, bytes]
 class Spread(ABC):
     """A table whose rows are elsewhere, in parts that have an order."""
 
-    title: Title
+    title: DeferredSource
     spark: Any
     parts: int | None
     """How many parts there are, where that is known beforehand."""
@@ -90,14 +90,14 @@ class Frame(Spread):
 
     def __init__(self, frame: Any) -> None:
         with failures("the DataFrame"):
-            check_unique("the DataFrame", tuple(frame.columns))
+            check_names("the DataFrame", tuple(frame.columns))
             self.spark, self.parts = frame.sparkSession, None
-            self.title = Title("the DataFrame", _arrow_schema(frame))
+            self.title = DeferredSource("the DataFrame", _arrow_schema(frame))
             self._frame = frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
 
     def letters(self, task: tasks.Task, columns: Sequence[str]) -> Any:
         wanted = [n for n in self.title.schema.names if n in set(columns)]
-        job = packed((task, self.title.name, wanted, schema_bytes(self.title.fields(wanted))))
+        job = packed((task, self.title.name, wanted, pack_schema(self.title.schema, wanted)))
         return self.picked(wanted).mapInArrow(partial(tasks.of_frame, job), LETTER)
 
     def picked(self, names: Sequence[str]) -> Any:
@@ -128,8 +128,8 @@ class Files(Spread):
     def __init__(
         self, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None
     ) -> None:
-        how = How(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
-        found = cut(os.path.abspath(os.path.expanduser(path)), how, size)
+        how = TextOptions(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
+        found = cut_files(os.path.abspath(os.path.expanduser(path)), how, size)
         # What is wrong with the files is said before a session is started, which takes seconds.
         self.spark, self.title, self._how = session(master) if spark is None else spark, found.title, how
         self._fragments = list(found.fragments)
@@ -149,13 +149,13 @@ class Files(Spread):
         self.parts = len(self._fragments)
 
     def letters(self, task: tasks.Task, columns: Sequence[str]) -> Any:
-        job = packed((task, self._fragments, self._how, schema_bytes(self.title.schema)))
+        job = packed((task, self._fragments, self._how, pack_schema(self.title.schema)))
         numbers = self.spark.range(0, self.parts, 1, self.parts)
         return numbers.mapInArrow(partial(tasks.of_files, job), LETTER)
 
     def first(self) -> Source:
         """The first fragment, opened here."""
-        return open_fragment(self._fragments[0], self._how, schema_bytes(self.title.schema))
+        return open_fragment(self._fragments[0], self._how, pack_schema(self.title.schema))
 
     def counted(self) -> list[int]:
         known = [f.rows for f in self._fragments]

@@ -21,11 +21,12 @@ from likely.sums import state
 from likely.sums.requests import asked
 from likely.sums.summary import MORE, Summary
 from likely.sums.trees import joined
-from likely.table.formats.fragments import Fragment, How, open_fragment, ranges
+from likely.table.arrow import unpack_schema
+from likely.table.fragments import Fragment, TextOptions, cut_text, open_fragment
 from likely.table.output.sink import predictions
 from likely.table.schema import Schema
 from likely.table.source import Source
-from likely.table.wrappers.transport import Passing, letter, letters, numbers_in, schema_from
+from likely.table.wrappers.remote import OneSweepSource, letter, read_letters, read_numbers
 
 SOUND, WRONG = b"+", b"!"
 Answer = tuple[int, bytes]
@@ -42,14 +43,14 @@ def of_frame(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
     def work() -> Iterator[Answer]:
         task, name, names, schema = unpacked(job)
-        yield from task(Passing(name, names, schema_from(schema), iter(batches)), part)
+        yield from task(OneSweepSource(name, names, unpack_schema(schema), iter(batches)), part)
 
     yield from _answered(part, work, f"part {part + 1} of the table")
 
 
 def of_files(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """A task on fragments of files, which it opens itself; `batches` hold their numbers."""
-    for part in numbers_in(batches):
+    for part in read_numbers(batches):
 
         def work(part: int = part) -> Iterator[Answer]:
             task, fragments, how, schema = unpacked(job)
@@ -63,7 +64,7 @@ def of_letters(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     wrong: list[tuple[int, int, bytes]] = []
 
     def kept() -> Iterator[tuple[int, int, bytes]]:
-        for part, key, data in letters(batches):
+        for part, key, data in read_letters(batches):
             if data[:1] == SOUND:
                 yield part, key, data[1:]
             else:
@@ -207,11 +208,11 @@ class Ranges:
     """Where large texts can be cut: not a task on rows, but on whole files."""
 
     fragments: tuple[Fragment, ...]
-    how: How
+    how: TextOptions
     size: int
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        yield 0, packed(ranges(self.fragments[part], self.how, self.size))
+        yield 0, packed(cut_text(self.fragments[part], self.how, self.size))
 
 
 def predicted(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:

@@ -1,14 +1,195 @@
-"""Arrow's types by name, for signatures in any room. Import it under TYPE_CHECKING only: it loads nothing."""
+"""Arrow as the rest of the house knows it: names of its types, plain columns, arrays made of numpy, rows as bytes.
+
+Reads no meaning. Other packages import the names of types under TYPE_CHECKING, so that they load nothing.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from numpy.typing import NDArray
 
-    ArrowArray: TypeAlias = pa.Array
-    ArrowBatch: TypeAlias = pa.RecordBatch
-    ArrowSchema: TypeAlias = pa.Schema
-    ArrowTable: TypeAlias = pa.Table
-    ArrowType: TypeAlias = pa.DataType
+ArrowArray: TypeAlias = "pa.Array[Any]"
+ArrowBatch: TypeAlias = pa.RecordBatch
+ArrowSchema: TypeAlias = pa.Schema
+ArrowTable: TypeAlias = pa.Table
+ArrowType: TypeAlias = pa.DataType
+
+ROWS = 1 << 17
+"""Rows of a batch at most."""
+
+
+# -- plain types ------------------------------------------------------------------------------------------------
+
+
+def is_text(type: pa.DataType) -> bool:
+    """Whether cells are texts, or bytes that may be texts."""
+    return type in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
+
+
+def plain_type(type: pa.DataType) -> pa.DataType:
+    """The type without views, run-length codes, extensions and dictionaries."""
+    if isinstance(type, pa.BaseExtensionType):
+        return plain_type(type.storage_type)
+    if pa.types.is_dictionary(type) or pa.types.is_run_end_encoded(type):
+        return plain_type(type.value_type)
+    if type == pa.string_view():
+        return pa.string()
+    return pa.binary() if type == pa.binary_view() else type
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """The names and plain types of a schema, without its metadata."""
+    return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
+
+
+def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with each column in its plain type; dictionaries of plain values stay as they are."""
+    if all(_is_plain(type) for type in batch.schema.types):
+        return batch
+    return pa.RecordBatch.from_arrays([_plain_array(c) for c in batch.columns], names=batch.schema.names)
+
+
+def _is_plain(type: pa.DataType) -> bool:
+    values = type.value_type if pa.types.is_dictionary(type) else type
+    return plain_type(values) == values
+
+
+def _plain_array(array: Any) -> ArrowArray:
+    if isinstance(array.type, pa.BaseExtensionType):
+        return _plain_array(array.storage)
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, _plain_array(array.dictionary))
+    if pa.types.is_run_end_encoded(array.type):
+        import pyarrow.compute
+
+        compute: Any = pyarrow.compute
+        return _plain_array(compute.run_end_decode(array))
+    wanted = plain_type(array.type)
+    return array if wanted == array.type else array.cast(wanted)  # type: ignore[no-any-return]
+
+
+def decode_dictionary(array: Any) -> ArrowArray:
+    """The array without a dictionary: those of two batches need not agree."""
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array  # type: ignore[no-any-return]
+
+
+def dictionary_encode(array: ArrowArray) -> Any:
+    """The array as codes and a dictionary of what is different in it."""
+    try:
+        # The method would import pyarrow.compute, which makes functions and their documents: 50 ms for this one call.
+        from pyarrow._compute import call_function
+    except ImportError:  # it is no public name, so it may go away
+        return array.dictionary_encode()
+    return call_function("dictionary_encode", [array])
+
+
+# -- arrays of numpy and Python ---------------------------------------------------------------------------------
+
+
+def text_array(texts: Sequence[str]) -> ArrowArray:
+    """Texts as an Arrow array. (`pa.array` would import pandas, which takes too long.)"""
+    data = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
+    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.string(), len(data), buffers)
+
+
+def number_array(values: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> ArrowArray:
+    """A numpy array of numbers as an Arrow array, null where it is not `valid`."""
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
+    data = pa.py_buffer(np.ascontiguousarray(values).data)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
+
+
+def label_array(codes: NDArray[Any], names: Sequence[str], valid: NDArray[np.bool_] | None = None) -> Any:
+    """Codes into `names` as a dictionary array, null where they are not `valid`."""
+    index = codes if valid is None else np.where(valid, codes, 0)
+    return pa.DictionaryArray.from_arrays(number_array(index.astype(np.int32), valid), text_array(names))
+
+
+# -- batches cut and joined -------------------------------------------------------------------------------------
+
+
+def align_batches(batches: Iterable[pa.RecordBatch], rows: int, start: int = 0) -> Iterator[pa.RecordBatch]:
+    """The same rows, cut only where the number of a row (the first is `start`) is a multiple of `rows`.
+
+    What comes out may span several multiples. Little is copied: only what lies across a cut of the batches.
+
+    >>> [b.num_rows for b in align_batches([pa.record_batch({"x": [1] * n}) for n in (3, 4, 9)], 4)]
+    [4, 4, 8]
+    """
+    parts: list[pa.RecordBatch] = []
+    need = rows - start % rows  # rows up to the next multiple
+    for batch in batches:
+        if not batch.num_columns:  # nothing to join: such rows are only counted
+            yield batch
+            continue
+        at = 0
+        if parts or need < rows:
+            at = min(need, batch.num_rows)
+            parts.append(batch.slice(0, at))
+            need -= at
+            if need:
+                continue
+            yield concat_batches(parts)
+            parts, need = [], rows
+        whole = (batch.num_rows - at) // rows * rows
+        if whole:
+            yield batch.slice(at, whole)
+        if at + whole < batch.num_rows:
+            parts = [batch.slice(at + whole)]
+            need = rows - parts[0].num_rows
+    if parts:
+        yield concat_batches(parts)
+
+
+def concat_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches of the same columns as one; text that some keep as a dictionary and others do not becomes plain."""
+    if len(batches) == 1:
+        return batches[0]
+    columns = []
+    for k in range(batches[0].num_columns):
+        arrays: list[Any] = [b.column(k) for b in batches]
+        if len({a.type for a in arrays}) > 1:
+            arrays = [decode_dictionary(a) for a in arrays]
+        columns.append(pa.concat_arrays(arrays))
+    return pa.RecordBatch.from_arrays(columns, names=batches[0].schema.names)
+
+
+# -- bytes ------------------------------------------------------------------------------------------------------
+
+
+def pack_table(rows: pa.Table | pa.RecordBatch) -> bytes:
+    """Rows as bytes that anyone's Arrow can read."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write(rows)
+    return sink.getvalue().to_pybytes()
+
+
+def unpack_table(data: bytes) -> pa.Table:
+    """The rows that `pack_table` wrote."""
+    return pa.ipc.open_stream(data).read_all()
+
+
+def unpack_batch(data: bytes) -> pa.RecordBatch:
+    """The batch that `pack_table` wrote."""
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        return reader.read_next_batch()
+
+
+def pack_schema(schema: pa.Schema, names: Sequence[str] | None = None) -> bytes:
+    """Names and types of columns (of all, or of these) as bytes."""
+    chosen = schema if names is None else pa.schema([schema.field(name) for name in names])
+    return chosen.serialize().to_pybytes()
+
+
+def unpack_schema(data: bytes) -> pa.Schema:
+    """The names and types that `pack_schema` wrote."""
+    return pa.ipc.read_schema(pa.py_buffer(data))

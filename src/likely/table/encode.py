@@ -5,7 +5,7 @@ Text cells are trimmed of blanks; a level is the trimmed text. No Python runs pe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,22 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
-from likely.table import cells, codes
+from likely.table import cells
+from likely.table.arrow import dictionary_encode, is_text, number_array, text_array
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
 from likely.table.schema import Column, Schema
-from likely.table.views import TextView, indices, plain_text, text_cells, text_view, validity
+from likely.table.views import (
+    TextView,
+    count_codes,
+    indices,
+    plain_text,
+    text_cells,
+    text_view,
+    translate_codes,
+    validity,
+)
 from likely.table.words.tokens import first_broken, is_plain
 
 if TYPE_CHECKING:
@@ -41,37 +51,8 @@ def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
 
 def _numbers_among(tokens: tuple[str, ...]) -> NDArray[np.float64]:
     """Those tokens that are numbers."""
-    values, _ = numbers(as_text(tokens), NO_TOKENS)
+    values, _ = numbers(text_array(tokens), NO_TOKENS)
     return values[np.isfinite(values)]
-
-
-def as_text(texts: Sequence[str]) -> Any:
-    """Texts as an Arrow array, without the detour of `as_arrow`."""
-    data = [text.encode() for text in texts]
-    offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
-    return pa.Array.from_buffers(pa.string(), len(data), buffers)
-
-
-def as_arrow(values: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> Any:
-    """A numpy array of numbers as an Arrow array. (`pa.array` would import pandas, which takes too long.)"""
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
-    data = pa.py_buffer(np.ascontiguousarray(values).data)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
-
-
-def is_text(kind: Any) -> bool:
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-    )
-
-
-def is_numeric(kind: Any) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def is_moment(kind: Any) -> bool:
@@ -84,7 +65,8 @@ def column_form(kind: Any) -> str:
         return column_form(kind.value_type)
     if is_text(kind):
         return "text"
-    if is_numeric(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if numeric or pa.types.is_time(kind) or pa.types.is_duration(kind):
         return "number"
     if is_moment(kind):
         return "date"
@@ -151,7 +133,7 @@ def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Float
         import pyarrow.compute
 
         compute: Any = pyarrow.compute
-        texts = compute.replace_substring(compute.ascii_trim(array.take(as_arrow(hard)), BLANKS), ",", "")
+        texts = compute.replace_substring(compute.ascii_trim(array.take(number_array(hard)), BLANKS), ",", "")
         out[hard] = texts.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return out, int(np.count_nonzero(state == 2))
 
@@ -175,7 +157,7 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
     """What the cells of a text array look like."""
     if pa.types.is_dictionary(array.type):
         index = indices(array)
-        times = occurrences(index, len(array.dictionary))
+        times = count_codes(index, len(array.dictionary))
         names = plain_text(array.dictionary)
         array = pa.concat_arrays([names, pa.nulls(1, names.type)])
     else:
@@ -188,13 +170,6 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
     return Described(forms, hashes, words, times, array)
 
 
-def occurrences(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:
-    """How often each of `size` codes occurs, and last how often -1 does."""
-    times = np.zeros(size + 1, np.int64)
-    codes.occurrences(index, times)
-    return times
-
-
 def levels(
     array: Any, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text"
 ) -> NDArray[np.int32]:
@@ -204,7 +179,7 @@ def levels(
     elif len(array) == 0:
         return np.empty(0, np.int32)
     else:
-        coded = _coded(array)
+        coded = dictionary_encode(array)
         names, index = coded.dictionary, indices(coded)
     texts = [_level(v) for v in names.to_pylist()]
     if reading == "number":
@@ -215,23 +190,13 @@ def levels(
         spelled = {name.lower(): name for name in labels.names if name.lower() in ("true", "false")}
         texts = [text and spelled.get(text, text) for text in texts]
     places = np.full(len(texts) + 1, MISSING_CODE, np.int32)  # the last place serves index -1, which is null
-    used = occurrences(index, len(texts)) > 0
+    used = count_codes(index, len(texts)) > 0
     for k, text in enumerate(texts):
         if text is not None and used[k] and text not in missing and text:
             places[k] = labels.index.get(text, UNSEEN_CODE) if closed else labels.code(text)
     out = np.empty(len(index), np.int32)
-    codes.translated(index, places, out)
+    translate_codes(index, places, out)
     return out
-
-
-def _coded(array: Any) -> Any:
-    """The array as codes and a dictionary of what is different in it."""
-    try:
-        # The method would import pyarrow.compute, which makes functions and their documents: 50 ms for this one call.
-        from pyarrow._compute import call_function
-    except ImportError:
-        return array.dictionary_encode()
-    return call_function("dictionary_encode", [array])
 
 
 def _level(value: object) -> str | None:

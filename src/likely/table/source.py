@@ -1,23 +1,25 @@
-"""The door for tables: any file, frame, dict or stream becomes a Source, a re-iterable stream of Arrow batches.
+"""The contract of a table that is swept: a Source is a re-iterable stream of Arrow batches, with a name and a schema.
 
-Knows which reader fits which thing; must not know what a cell means (that is schema inference) nor any learner.
+Knows neither formats nor files (open.py chooses the reader), nor what a cell means (that is schema inference).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
-from typing import Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
-import pyarrow as pa
+from likely.errors import ColumnError, nearest, shown
 
-from likely.errors import ColumnError, InputError, nearest, shown
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch, ArrowSchema
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declaration:
     """What a file itself says about a column (only ARFF does)."""
 
     kind: Literal["nominal", "number", "date", "text"]
@@ -29,27 +31,27 @@ class Source(ABC):
 
     name: str
     """How to call it in a sentence: 'adult.csv', 'standard input', 'the table'."""
-    schema: pa.Schema
+    schema: ArrowSchema
     """Names (unique) and Arrow types; a string column may still arrive dictionary-encoded."""
-    declared: Mapping[str, Declared]
-    rows: int | None
+    declared: Mapping[str, Declaration] = MappingProxyType({})
+    rows: int | None = None
     """The number of rows where it is known without reading them."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """How it was read, in sentences for people."""
-    steady = False
+    is_snapshot = False
     """Whether the source itself sees to it that its rows stay as they are while it is open."""
-    parsed = False
+    parses_text = False
     """Whether its cells are made out of text in every sweep, which takes longer than anything done with them."""
 
     @abstractmethod
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         """The rows in file order; the columns in the order asked, or all of them."""
 
-    def reopened(self, encoding: str) -> Source:
+    def reopen(self, encoding: str) -> Source:
         """The same table with its text read in another encoding; what is not text stays as it is."""
         return self
 
-    def asked(self, columns: Sequence[str] | None) -> list[str]:
+    def resolve_columns(self, columns: Sequence[str] | None) -> list[str]:
         """The names of the columns to read; refuses, with the nearest name, what is not there."""
         names: list[str] = list(self.schema.names)
         if columns is None:
@@ -61,25 +63,32 @@ class Source(ABC):
         return list(columns)
 
 
-def open_source(data: object, *, encoding: str | None = None, delimiter: str | None = None) -> Source:
-    """Open a table: a path, a folder, a glob, '-' for standard input, a dict, a list of dicts, or any Arrow stream.
+class SourceWrapper(Source):
+    """A source around another one. Everything is as the inner one has it; a subclass states what it changes."""
 
-    >>> [batch.to_pydict() for batch in open_source({"play": ["yes", "no"]}).batches()]
-    [{'play': ['yes', 'no']}]
-    """
-    if isinstance(data, Source):
-        return data
-    if isinstance(data, (str, PathLike)):
-        from likely.table.formats.files import open_path
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.name, self.schema, self.declared = source.name, source.schema, source.declared
+        self.rows, self.notes = source.rows, source.notes
+        self.is_snapshot, self.parses_text = source.is_snapshot, source.parses_text
 
-        path = fspath(data)
-        if isinstance(path, bytes):
-            raise InputError(f"The path {shown(path)} is bytes; give it as text.")
-        return open_path(path, encoding, delimiter)
-    if callable(getattr(data, "read", None)) and not hasattr(data, "__arrow_c_stream__"):
-        from likely.table.formats.files import open_stream
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
+        return self.source.batches(columns)
 
-        return open_stream(data, "the stream", encoding, delimiter)
-    from likely.table.formats.memory import open_memory
+    def reopen(self, encoding: str) -> Source:
+        return self.wrap(self.source.reopen(encoding))
 
-    return open_memory(data)
+    def wrap(self, source: Source) -> Source:
+        """The same wrapper around another source."""
+        return type(self)(source)
+
+
+def check_names(name: str, names: Sequence[str]) -> None:
+    """Refuse a table without columns, and doubled names: a column must be told by its name."""
+    doubled = [n for n, times in Counter(names).items() if times > 1]
+    if doubled:
+        listed = ", ".join(shown(n, 40) for n in doubled[:5]) + (" …" if len(doubled) > 5 else "")
+        many = "these columns" if len(doubled) > 1 else "the column"
+        raise ColumnError(f"{name} has {many} more than once: {listed}. Give every column its own name.")
+    if not names:
+        raise ColumnError(f"{name} has no columns.")

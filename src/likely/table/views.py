@@ -1,4 +1,7 @@
-"""Arrow's own buffers seen as numpy arrays, without copying: bytes, offsets, nulls and codes. Reads no meaning."""
+"""Arrow's own buffers seen as numpy arrays, without copying: bytes, offsets, nulls and codes. Reads no meaning.
+
+The loops over codes are compiled.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.table import codes
+from likely.machinery.jit import kernel
 from likely.table.batch import Texts
 
 if TYPE_CHECKING:
@@ -81,6 +84,40 @@ def indices(array: Any) -> NDArray[np.int32]:
     out = np.ascontiguousarray(raw, np.int32)
     if index.null_count and bitmap is not None:
         marked = np.empty(len(out), np.int32)
-        codes.with_nulls(out, np.frombuffer(bitmap, np.uint8), index.offset, marked)
+        mark_nulls(out, np.frombuffer(bitmap, np.uint8), index.offset, marked)
         return marked
     return out
+
+
+def count_codes(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+    """How often each of `size` codes occurs, and last how often -1 does."""
+    times = np.zeros(size + 1, np.int64)
+    add_occurrences(index, times)
+    return times
+
+
+@kernel("i4[], u1[], i8, i4[]")
+def mark_nulls(codes: Any, bitmap: Any, offset: int, out: Any) -> None:
+    """Copy codes, -1 where the bit of the bitmap (counted from `offset`) is not set."""
+    for i in range(codes.size):
+        at = offset + i
+        there = (bitmap[at >> 3] >> np.uint8(at & 7)) & np.uint8(1)
+        out[i] = codes[i] if there else -1
+
+
+@kernel("i4[], i8[]")
+def add_occurrences(codes: Any, times: Any) -> None:
+    """times[c] += 1 for each code c; the last place counts -1."""
+    last = times.size - 1
+    for i in range(codes.size):
+        c = codes[i]
+        times[c if c >= 0 else last] += 1
+
+
+@kernel("i4[], i4[], i4[]")
+def translate_codes(codes: Any, places: Any, out: Any) -> None:
+    """out[i] = places[codes[i]]; the last place serves -1."""
+    last = places.size - 1
+    for i in range(codes.size):
+        c = codes[i]
+        out[i] = places[c if c >= 0 else last]

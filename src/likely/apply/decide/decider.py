@@ -17,7 +17,8 @@ from likely.models.model import Model, numbered
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.table.formats.frames import Frames
-from likely.table.source import Source, open_source
+from likely.table.open import open_source
+from likely.table.source import Source
 
 Rule: TypeAlias = Literal["loss", "map", "ml"]
 RULES = ("loss", "map", "ml")

@@ -19,7 +19,7 @@ from likely.models.factors.patterns import patterns
 from likely.models.model import Model, numbered
 from likely.models.posterior import Posterior
 from likely.table.batch import MISSING_CODE, Batch, Codes, Floats
-from likely.table.source import open_source
+from likely.table.open import open_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

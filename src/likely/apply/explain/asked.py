@@ -16,8 +16,9 @@ from likely.intake.reading import Reading, with_encoding
 from likely.models.model import Model, numbered
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
+from likely.table.open import open_source
 from likely.table.schema import Column
-from likely.table.source import Source, open_source
+from likely.table.source import Source
 
 State = Literal["known", "missing", "unseen", "infinite", "stray"]
 """What a cell is: a value that training may have had; nothing; a level that training did not have; an infinite number;

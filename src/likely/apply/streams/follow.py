@@ -10,7 +10,7 @@ from likely.errors import SettingError
 from likely.models.default import default_learner
 from likely.models.model import Learner, Model
 from likely.probability.loss import Loss
-from likely.table.formats.blocks import Blocks
+from likely.table.stream_blocks import StreamBlocks
 
 
 def follow(
@@ -40,7 +40,7 @@ def follow(
     # What has gone by cannot be read again in another encoding, so a block that is not in the first one's is refused.
     reading["encoding"] = encoding or "utf-8"
     later = {k: v for k, v in reading.items() if k in ("threads", "encoding_errors", "encoding")}
-    for block in Blocks(stream, name, every, encoding, delimiter):
+    for block in StreamBlocks(stream, name, every, encoding, delimiter):
         if model is None:
             model = fit(block, target, learner or default_learner("sums").learner, loss=loss, **reading)
         else:

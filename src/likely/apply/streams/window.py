@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from likely.apply.fitting import model_from_tree, relearn, summarize_source, swept
 from likely.errors import FileFormatError, InputError, SettingError, shown
@@ -24,7 +24,10 @@ from likely.sums import state
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
-from likely.table.source import Source
+from likely.table.source import Source, SourceWrapper
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 STEPS = 10
 """A window of rows moves in so many steps where no step is given."""
@@ -213,23 +216,23 @@ def _is_coarse(summary: Summary) -> bool:
     return any(isinstance(s, (Numbers, Words)) and s.level for s in summary.columns.values())
 
 
-class _Some(Source):
+class _HeldRows(SourceWrapper):
     """Some rows of a source, held."""
 
-    def __init__(self, whole: Source, columns: list[str], batches: list[Any]) -> None:
-        self.name, self.schema, self.declared, self.notes = whole.name, whole.schema, whole.declared, whole.notes
-        self.rows, self._columns, self._held = sum(b.num_rows for b in batches), columns, batches
+    def __init__(self, source: Source, columns: list[str], batches: list[ArrowBatch]) -> None:
+        super().__init__(source)
+        self.rows, self._columns, self._batches = sum(b.num_rows for b in batches), columns, batches
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         wanted = self._columns if columns is None else list(columns)
-        for batch in self._held:
+        for batch in self._batches:
             yield batch if wanted == self._columns else batch.select(wanted)
 
 
 def _cut(source: Source, how: Reading, step: int, room: int) -> Iterator[Source]:
     """The rows of a source, `step` at a time; the first time as many as still fit into the piece before."""
     columns = [c.name for c in draft_schema(source, how).schema.used]
-    held: list[Any] = []
+    held: list[ArrowBatch] = []
     left = room or step
     for batch in source.batches(columns):
         at = 0
@@ -238,7 +241,7 @@ def _cut(source: Source, how: Reading, step: int, room: int) -> Iterator[Source]
             held.append(some)
             at, left = at + some.num_rows, left - some.num_rows
             if not left:
-                yield _Some(source, columns, held)
+                yield _HeldRows(source, columns, held)
                 held, left = [], step
     if held:
-        yield _Some(source, columns, held)
+        yield _HeldRows(source, columns, held)

@@ -26,10 +26,10 @@ from likely.models.model import Model, Search
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.sums.trees import Ordered, plus_tuples
+from likely.table.arrow import align_batches
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source
-from likely.table.wrappers.transport import aligned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class FoldedRows:
         def piece(item: tuple[Placed, int]) -> Piece:
             return dealt_piece(encoder, dealer, self.folds, *item)
 
-        batches = aligned(self.source.batches(self.columns), piece_rows(self.total.schema))
+        batches = align_batches(self.source.batches(self.columns), piece_rows(self.total.schema))
         yield from in_order(_placed(batches, dealer), piece, self.reading.threads)
 
     def sweep(self, worker: Callable[[], W]) -> Sequence[W]:

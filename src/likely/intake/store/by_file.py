@@ -34,10 +34,12 @@ from likely.sums import state
 from likely.sums.summary import Summary
 from likely.sums.trees import joined
 from likely.table.encode import Encoder
-from likely.table.formats.files import files_at, open_file
-from likely.table.formats.many import Heading, ManySource, Remembered, agreeing
+from likely.table.formats.files import list_files
+from likely.table.open import open_file
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
+from likely.table.wrappers.concatenated import ConcatenatedSource, split_agreeing
+from likely.table.wrappers.remote import DeferredSource
 from likely.table.wrappers.repair import Repaired
 
 Wanted = Callable[[Schema], frozenset[str]]
@@ -71,10 +73,10 @@ def _folder(reading: Reading) -> Iterator[str | os.PathLike[str]]:
 
 @dataclass(frozen=True)
 class _Part:
-    """One file, with its heading, as a source of the types that all files share."""
+    """One file, with what it says of itself, as a source of the types that all files share."""
 
     file: File
-    heading: Heading
+    heading: DeferredSource
     source: Source
 
 
@@ -126,7 +128,7 @@ class _Run:
 
     def whole(self, wanted: Wanted) -> tuple[Source, Summary]:
         """Everything: the source of all files that can be read, and its summary."""
-        found = files_at(self.path)
+        found = list_files(self.path)
         while True:
             try:
                 source, parts, summary = self._summarized([f for f in found if f[0] not in self.bad], wanted)
@@ -196,8 +198,11 @@ class _Run:
             source = open_file(file.path, file.name, self.reading.encoding, self.reading.delimiter)
             return Repaired(source) if self.reading.encoding_errors == "replace" else source
 
-        heading = Heading.of(opened()) if kept is None else Heading.from_state(kept["heading"])
-        return _Part(file, heading, Remembered(file.name, heading, opened))
+        if kept is None:
+            heading = DeferredSource.describe(opened(), opened)
+        else:
+            heading = DeferredSource.from_state(file.name, kept["heading"], opened)
+        return _Part(file, heading, heading)
 
     def _own(self, file: File) -> str:
         """The way of reading a file, which depends on how its name ends: .tsv is not .csv."""
@@ -206,13 +211,13 @@ class _Run:
     def _together(self, parts: list[_Part]) -> tuple[Source, list[_Part]]:
         """All files as one table, and each with the types that all share."""
         if self.reading.skip_bad:
-            _, others = agreeing([p.source for p in parts])
+            _, others = split_agreeing([p.source for p in parts])
             self.bad |= {parts[k].file.path: str(error) for k, error in others.items()}
             if others:
                 raise _Another
         if len(parts) == 1:
             return parts[0].source, parts
-        many = ManySource([p.source for p in parts], os.path.expanduser(self.path))
+        many = ConcatenatedSource([p.source for p in parts], os.path.expanduser(self.path))
         return many, [replace(p, source=s) for p, s in zip(parts, many.parts(), strict=True)]
 
     # -- how they are read ----------------------------------------------------------------------------------

@@ -96,12 +96,12 @@ class SumFolder:
 
     def identified(self, path: str, name: str) -> File:
         """A file with the fingerprint of its content, which is not read where its stamp says that it is as it was."""
-        place, stamp = os.path.abspath(path), Stamp.of(path, name)
+        place, stamp = os.path.abspath(path), Stamp.read(path, name)
         known = self._seen.get(place)
         # Written just before it was last seen: it may have changed once more without its times telling.
-        if known is None or known[0] != stamp or not stamp.settled(known[1]):
+        if known is None or known[0] != stamp or not stamp.is_reliable(known[1]):
             known = (stamp, time.time_ns(), fingerprint(path, name))
-            if not Stamp.of(path, name).same_content(stamp):
+            if not Stamp.read(path, name).same_content(stamp):
                 raise _changed(name)
             self._seen[place] = known
             with self._failures():
@@ -110,8 +110,8 @@ class SumFolder:
 
     def check(self, file: File) -> None:
         """Refuse what has been read of a file if it is no longer the one that was identified."""
-        stamp = Stamp.of(file.path, file.name)
-        certain = stamp == file.stamp and stamp.settled()
+        stamp = Stamp.read(file.path, file.name)
+        certain = stamp == file.stamp and stamp.is_reliable()
         same = stamp.same_content(file.stamp) and (certain or fingerprint(file.path, file.name) == file.content)
         if not same:
             raise _changed(file.name)

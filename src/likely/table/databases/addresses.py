@@ -34,7 +34,7 @@ class Address:
         return " ".join(text.split())
 
 
-def address_of(text: str) -> Address | None:
+def parse_address(text: str) -> Address | None:
     """The parts of scheme://user:password@host/name?option=value; None for what is no address."""
     found = _ADDRESS.match(text)
     if found is None:

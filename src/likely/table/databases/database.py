@@ -13,14 +13,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.table.databases.addresses import Address, address_of
+from likely.errors import InputError, SettingError, nearest, shown
+from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
+from likely.table.databases.addresses import Address, parse_address
 from likely.table.databases.dialects import Broken, Dialect, dialect_of
-from likely.table.encode import column_form, is_text
-from likely.table.formats.files import reading
-from likely.table.formats.memory import ROWS, plain, plain_schema
-from likely.table.formats.sniff import check_unique
-from likely.table.source import Declared, Source
+from likely.table.encode import column_form
+from likely.table.formats.files import file_errors
+from likely.table.source import Source, check_names
 
 COUNT = "likely_count"
 """The name of the column in which counts come; longer where a column has that name."""
@@ -40,13 +39,13 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
     ['play']
     """
     text = str(os.fspath(address))
-    where = address_of(text)
+    where = parse_address(text)
     path = os.path.expanduser(text) if where is None else ""
     name = os.path.basename(path) if where is None else where.shown
     if query is not None and table is not None:
         raise SettingError("A query says already which table it reads. Leave out either the query or the table.")
     if where is None:
-        with reading(name), open(path, "rb"):
+        with file_errors(name), open(path, "rb"):
             pass
     elif where.scheme in ("sqlite", "duckdb") and not os.path.isfile(where.shown.partition("://")[2]):
         raise InputError(f"There is no file {shown(where.shown.partition('://')[2], 200)}. Check the path.")
@@ -71,7 +70,7 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
 class DatabaseSource(Source):
     """The rows of a query."""
 
-    steady = True
+    is_snapshot = True
 
     def __init__(
         self, dialect: Dialect, place: str, address: Address | None, query: str, table: str | None = None
@@ -82,23 +81,18 @@ class DatabaseSource(Source):
         weakref.finalize(self, _let_go, dialect)
         with self._failures(0), dialect.stream(f"select * from ({query}\n) as likely_rows limit 0") as reader:
             given = reader.schema
-        if not given.names:
-            raise ColumnError(f"{self.name} has no columns.")
-        check_unique(self.name, tuple(given.names))
+        check_names(self.name, tuple(given.names))
         with self._failures(0):
             self._fields = {field.name: field for field in dialect.prepared(query, given)}
         with self._failures(0):
             self.schema = plain_schema(dialect.selected(self._select(given.names), list(self._fields.values())))
-        self.declared: dict[str, Declared] = {}
-        self.rows: int | None = None
-        self.notes: tuple[str, ...] = ()
 
     def _select(self, names: Sequence[str]) -> str:
         picked = ", ".join(self._dialect.column(self._fields[n]) for n in names)
         return f"select {picked} from ({self._query}\n) as likely_rows"
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         read = names or [self.schema.names[0]]
         for batch in self._streamed(self._select(read), read):
             yield batch if names else batch.select([])
@@ -111,7 +105,7 @@ class DatabaseSource(Source):
                 batch = whole.slice(1) if first else whole
                 first = False
                 for start in range(0, batch.num_rows, ROWS):
-                    part = plain(batch.slice(start, ROWS))
+                    part = plain_batch(batch.slice(start, ROWS))
                     done += part.num_rows
                     yield part
 
@@ -129,7 +123,7 @@ class DatabaseSource(Source):
 
     def counts(self, columns: Sequence[str], most: int) -> pa.Table | None:
         """Each different row of these columns and, last, how often it occurs; None where there are more than `most`."""
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         if any(not is_countable(self.schema.field(n).type) for n in names):
             return None
         count = COUNT

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.formats.files import Place, reading
-from likely.table.formats.sniff import check_unique
-from likely.table.formats.text import Text, nul_sentence, text_of, undecodable
-from likely.table.source import Declared, Source
+from likely.table.formats.files import Place, file_errors
+from likely.table.formats.text_file import TextFile, decoding_error, nul_sentence, open_text
+from likely.table.source import Declaration, Source, check_names
 
 BLOCK = 2 << 20
 ROW_LIMIT = 64 << 20
@@ -36,28 +35,27 @@ _KINDS: dict[str, Literal["number", "text", "date"]] = {
 
 def open_arff(place: Place, encoding: str | None) -> Source:
     """Open an ARFF file; only its header is read."""
-    text, note = text_of(place, encoding)
+    text, note = open_text(place, encoding)
     return ArffSource(text, (note,) if note else ())
 
 
 class ArffSource(Source):
     """An ARFF file. A '?' without quotes is null; a quoted one is a level."""
 
-    def __init__(self, text: Text, notes: tuple[str, ...]) -> None:
+    def __init__(self, text: TextFile, notes: tuple[str, ...]) -> None:
         self.name = text.place.name
         self._text = text
         self.declared, self._skip, self._lines = self._header()
         self.schema = pa.schema([pa.field(n, pa.string()) for n in self.declared])
-        self.rows = None
         self.notes = notes
         zeros: dict[str, str | None] = {"number": "0"}
         self._zeros = [d.levels[0] if d.levels else zeros.get(d.kind) for d in self.declared.values()]
 
-    def reopened(self, encoding: str) -> Source:
+    def reopen(self, encoding: str) -> Source:
         return open_arff(self._text.place, encoding)
 
-    def _header(self) -> tuple[dict[str, Declared], int, int]:
-        declared: list[tuple[str, Declared]] = []
+    def _header(self) -> tuple[dict[str, Declaration], int, int]:
+        declared: list[tuple[str, Declaration]] = []
         pending, start = "", 0
         used = number = 0
         for number, line in enumerate(self._header_lines(), 1):
@@ -69,7 +67,7 @@ class ArffSource(Source):
             if not pending and keyword == "@data":
                 if not declared:
                     raise InputError(f"{self.name} has no @attribute before its @data. It needs one line per column.")
-                check_unique(self.name, tuple(n for n, _ in declared))
+                check_names(self.name, tuple(n for n, _ in declared))
                 return dict(declared), used, number
             if pending or keyword == "@attribute":
                 start = start if pending else number
@@ -101,9 +99,9 @@ class ArffSource(Source):
         try:
             return line.decode()
         except UnicodeDecodeError as error:
-            raise undecodable(self._text) from error
+            raise decoding_error(self._text) from error
 
-    def _attribute(self, entry: str, line: int) -> tuple[str, Declared]:
+    def _attribute(self, entry: str, line: int) -> tuple[str, Declaration]:
         found = _ATTRIBUTE.match(entry)
         if not found or not found[2]:
             raise InputError(
@@ -112,24 +110,24 @@ class ArffSource(Source):
             )
         name, kind = _unquoted(found[1]).strip(), found[2].strip()
         if kind.startswith("{"):
-            return name, Declared("nominal", _levels(kind[1:]))
+            return name, Declaration("nominal", _levels(kind[1:]))
         word = kind.split(None, 1)[0].lower()
         if word not in _KINDS:
             raise ColumnError(
                 f"The attribute {shown(name)} on line {line:,} of {self.name} has the type {shown(kind)}. "
                 "It must be numeric, string, date, or a list of levels in braces."
             )
-        return name, Declared(_KINDS[word])
+        return name, Declaration(_KINDS[word])
 
     def _blocks(self, skip: int) -> Iterator[bytes]:
         """The text after the header as UTF-8, in blocks of any length."""
-        with reading(self.name), self._text.stream() as stream:
+        with file_errors(self.name), self._text.stream() as stream:
             stream.read(skip)
             while block := stream.read(BLOCK):
                 yield block
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         rest, line = b"", self._lines
         for block in self._blocks(self._skip):
             cut = block.rfind(b"\n") + 1

@@ -8,12 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from likely.errors import ColumnError, InputError, shown
-from likely.table.formats.files import Place, reading
-from likely.table.formats.memory import ROWS, plain, plain_schema
-from likely.table.formats.sniff import check_unique
-from likely.table.formats.text import text_of
-from likely.table.source import Declared, Source
+from likely.errors import InputError, shown
+from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
+from likely.table.formats.files import Place, file_errors
+from likely.table.formats.text_file import open_text
+from likely.table.source import Source, check_names
 
 _BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
@@ -27,7 +26,7 @@ def _sound(name: str, format: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            with reading(name):
+            with file_errors(name):
                 raise
         said = shown(" ".join(str(error).split()), 160)
         raise InputError(f"{name} is not a sound {format} file ({said}). Write or fetch it again.") from error
@@ -37,17 +36,13 @@ class _FileSource(Source):
     """A file whose schema is written in it."""
 
     def __init__(self, place: Place, schema: pa.Schema, rows: int | None = None) -> None:
-        check_unique(place.name, tuple(schema.names))
-        if not schema.names:
-            raise ColumnError(f"{place.name} has no columns.")
+        check_names(place.name, tuple(schema.names))
         self.name, self._place, self._kept = place.name, place, schema
         self.schema = plain_schema(schema)
-        self.declared: dict[str, Declared] = {}
         self.rows = rows
-        self.notes: tuple[str, ...] = ()
 
     def _given(self, batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
-        return plain(batch if batch.schema.names == names else batch.select(names))
+        return plain_batch(batch if batch.schema.names == names else batch.select(names))
 
 
 def open_parquet(place: Place) -> Source:
@@ -63,7 +58,7 @@ class ParquetSource(_FileSource):
 
     def __init__(self, place: Place, schema: pa.Schema, metadata: Any) -> None:
         super().__init__(place, schema, metadata.num_rows)
-        self._coded = [f.name for f in schema if _is_text(f.type)]
+        self._coded = [f.name for f in schema if is_text(f.type)]
         self._mean: dict[str, float] = {}
         self._metadata = metadata
         self._groups: Sequence[int] = range(metadata.num_row_groups)
@@ -91,7 +86,7 @@ class ParquetSource(_FileSource):
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
 
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         # Buffered reads keep one page per column in memory; a mapped file would count as memory as it is read.
         with (
             _sound(self.name, "Parquet"),
@@ -105,10 +100,6 @@ class ParquetSource(_FileSource):
             groups = list(self._groups)
             for batch in file.iter_batches(batch_size=rows, row_groups=groups, columns=read, use_threads=True):
                 yield self._given(batch, names)
-
-
-def _is_text(type: pa.DataType) -> bool:
-    return type in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def open_ipc(place: Place) -> Source:
@@ -128,7 +119,7 @@ class IpcSource(_FileSource):
         self._whole = whole
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         wanted = [self._kept.get_field_index(n) for n in names or [self.schema.names[0]]]
         options = pa.ipc.IpcReadOptions(included_fields=sorted(set(wanted)))
         with _sound(self.name, "Arrow"), pa.memory_map(self._place.path) as file:
@@ -147,7 +138,7 @@ class IpcSource(_FileSource):
 
 def open_json(place: Place, encoding: str | None) -> Source:
     """Open JSON lines (or one JSON array of objects); the types of the columns are found over the whole file."""
-    text, note = text_of(place, encoding)
+    text, note = open_text(place, encoding)
     if not text.head(1 << 16)[0].strip():
         raise InputError(f"{place.name} is empty. It needs one object per line.")
     source = JsonSource(place, text.copied() if place.packed or text.encoding != "utf-8" else place.path)
@@ -174,11 +165,11 @@ class JsonSource(_FileSource):
         with self._failures(), self._reader(list(kinds), " limit 0") as reader:
             super().__init__(place, reader.schema)
 
-    def reopened(self, encoding: str) -> Source:
+    def reopen(self, encoding: str) -> Source:
         return open_json(self._place, encoding)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         with self._failures(), self._reader(names or [self.schema.names[0]], "") as reader:
             for batch in reader:
                 if batch.num_rows:
@@ -208,7 +199,7 @@ class JsonSource(_FileSource):
         import duckdb
 
         try:
-            with reading(self.name):
+            with file_errors(self.name):
                 yield
         except duckdb.Error as error:
             said = str(error).split("LINE 1:")[0].replace(self._path, self.name).strip()

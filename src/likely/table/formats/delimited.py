@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError, shown
-from likely.table.formats.files import Place, reading
-from likely.table.formats.sniff import Layout, layout_of, long_cells
-from likely.table.formats.text import Text, nul_sentence, text_of, undecodable
-from likely.table.source import Declared, Source
+from likely.table.formats.files import Place, file_errors
+from likely.table.formats.layout import Layout, detect_layout, long_cells
+from likely.table.formats.text_file import TextFile, decoding_error, nul_sentence, open_text
+from likely.table.source import Source
 
 BLOCK = 2 << 20
 """Bytes of text per batch. Arrow works on many blocks ahead: 1 MB each is a quarter slower, 4 MB takes 300 MB."""
@@ -28,20 +28,18 @@ ROW_LIMIT = 64 << 20
 
 def open_delimited(place: Place, encoding: str | None, delimiter: str | None, hint: str | None) -> Source:
     """Open a delimited text file; `hint` is the delimiter its name speaks for."""
-    text, note = text_of(place, encoding)
-    return DelimitedSource(text, layout_of(text, delimiter, hint), (note,) if note else ())
+    text, note = open_text(place, encoding)
+    return DelimitedSource(text, detect_layout(text, delimiter, hint), (note,) if note else ())
 
 
 class DelimitedSource(Source):
     """A delimited text file. All columns are strings; the caller decides what they mean."""
 
-    parsed = True
+    parses_text = True
 
-    def __init__(self, text: Text, layout: Layout, notes: tuple[str, ...]) -> None:
+    def __init__(self, text: TextFile, layout: Layout, notes: tuple[str, ...]) -> None:
         self.name = text.place.name
         self.schema = pa.schema([pa.field(n, pa.string()) for n in layout.names])
-        self.declared: dict[str, Declared] = {}
-        self.rows = None
         self.notes = tuple(dict.fromkeys(notes + layout.notes))
         self.text, self.layout = text, layout
         # Whether rows of another length are looked at: lines of blanks pass, others are refused. The parser calls
@@ -50,12 +48,12 @@ class DelimitedSource(Source):
         # A wide table needs longer blocks, or its batches would hold few rows and the arrays cost more than the cells.
         self._block = min(max(BLOCK, 64 * layout.skip), 4 * BLOCK)
 
-    def reopened(self, encoding: str) -> Source:
-        text, _ = text_of(self.text.place, encoding)
-        return DelimitedSource(text, layout_of(text, self.layout.delimiter), self.layout.notes)
+    def reopen(self, encoding: str) -> Source:
+        text, _ = open_text(self.text.place, encoding)
+        return DelimitedSource(text, detect_layout(text, self.layout.delimiter), self.layout.notes)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         done, block = 0, self._block
         while True:
             skipped = 0
@@ -137,14 +135,14 @@ class DelimitedSource(Source):
     def _failures(self, bad: list[Any], done: int) -> Iterator[None]:
         """Turns what the parser says into sentences with the line of the file."""
         try:
-            with reading(self.name):
+            with file_errors(self.name):
                 yield
         except pa.ArrowInvalid as error:
             said = str(error)
             if "straddl" in said or "Row is too long" in said:
                 raise _RowTooLong from error
             if "UTF8" in said:
-                raise undecodable(self.text) from error
+                raise decoding_error(self.text) from error
             if bad:
                 raise InputError(self._ragged(bad[0], done)) from error
             if "Expected" in said and not self._watch:

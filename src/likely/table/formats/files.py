@@ -1,14 +1,12 @@
-"""Files on disk: finds them, tells their format by content and name, takes off compression, spools streams.
+"""Files on disk: which ones a path stands for, their format by content and name, their bytes without compression.
 
-Knows bytes and paths only; what the bytes say is for delimited, arff and columnar. A failure names the file.
+Knows bytes and paths only; what the bytes say is for the readers. A failure names the file.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +19,6 @@ from typing import Any
 import pyarrow as pa
 
 from likely.errors import InputError, shown
-from likely.table.source import Source
 
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
 FORMATS = {
@@ -32,7 +29,6 @@ FORMATS = {
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".arrows": "ipc",
 }  # fmt: skip
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
-_FETCHED = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "gcs", "abfs", "hdfs")
 _FOREIGN = (
     (b"\x89likely\n", "a model file, not a table: give it to likely show, or to likely predict before the table"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
@@ -61,13 +57,13 @@ class Place:
 
     def head(self, size: int) -> tuple[bytes, bool]:
         """The first bytes, decompressed, and whether they are all there are."""
-        with reading(self.name), self.stream() as stream:
+        with file_errors(self.name), self.stream() as stream:
             data: bytes = stream.read(size)
             return data, len(data) < size or not stream.read(1)
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
+def file_errors(name: str) -> Iterator[None]:
     """Turns what the operating system or a decompressor says into a sentence that names the file."""
     try:
         yield
@@ -76,85 +72,22 @@ def reading(name: str) -> Iterator[None]:
     except PermissionError as error:
         raise InputError(f"{name} may not be read by this user. Change its permissions, or copy it.") from error
     except OSError as error:
-        said = " ".join(str(error).split())
-        if "runcated compressed" in said:
+        message = " ".join(str(error).split())
+        if "runcated compressed" in message:
             raise InputError(f"{name} ends in the middle of its compressed data. Fetch or make it again.") from error
-        if any(word in said.lower() for word in ("inflate", "decompress", "compressed")):
-            raise InputError(f"{name} has damaged compressed data ({shown(said, 160)}). Fetch it again.") from error
-        raise InputError(f"{name} cannot be read ({shown(said, 160)}). Check it, or fetch it again.") from error
+        if any(word in message.lower() for word in ("inflate", "decompress", "compressed")):
+            raise InputError(f"{name} has damaged compressed data ({shown(message, 160)}). Fetch it again.") from error
+        raise InputError(f"{name} cannot be read ({shown(message, 160)}). Check it, or fetch it again.") from error
 
 
-def open_path(path: str, encoding: str | None, delimiter: str | None) -> Source:
-    """Open a file, a folder, a glob, or '-' for standard input."""
-    if path == "-":
-        if sys.stdin.isatty():
-            raise InputError("Standard input is a terminal. Pipe a table into it, or name a file.")
-        return open_stream(sys.stdin, "standard input", encoding, delimiter)
-    if "://" in path and not os.path.exists(path):
-        return _address(path)
-    from likely.table.formats.many import together
-
-    opened = [watched_file(p, name, encoding, delimiter) for p, name in files_at(path)]
-    return together(opened, os.path.expanduser(path))
-
-
-def watched_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
-    """One file as a table; whoever reads it to its end is told if it changed meanwhile."""
-    from likely.table.formats.fingerprint import Unchanged, Watched
-
-    if not os.path.isfile(path):
-        return open_file(path, name, encoding, delimiter)  # a pipe or a device is copied, and the copy stays
-    watch = Unchanged(path, name)
-    source = open_file(path, name, encoding, delimiter)
-    return source if source.steady else Watched(source, watch)
-
-
-def _address(path: str) -> Source:
-    """What stands at an address: a database. Files of the web are for others to fetch."""
-    from likely.table.databases.addresses import address_of
-    from likely.table.databases.database import database
-
-    found = address_of(path)
-    if found is None or found.scheme in _FETCHED:
-        where = "This" if found is None else found.shown
-        raise InputError(f"{shown(where, 100)} is an address, not a file. Download it, then name the file.")
-    return database(path)
-
-
-def files_at(path: str) -> list[tuple[str, str]]:
-    """The files that a path, a folder or a glob stands for, in order, each with what to call it in a sentence."""
-    path = os.path.expanduser(path)
-    if "\0" in path or not path:
-        raise InputError("The path is empty." if not path else f"The path {shown(path)} contains a NUL character.")
-    found = [path]
-    if os.path.isdir(path):
-        found = _tables_in(path)
-    elif not os.path.exists(path):
-        if not has_magic(path):
-            raise InputError(_missing(path))
-        found = sorted(p for p in glob(path, recursive=True) if os.path.isfile(p))
-        if not found:
-            raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
-    names = [os.path.basename(p) for p in found]
-    if len(set(names)) < len(names):  # files of the same name in several folders
-        names = [os.path.relpath(p, os.path.commonpath(found)) for p in found]
-    return list(zip(found, names, strict=True))
-
-
-def open_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
-    """One file as a table; `name` is what to call it in a sentence."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        # A named pipe or a device can be read only once, like standard input.
-        with reading(name), open(path, "rb") as stream:
-            return open_stream(stream, name, encoding, delimiter)
-    with reading(name), open(path, "rb") as file:
+def detect_format(path: str, name: str) -> tuple[Place, str, str]:
+    """A file with its compression, its format ("database" and those of FORMATS), and its suffix but for compression."""
+    with file_errors(name), open(path, "rb") as file:
         start = file.read(64)
-    if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
-        from likely.table.databases.database import database
-
-        return database(path)
     packed = next((kind for magic, kind in _MAGIC if start.startswith(magic)), None)
     place = Place(path, name, packed)
+    if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
+        return place, "database", ""
     head = place.head(1 << 16)[0] if packed else start
     stem, suffix = os.path.splitext(name.lower())
     if suffix in PACKED:
@@ -163,34 +96,22 @@ def open_file(path: str, name: str, encoding: str | None, delimiter: str | None)
         suffix = os.path.splitext(stem)[1]
     if not head:
         raise InputError(f"{name} is empty. It needs a header line and rows.")
-    format = _format(place, head, FORMATS.get(suffix))
+    format = _detect(place, head, FORMATS.get(suffix))
     if format in ("parquet", "ipc"):
-        from likely.table.formats import columnar
-
         if packed:
             raise InputError(f"{name} is a compressed {format} file. Decompress it; the format compresses itself.")
-        return columnar.open_parquet(place) if format == "parquet" else columnar.open_ipc(place)
+        return place, format, suffix
     for magic, what in _FOREIGN:
         if head.startswith(magic) and (b"\0" in head or not FORMATS.get(suffix)):
             raise InputError(f"{name} is {what}.")
-    if format == "json":
-        from likely.table.formats.columnar import open_json
-
-        return open_json(place, encoding)
-    if format == "arff":
-        from likely.table.formats.arff import open_arff
-
-        return open_arff(place, encoding)
-    from likely.table.formats.delimited import open_delimited
-
-    return open_delimited(place, encoding, delimiter, {".tsv": "\t", ".tab": "\t", ".psv": "|"}.get(suffix))
+    return place, format, suffix
 
 
-def _format(place: Place, head: bytes, named: str | None) -> str:
+def _detect(place: Place, head: bytes, named: str | None) -> str:
     """Magic bytes first; then the name; a name that says nothing leaves it to the first character."""
     if head.startswith(b"PAR1") and named in (None, "parquet"):
         return "parquet"
-    if head.startswith(b"ARROW1") or head.startswith(b"\xff\xff\xff\xff"):
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "ipc"
     if named:
         return named
@@ -202,9 +123,29 @@ def _format(place: Place, head: bytes, named: str | None) -> str:
     return "arff" if first.lower().startswith(b"@relation") else "delimited"
 
 
+def list_files(path: str) -> list[tuple[str, str]]:
+    """The files that a path, a folder or a glob stands for, in order, each with what to call it in a sentence."""
+    path = os.path.expanduser(path)
+    if "\0" in path or not path:
+        raise InputError("The path is empty." if not path else f"The path {shown(path)} contains a NUL character.")
+    paths = [path]
+    if os.path.isdir(path):
+        paths = _tables_in(path)
+    elif not os.path.exists(path):
+        if not has_magic(path):
+            raise InputError(_missing(path))
+        paths = sorted(p for p in glob(path, recursive=True) if os.path.isfile(p))
+        if not paths:
+            raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
+    names = [os.path.basename(p) for p in paths]
+    if len(set(names)) < len(names):  # files of the same name in several folders
+        names = [os.path.relpath(p, os.path.commonpath(paths)) for p in paths]
+    return list(zip(paths, names, strict=True))
+
+
 def _tables_in(folder: str) -> list[str]:
     kinds: dict[str, list[str]] = {}
-    with reading(folder):
+    with file_errors(folder):
         names = sorted(os.listdir(folder))
     for name in names:
         stem, suffix = os.path.splitext(name.lower())
@@ -239,35 +180,9 @@ def _missing(path: str) -> str:
     return f"There is no file {shown(path, 200)}. {end}"
 
 
-_spooled: dict[int, tuple[Any, str]] = {}
-
-
-def temporary() -> str:
+def temporary_file() -> str:
     """The path of a new file that is deleted when the program ends."""
     handle, path = tempfile.mkstemp(prefix="likely-")
     os.close(handle)
-
-    def remove() -> None:
-        Path(path).unlink(missing_ok=True)
-
-    atexit.register(remove)
+    atexit.register(Path(path).unlink, missing_ok=True)
     return path
-
-
-def open_stream(stream: Any, name: str, encoding: str | None, delimiter: str | None) -> Source:
-    """Spool a stream that can be read only once; the same stream asked for again gives the same spool."""
-    if id(stream) not in _spooled:
-        path = temporary()
-        content = getattr(stream, "buffer", stream)
-        with reading(name), open(path, "wb") as spool:
-            first = content.read(1 << 20)
-            if isinstance(first, str):
-                spool.write(first.encode("utf-8", "surrogateescape"))
-                for text in iter(lambda: content.read(1 << 20), ""):
-                    spool.write(text.encode("utf-8", "surrogateescape"))
-            else:
-                spool.write(first)
-                shutil.copyfileobj(content, spool, 1 << 20)
-        # The stream itself is kept, so that its id cannot be given to another.
-        _spooled[id(stream)] = (stream, path)
-    return open_file(_spooled[id(stream)][1], name, encoding, delimiter)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from likely.errors import InputError, LikelyError
 from likely.machinery.jit import kernel
-from likely.table.formats.files import reading
-from likely.table.source import Source
+from likely.table.formats.files import file_errors
 
 _BLOCK = 1 << 20
 RECENT = 2_000_000_000
@@ -32,53 +29,18 @@ class Stamp:
     changed: int
 
     @classmethod
-    def of(cls, path: str, name: str) -> Stamp:
-        with reading(name):
-            found = os.stat(path)
-        return cls(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    def read(cls, path: str, name: str) -> Stamp:
+        with file_errors(name):
+            status = os.stat(path)
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def same_content(self, other: Stamp) -> bool:
         """Whether nothing speaks for other bytes. A new name or other permissions change a file's times, but not it."""
         return (self.size, self.written) == (other.size, other.written)
 
-    def settled(self, at: int | None = None) -> bool:
+    def is_reliable(self, at: int | None = None) -> bool:
         """Whether the times were old enough at that time to tell of every change since."""
         return max(self.written, self.changed) + RECENT < (time.time_ns() if at is None else at)
-
-
-class Unchanged:
-    """Watches a file while it is read, and says so where it changed meanwhile."""
-
-    def __init__(self, path: str, name: str) -> None:
-        self._path, self._name = path, name
-        self.stamp = Stamp.of(path, name)
-
-    def check(self) -> None:
-        """Refuse what has been read if the file is no longer the one that was opened."""
-        if not Stamp.of(self._path, self._name).same_content(self.stamp):
-            raise InputError(
-                f"{self._name} changed while it was read. Run again when whoever writes it is done, or read a copy."
-            )
-
-
-class Watched(Source):
-    """A file as a table; reading it to its end fails if the file changed since it was opened."""
-
-    def __init__(self, source: Source, watch: Unchanged) -> None:
-        self._source, self._watch = source, watch
-        self.name, self.schema, self.declared = source.name, source.schema, source.declared
-        self.rows, self.notes, self.parsed = source.rows, source.notes, source.parsed
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        try:
-            yield from self._source.batches(columns)
-        except LikelyError:
-            self._watch.check()  # what looks damaged may just be half written
-            raise
-        self._watch.check()
-
-    def reopened(self, encoding: str) -> Source:
-        return Watched(self._source.reopened(encoding), self._watch)
 
 
 def fingerprint(path: str, name: str) -> str:
@@ -86,7 +48,7 @@ def fingerprint(path: str, name: str) -> str:
     lanes = np.array([0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89], np.uint64)
     block, size = np.zeros(_BLOCK // 8, np.uint64), 0
     view = block.data.cast("B")
-    with reading(name), open(path, "rb", buffering=0) as file:
+    with file_errors(name), open(path, "rb", buffering=0) as file:
         while True:
             filled = 0
             while filled < _BLOCK and (more := file.readinto(view[filled:])):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.table.encode import as_arrow, as_text
+from likely.table.arrow import decode_dictionary, label_array, number_array
 from likely.table.formats.memory import TableSource, is_pandas, open_memory
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ def table_of(data: object, names: Sequence[str]) -> TableSource:
 def _column(values: NDArray[Any]) -> Any:
     """One column of a matrix: numbers as they are, without a detour; objects as `memory` reads them."""
     if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8 and values.dtype != np.float16:
-        return as_arrow(np.ascontiguousarray(values))
+        return number_array(np.ascontiguousarray(values))
     if values.dtype.kind == "f":
-        return as_arrow(values.astype(np.float64))
+        return number_array(values.astype(np.float64))
     source = open_memory({"x": values})
     assert isinstance(source, TableSource)
     return source.table.column(0)
@@ -92,53 +92,21 @@ def _column(values: NDArray[Any]) -> Any:
 
 def with_labels(source: TableSource, name: str, codes: NDArray[Any], labels: Sequence[str]) -> TableSource:
     """The table with one more column of labels, given by their codes."""
-    column = pa.DictionaryArray.from_arrays(as_arrow(codes.astype(np.int32)), as_text(labels))
-    return TableSource(source.table.append_column(name, column), source.name)
+    return TableSource(source.table.append_column(name, label_array(codes, labels)), source.name)
 
 
 def with_numbers(source: TableSource, columns: Mapping[str, NDArray[np.float64]]) -> TableSource:
     """The table with more columns of numbers."""
     table = source.table
     for name, values in columns.items():
-        table = table.append_column(name, as_arrow(np.ascontiguousarray(values, np.float64)))
+        table = table.append_column(name, number_array(np.ascontiguousarray(values, np.float64)))
     return TableSource(table, source.name)
 
 
 def one_below_the_other(parts: Sequence[TableSource]) -> TableSource:
     """Tables with the same columns as one; a column that is empty or whole in one part may be anything in another."""
-    plain = [pa.Table.from_batches([_decoded(b) for b in p.table.to_batches()], _plain(p.table.schema)) for p in parts]
-    return TableSource(pa.concat_tables(plain, promote_options="permissive").combine_chunks())
-
-
-def _plain(schema: pa.Schema) -> pa.Schema:
-    types = (f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema)
-    return pa.schema([pa.field(name, type) for name, type in zip(schema.names, types, strict=True)])
-
-
-def _decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch without dictionaries: those of two parts need not agree."""
-    arrays = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in batch.columns]
-    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
-
-
-def packed(source: TableSource) -> bytes:
-    """A table as bytes that anyone's Arrow can read."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, source.table.schema) as writer:
-        writer.write_table(source.table)
-    return sink.getvalue().to_pybytes()
-
-
-def unpacked(data: bytes) -> TableSource:
-    """The table that `packed` wrote."""
-    return TableSource(pa.ipc.open_stream(data).read_all())
-
-
-def packed_schema(schema: pa.Schema) -> bytes:
-    """Names and types of columns as bytes."""
-    return schema.serialize().to_pybytes()
-
-
-def unpacked_schema(data: bytes) -> pa.Schema:
-    """The names and types that `packed_schema` wrote."""
-    return pa.ipc.read_schema(pa.py_buffer(data))
+    tables = [
+        pa.table([decode_dictionary(column) for column in part.table.columns], names=part.table.schema.names)
+        for part in parts
+    ]
+    return TableSource(pa.concat_tables(tables, promote_options="permissive").combine_chunks())

@@ -12,75 +12,26 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.formats.sniff import check_unique
-from likely.table.source import Declared, Source
-
-ROWS = 1 << 17
+from likely.table.arrow import ROWS, plain_batch, plain_schema
+from likely.table.source import Source, check_names
 
 
 class TableSource(Source):
     """An Arrow table in memory."""
 
     def __init__(self, table: pa.Table, name: str = "the table") -> None:
-        check_unique(name, tuple(table.schema.names))
-        if not table.schema.names:
-            raise ColumnError(f"{name} has no columns.")
-        if len(table.schema.names) and table.column(0).num_chunks > 64 + table.num_rows // 1024:
+        check_names(name, tuple(table.schema.names))
+        if table.column(0).num_chunks > 64 + table.num_rows // 1024:
             table = table.combine_chunks()  # many tiny chunks would cost more than their rows
         self.name, self.table = name, table
         self.schema = plain_schema(table.schema)
-        self.declared: dict[str, Declared] = {}
-        self.rows: int | None = table.num_rows
-        self.notes: tuple[str, ...] = ()
+        self.rows = table.num_rows
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         for batch in self.table.select(names or [self.table.schema.names[0]]).to_batches(max_chunksize=ROWS):
             if batch.num_rows:
-                yield plain(batch) if names else batch.select([])
-
-
-def plain_type(type: pa.DataType) -> pa.DataType:
-    """The type as the rest of the house knows it: no views, no run-length codes, no extensions, no dictionaries."""
-    if isinstance(type, pa.BaseExtensionType):
-        return plain_type(type.storage_type)
-    if pa.types.is_dictionary(type) or pa.types.is_run_end_encoded(type):
-        return plain_type(type.value_type)
-    if type == pa.string_view():
-        return pa.string()
-    return pa.binary() if type == pa.binary_view() else type
-
-
-def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The names and plain types of a schema, without its metadata."""
-    return pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
-
-
-def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with each column in its plain type; dictionaries of plain values stay as they are."""
-    if all(_is_plain(type) for type in batch.schema.types):
-        return batch
-    return pa.RecordBatch.from_arrays([_plain_array(c) for c in batch.columns], names=batch.schema.names)
-
-
-def _is_plain(type: pa.DataType) -> bool:
-    return plain_type(type.value_type if pa.types.is_dictionary(type) else type) == (
-        type.value_type if pa.types.is_dictionary(type) else type
-    )
-
-
-def _plain_array(array: Any) -> Any:
-    if isinstance(array.type, pa.BaseExtensionType):
-        return _plain_array(array.storage)
-    if pa.types.is_dictionary(array.type):
-        return pa.DictionaryArray.from_arrays(array.indices, _plain_array(array.dictionary))
-    if pa.types.is_run_end_encoded(array.type):
-        import pyarrow.compute
-
-        compute: Any = pyarrow.compute
-        return _plain_array(compute.run_end_decode(array))
-    wanted = plain_type(array.type)
-    return array if wanted == array.type else array.cast(wanted)
+                yield plain_batch(batch) if names else batch.select([])
 
 
 def open_memory(data: Any) -> Source:
@@ -126,7 +77,7 @@ def is_pandas(data: Any) -> bool:
 
 def _of_pandas(frame: Any) -> pa.Table:
     names = tuple(str(c) for c in frame.columns)
-    check_unique("the table", names)
+    check_names("the table", names)
     try:
         table: pa.Table = pa.Table.from_pandas(frame, preserve_index=False)
         return table.rename_columns(list(names))
@@ -149,7 +100,7 @@ def _of_columns(columns: Mapping[Any, Any]) -> pa.Table:
     if not columns:
         raise ColumnError("The dict has no columns. Give a list of values for each name.")
     names = tuple(str(name) for name in columns)
-    check_unique("the table", names)
+    check_names("the table", names)
     scalars = [_is_scalar(values) for values in columns.values()]
     if any(scalars) and not all(scalars):
         name = names[scalars.index(True)]

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.table.encode import as_arrow, as_text
-from likely.table.source import Declared, Source
+from likely.table.arrow import label_array, number_array, plain_type
+from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,25 +44,23 @@ class CountedSource(Source):
         self.name = "the matrix"
         self._data, self._indices, self._indptr, self._width = data.astype(np.int64), indices, indptr, width
         self._more: dict[str, Any] = more or {}
-        fields = [pa.field(WORDS, pa.string()), *(pa.field(n, _plain(a.type)) for n, a in self._more.items())]
+        fields = [pa.field(WORDS, pa.string()), *(pa.field(n, plain_type(a.type)) for n, a in self._more.items())]
         self.schema = pa.schema(fields)
-        self.declared: dict[str, Declared] = {}
-        self.rows: int | None = len(indptr) - 1
-        self.notes: tuple[str, ...] = ()
+        self.rows = len(indptr) - 1
 
     def with_labels(self, name: str, codes: NDArray[Any], labels: Sequence[str]) -> CountedSource:
         """The table with one more column of labels, given by their codes."""
-        return self._with(name, pa.DictionaryArray.from_arrays(as_arrow(codes.astype(np.int32)), as_text(labels)))
+        return self._with(name, label_array(codes, labels))
 
     def with_numbers(self, name: str, values: NDArray[np.float64]) -> CountedSource:
         """The table with one more column of numbers."""
-        return self._with(name, as_arrow(np.ascontiguousarray(values, np.float64)))
+        return self._with(name, number_array(np.ascontiguousarray(values, np.float64)))
 
     def _with(self, name: str, column: Any) -> CountedSource:
         return CountedSource(self._data, self._indices, self._indptr, self._width, {**self._more, name: column})
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.asked(columns)
+        names = self.resolve_columns(columns)
         # How many words there are up to each row: batches are cut where that passes a multiple of _MOST.
         per_row = np.concatenate([[0], np.cumsum(self._data)])[self._indptr]
         cuts = np.flatnonzero(np.diff(per_row // _MOST)) + 1
@@ -103,7 +101,3 @@ def _words(width: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     words = [f"x{j} ".encode() for j in range(width)] + [b". "]
     starts = np.cumsum([0, *(len(w) for w in words)]).astype(np.int64)
     return np.frombuffer(b"".join(words), np.uint8), starts
-
-
-def _plain(kind: Any) -> Any:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

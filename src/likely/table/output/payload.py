@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 import pyarrow as pa
 
-from likely.table.formats.files import open_file
+from likely.table.open import open_file
 from likely.table.output.sink import Sink
 from likely.table.source import Source
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.encode import as_arrow, as_text
+from likely.table.arrow import number_array, text_array
 from likely.table.output.atomic import begun_beside, put_in_place
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def predictions(
     names = prediction_names(classes)
     some = codes >= 0
     arrays: list[Any] = [_named(codes, some, classes)]
-    arrays += [as_arrow(matrix[:, k], some) for k in range(len(classes))]
+    arrays += [number_array(matrix[:, k], some) for k in range(len(classes))]
     return _beside(kept, names, arrays)
 
 
@@ -165,7 +165,7 @@ def named_predictions(classes: tuple[str, ...], codes: NDArray[Any]) -> pa.Recor
 
 def named_numbers(name: str, values: NDArray[np.float64]) -> pa.RecordBatch:
     """One column of numbers."""
-    return pa.RecordBatch.from_arrays([as_arrow(values)], names=[name])
+    return pa.RecordBatch.from_arrays([number_array(values)], names=[name])
 
 
 def decision_names(actions: tuple[str, ...]) -> list[str]:
@@ -191,21 +191,21 @@ def decisions(
     said = np.array([True] * len(actions) + [o is not None for o in others])[chosen]
     without = codes < 0
     arrays: list[Any] = [_named(chosen, said, names)]
-    arrays += [as_arrow(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
-    arrays.append(as_arrow(margins, ~np.isnan(margins)))
+    arrays += [number_array(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
+    arrays.append(number_array(margins, ~np.isnan(margins)))
     arrays.append(_named(np.where(without, -1 - codes, 0), without, reasons))
     return _beside(kept, decision_names(actions), arrays)
 
 
 def _named(codes: NDArray[Any], some: NDArray[np.bool_], names: Sequence[str]) -> Any:
     """Codes as texts; null where they are not `some`."""
-    index = as_arrow(np.where(some, codes, 0).astype(np.int32), some)
-    return pa.DictionaryArray.from_arrays(index, as_text(names)).cast(pa.string())
+    index = number_array(np.where(some, codes, 0).astype(np.int32), some)
+    return pa.DictionaryArray.from_arrays(index, text_array(names)).cast(pa.string())
 
 
 def densities(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
     """log P(row) as a batch, after the columns of `kept`; -inf where the row is impossible."""
-    return _beside(kept, [DENSITY], [as_arrow(values)])
+    return _beside(kept, [DENSITY], [number_array(values)])
 
 
 def _beside(kept: Any, names: list[str], arrays: list[Any]) -> pa.RecordBatch:

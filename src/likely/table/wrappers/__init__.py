@@ -1,1 +1,4 @@
-"""Sources around a source: parsed once, repaired, carried between processes. They change how rows come, not rows."""
+"""Sources around sources: watched, repaired, parsed once, several as one, rows that are elsewhere.
+
+They change how rows come, not what rows mean. Imports the contract of a source and the stamps of files.
+"""

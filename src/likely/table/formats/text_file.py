@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from likely.errors import EncodingError, InputError, SettingError, shown
-from likely.table.formats.files import Place, reading, temporary
+from likely.table.formats.files import Place, file_errors, temporary_file
 
 SAMPLE = 1 << 20
 _BOMS = (
@@ -32,7 +32,7 @@ codecs.register_error("likely-control", _as_control)
 
 
 @dataclass
-class Text:
+class TextFile:
     """A file as text: which bytes, in which encoding."""
 
     place: Place
@@ -65,8 +65,8 @@ class Text:
         sweep (an error will do) would hang: test_a_program_may_end_in_the_middle_of_a_sweep.
         """
         if not self._copy:
-            path, decoder = temporary(), self.decoder()
-            with reading(self.place.name), self.place.stream() as stream, open(path, "wb") as copy:
+            path, decoder = temporary_file(), self.decoder()
+            with file_errors(self.place.name), self.place.stream() as stream, open(path, "wb") as copy:
                 more = True
                 while more:
                     block = stream.read(SAMPLE)
@@ -74,7 +74,7 @@ class Text:
                     try:
                         text = decoder.decode(block, not more)
                     except UnicodeDecodeError as error:
-                        raise undecodable(self) from error
+                        raise decoding_error(self) from error
                     copy.write((text if copy.tell() else text.removeprefix("\ufeff")).encode())
             self._copy = path
         return self._copy
@@ -90,7 +90,7 @@ class Text:
         try:
             return self.decoder().decode(data, whole).removeprefix("\ufeff"), whole
         except UnicodeDecodeError as error:
-            raise undecodable(self) from error
+            raise decoding_error(self) from error
 
 
 def nul_sentence(name: str, line: int) -> str:
@@ -101,7 +101,7 @@ def nul_sentence(name: str, line: int) -> str:
     )
 
 
-def text_of(place: Place, encoding: str | None) -> tuple[Text, str | None]:
+def open_text(place: Place, encoding: str | None) -> tuple[TextFile, str | None]:
     """Decide the encoding (given, by mark, UTF-8 where the sample is valid, else Windows-1252); says so if unusual."""
     data, whole = place.head(SAMPLE)
     mark = next((name for bom, name in _BOMS if data.startswith(bom)), None)
@@ -113,20 +113,20 @@ def text_of(place: Place, encoding: str | None) -> tuple[Text, str | None]:
             raise SettingError(f"There is no text encoding {shown(encoding)}. Try utf-8, latin-1 or utf-16.") from error
         if known == "utf-8" and mark == "utf-8-sig":
             known = "utf-8-sig"
-        return Text(place, "cp1252" if known in _LATIN else known), None
+        return TextFile(place, "cp1252" if known in _LATIN else known), None
     if mark is not None:
         note = f"Read as {mark.upper()}, by the mark at its beginning."
-        return Text(place, mark), None if mark == "utf-8-sig" else note
+        return TextFile(place, mark), None if mark == "utf-8-sig" else note
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, whole)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         note = f"Read as latin-1 (Windows-1252) because line {line:,} is not valid UTF-8."
-        return Text(place, "cp1252"), note
-    return Text(place, "utf-8"), None
+        return TextFile(place, "cp1252"), note
+    return TextFile(place, "utf-8"), None
 
 
-def undecodable(text: Text) -> EncodingError:
+def decoding_error(text: TextFile) -> EncodingError:
     """The sentence for text that breaks its encoding: looks through the file for the line. The caller raises it."""
     decoder, lines, where, named = text.decoder(), 1, "", f"{text.place.name} is not valid {text.encoding.upper()}"
     with text.place.stream() as stream:

@@ -11,8 +11,8 @@ import pytest
 
 import likely
 from likely.table.formats import delimited
-from likely.table.source import open_source
-from likely.table.wrappers import parsed_once as remembering
+from likely.table.open import open_source
+from likely.table.wrappers import parsed_once
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def rows(source: Any, columns: Sequence[str] | None = None) -> Any:
 
 
 def test_the_same_rows_from_one_sweep(path: Path, sweeps: list[list[str]]) -> None:
-    plain, source = open_source(path), remembering.parsed_once(open_source(path))
+    plain, source = open_source(path), parsed_once.parse_once(open_source(path))
     want = {some: rows(plain, some) for some in (("a", "b", "c"), ("c", "a"), ("b",))}
     sweeps.clear()
     for some, table in want.items():
@@ -56,19 +56,19 @@ def test_the_same_rows_from_one_sweep(path: Path, sweeps: list[list[str]]) -> No
 def test_what_was_not_read_to_the_end_or_is_too_much_is_not_kept(
     path: Path, sweeps: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = remembering.parsed_once(open_source(path))
+    source = parsed_once.parse_once(open_source(path))
     next(iter(source.batches(["a"])))
     assert rows(source, ["a"]).num_rows == 5000 and rows(source, ["a", "b"]).num_rows == 5000
     assert sweeps == [["a"], ["a"], ["a", "b"]]
-    monkeypatch.setattr(remembering, "MOST_BYTES", 1000)
-    source = remembering.parsed_once(open_source(path))
+    monkeypatch.setattr(parsed_once, "MOST_BYTES", 1000)
+    source = parsed_once.parse_once(open_source(path))
     sweeps.clear()
     assert rows(source, ["a"]) == rows(source, ["a"]) and len(sweeps) == 2
 
 
 def test_frames_are_left_as_they_are_and_a_look_parses_once(path: Path, sweeps: list[list[str]]) -> None:
     frame = open_source({"a": [1, 2]})
-    assert remembering.parsed_once(frame) is frame
+    assert parsed_once.parse_once(frame) is frame
     likely.look(path, "c")
     assert len(sweeps) == 1
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from likely.errors import ColumnError, InputError, SettingError, shown
-from likely.table.formats.text import SAMPLE, Text
+from likely.table.formats.text_file import SAMPLE, TextFile
+from likely.table.source import check_names
 
 HEADER_LIMIT = 16 << 20
 COLUMN_LIMIT = 50_000
@@ -43,7 +43,7 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def layout_of(text: Text, delimiter: str | None, hint: str | None = None) -> Layout:
+def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None) -> Layout:
     """Find the delimiter (unless given) and the header's names."""
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
         raise SettingError(f"The delimiter must be one plain character such as ; or a tab, not {shown(delimiter)}.")
@@ -150,17 +150,8 @@ def _names(name: str, header: list[str]) -> tuple[str, ...]:
             "Select columns first, or turn the table if its rows are the attributes."
         )
     names = tuple(cell.strip() or f"column {i}" for i, cell in enumerate(header, 1))
-    check_unique(name, names)
+    check_names(name, names)
     return names
-
-
-def check_unique(name: str, names: tuple[str, ...]) -> None:
-    """Refuse doubled names: a column must be told by its name."""
-    doubled = [n for n, times in Counter(names).items() if times > 1]
-    if doubled:
-        listed = ", ".join(shown(n, 40) for n in doubled[:5]) + (" …" if len(doubled) > 5 else "")
-        many = "these columns" if len(doubled) > 1 else "the column"
-        raise ColumnError(f"{name} has {many} more than once: {listed}. Give every column its own name.")
 
 
 def _is_number(cell: str) -> bool:

@@ -14,9 +14,10 @@ import numpy as np
 
 from likely.errors import InputError
 from likely.machinery.jit import kernel
-from likely.table.formats.files import Place, open_file, reading, temporary
-from likely.table.formats.sniff import layout_of
-from likely.table.formats.text import text_of
+from likely.table.formats.files import Place, file_errors, temporary_file
+from likely.table.formats.layout import detect_layout
+from likely.table.formats.text_file import open_text
+from likely.table.open import open_file
 from likely.table.source import Source
 
 _READ = 1 << 18
@@ -25,7 +26,7 @@ LONGEST = 1 << 30
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\xff\xfe", b"\xfe\xff")
 
 
-class Blocks:
+class StreamBlocks:
     """The blocks of a stream, each a source of `every` rows (the last may have fewer)."""
 
     def __init__(
@@ -48,7 +49,7 @@ class Blocks:
         if not first.strip():
             raise InputError(f"{self._name} is empty. It needs a header line and rows.")
         lines = first.lstrip().startswith(b"{")
-        spare = temporary()
+        spare = temporary_file()
         path = spare + (".jsonl" if lines else ".csv")
         try:
             yield from self._sources(path, lines)
@@ -63,13 +64,13 @@ class Blocks:
             block = self._block(self._every + (0 if done or lines else 1), lines)
             if done and not block.strip():
                 break
-            with reading(self._name), open(path, "wb") as file:
+            with file_errors(self._name), open(path, "wb") as file:
                 file.write(header + block)
             name = self._name if not done else f"{self._name} after row {done:,}"
             source = open_file(path, name, self._encoding, self._delimiter)
             if not done and not lines:
-                text, _ = text_of(Place(path, name), self._encoding)
-                layout = layout_of(text, self._delimiter)
+                text, _ = open_text(Place(path, name), self._encoding)
+                layout = detect_layout(text, self._delimiter)
                 header = b"".join(block.splitlines(keepends=True)[: layout.lines])
                 self._delimiter, self._encoding = layout.delimiter, self._encoding or text.encoding
             yield source
@@ -82,7 +83,7 @@ class Blocks:
         return self._rest[:size]
 
     def _more(self) -> None:
-        with reading(self._name):
+        with file_errors(self._name):
             data = self._read(_READ)
         if isinstance(data, str):
             data = data.encode("utf-8", "surrogateescape")
@@ -95,7 +96,7 @@ class Blocks:
         delimiter = ord(self._delimiter or self._guess())
         while True:
             data = np.frombuffer(self._rest, np.uint8)
-            used = ends(data, delimiter, 0 if lines else 1, records, state)
+            used = find_record_end(data, delimiter, 0 if lines else 1, records, state)
             seen = int(state[2])
             parts.append(self._rest[:used])
             size, self._rest = size + used, self._rest[used:]
@@ -115,7 +116,7 @@ class Blocks:
 
 
 @kernel("u1[], i8, i8, i8, i8[]", returns=1)
-def ends(data: Any, delimiter: int, quotes: int, wanted: int, state: Any) -> int:
+def find_record_end(data: Any, delimiter: int, quotes: int, wanted: int, state: Any) -> int:
     """How many bytes up to the end of record `wanted`, or all. state: inside quotes, at the start of a cell, records.
 
     Lines without anything in them are no records.
