@@ -15,7 +15,7 @@ from typing import Any
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
 from likely.models.settings import check_choice
 from likely.table.formats.files import list_files
-from likely.table.open import open_watched_file
+from likely.table.open import open_source, open_watched_file
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.words.tokens import Tokens
