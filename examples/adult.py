@@ -27,7 +27,7 @@ def made_up(rows: int = 2000) -> dict[str, list[object]]:
 
 data: object = sys.argv[1] if len(sys.argv) > 1 else made_up()
 found = likely.look(data, "income")
-print(f"{found.rows:,} rows; {found.scores.accuracy:.1%} right in {found.folds} folds.")
+print(f"{found.rows:,} rows; {found.scores.accuracy:.1%} right in {found.dealing.folds} folds.")
 for attribute in found.attributes[:3]:
     print(f"  {attribute['name']}: {attribute['bits']:.3f} bits about the income")
 

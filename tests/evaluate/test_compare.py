@@ -139,7 +139,7 @@ def test_a_learner_scores_alone_as_among_others(name: str, examples: Path) -> No
                 likely.look(data, target, learner, seed=3)
             continue
         alone = likely.look(data, target, learner, seed=3)
-        assert (alone.scores, alone.folds) == (one.scores, record.folds), one.name
+        assert (alone.scores, alone.dealing.folds) == (one.scores, record.dealing.folds), one.name
 
 
 def test_threads_and_the_order_of_learners_change_nothing() -> None:

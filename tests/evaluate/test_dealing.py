@@ -80,7 +80,7 @@ def test_groups_stay_together_and_scores_are_those_of_refitting(weight: str | No
     learner = likely.NaiveBayes()
     record = likely.look(rows, "y", learner, folds=4, group="g", **more)
     slow = refitted(rows, part, lambda p, k: p != k, learner, types={**more["types"], "g": "ignore"}, weight=weight)
-    assert record.scores == slow and record.dealt == "group" and record.dealt_by == "g"
+    assert record.scores == slow and record.dealing.dealt == "group" and record.dealing.dealt_by == "g"
     assert "g" not in [a["name"] for a in record.attributes]
     compared = likely.compare(rows, "y", {"it": learner}, folds=4, group="g", **more)
     assert compared.learners[0].scores == slow
@@ -99,7 +99,7 @@ def test_time_learns_from_the_past_alone() -> None:
     learner = likely.NaiveBayes()
     record = likely.look(rows, "y", learner, folds=5, time="t", **more)
     assert record.scores == refitted(rows, part, lambda p, k: p < k, learner, types={**more["types"], "t": "ignore"})
-    assert record.folds == 5 and record.scores.rows == (part > 0).sum()
+    assert record.dealing.folds == 5 and record.scores.rows == (part > 0).sum()
     assert any("no time" in note for note in record.notes)
 
 
@@ -109,7 +109,7 @@ def test_time_learns_from_the_past_alone() -> None:
 def test_equal_times_are_in_one_part(cells: list[Any]) -> None:
     table = {"t": cells, "x": list(range(30)), "y": ["a", "b", "a", "b", "b"] * 6}
     record = likely.look(table, "y", folds=10, time="t", types={"x": "number"})
-    assert record.folds == 2 and record.scores.rows == 20
+    assert record.dealing.folds == 2 and record.scores.rows == 20
     assert any("few different times" in note for note in record.notes)
 
 
@@ -119,9 +119,9 @@ def test_repeats_are_the_mean_of_single_ones() -> None:
     all_of = likely.look(rows, "y", folds=3, seed=7, repeats=3)
     assert all_of.scores.accuracy == pytest.approx(np.mean([r.scores.accuracy for r in one]), rel=1e-12)
     assert all_of.scores.log_loss == pytest.approx(np.mean([r.scores.log_loss for r in one]), rel=1e-12)
-    assert all_of.scores.rows == one[0].scores.rows and all_of.repeats == 3
+    assert all_of.scores.rows == one[0].scores.rows and all_of.dealing.repeats == 3
     assert np.array(all_of.confusion) == pytest.approx(np.mean([r.confusion for r in one], axis=0))
-    assert all_of.against[0].folds == 9
+    assert all_of.baselines.against[0].folds == 9
     compared = likely.compare(rows, "y", {"it": likely.NaiveBayes()}, folds=3, seed=7, repeats=3)
     assert compared.learners[0].scores == all_of.scores
 
@@ -183,7 +183,7 @@ def test_leave_one_out_of_what_has_no_closed_form() -> None:
     record = likely.look(rows, "y", learner, leave_one_out=True)
     part = np.arange(len(rows))
     assert record.scores == refitted(rows, part, lambda p, k: p != k, learner)
-    assert record.folds == len(rows) and record.dealt == "leave-one-out"
+    assert record.dealing.folds == len(rows) and record.dealing.dealt == "leave-one-out"
     both = likely.compare(rows, "y", {"kernel": learner, "plain": likely.NaiveBayes()}, leave_one_out=True)
     assert {one.name for one in both.learners if one.scores is not None} == {"kernel", "plain"}
     (other,) = (one for one in both.learners if one.against)
@@ -224,7 +224,7 @@ def test_what_cannot_be_dealt(table: dict[str, Any], how: dict[str, Any], said: 
 def test_groups_that_are_numbers_and_fewer_than_folds() -> None:
     table = {"g": [1, 2, 3] * 10, "x": [float(k % 7) for k in range(30)], "y": ["a", "b"] * 15}
     record = likely.look(table, "y", group="g")
-    assert record.folds == 3 and any("only 3 groups" in note for note in record.notes)
+    assert record.dealing.folds == 3 and any("only 3 groups" in note for note in record.notes)
     assert replace(Folds(group="g"), group=None).plain
 
 
@@ -234,7 +234,7 @@ def test_copies_in_other_folds_are_told_of() -> None:
     table = {"x": np.concatenate([x, x]).tolist(), "z": np.tile(rng.normal(size=200), 2).tolist(),
              "y": np.tile(rng.choice(["a", "b"], 200), 2).tolist()}  # fmt: skip
     record = likely.look(table, "y")
-    assert record.copies is not None and record.copies.copied == 400 and record.copies.across > 300
+    assert record.trust.copies is not None and record.trust.copies.copied == 400 and record.trust.copies.across > 300
     assert any("have a copy in another fold" in w and "--group" in w for w in record.warnings)
     few = {"k": ["a", "b"] * 100, "y": ["p", "q", "q", "p"] * 50}
     assert not any("copy" in w for w in likely.look(few, "y").warnings), "few levels repeat by chance"

@@ -161,7 +161,7 @@ def test_few_rows_get_few_folds() -> None:
     for rows, folds in ((2, 2), (3, 2), (5, 2), (6, 3), (14, 7), (19, 9), (20, 10), (40, 10)):
         table = {"x": [float(k % 7) for k in range(rows)], "y": ["a", "b"] * (rows // 2) + ["a"] * (rows % 2)}
         record = likely.look(table, "y")
-        assert record.folds == folds and record.scores.rows == rows, rows
+        assert record.dealing.folds == folds and record.scores.rows == rows, rows
     with pytest.raises(SettingError):
         likely.look({"x": [1, 2], "y": ["a", "b"]}, "y", folds=1)
 

@@ -112,17 +112,20 @@ def test_look_has_all_of_it(examples) -> None:
     record = likely.look(examples / "iris.csv", "species")
     told = json.loads(record.json())
     assert [c["label"] for c in told["per_class"]] == list(record.classes)
-    assert set(record.rankings) == set(record.classes) and record.macro_auc > 0.97
-    assert record.calibration[0].of is None and len(record.calibration) == 4
-    assert record.one_rule.accuracy > 0.9 and record.one_attribute in ("petal_length", "petal_width")
-    assert record.ceiling.low <= record.ceiling.neighbour.value <= record.ceiling.high
-    assert {p.other for p in record.against} == {"frequencies only", "one attribute"}
+    assert set(record.trust.rankings) == set(record.classes) and record.trust.macro_auc > 0.97
+    assert record.trust.calibration[0].of is None and len(record.trust.calibration) == 4
+    assert record.baselines.one_rule.accuracy > 0.9 and record.baselines.one_attribute in (
+        "petal_length",
+        "petal_width",
+    )
+    assert record.trust.ceiling.low <= record.trust.ceiling.neighbour.value <= record.trust.ceiling.high
+    assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute"}
     two = likely.look(examples / "weather.csv", "play")
-    assert two.positive == "no" and two.calibration[0].of == "no" and len(two.calibration) == 1
+    assert two.trust.positive == "no" and two.trust.calibration[0].of == "no" and len(two.trust.calibration) == 1
     assert likely.look(examples / "weather.csv", "play", positive="yes").calibration[0].of == "yes"
     with pytest.raises(likely.LikelyError, match="'maybe'"):
         likely.look(examples / "weather.csv", "play", positive="maybe")
-    assert two.rankings["no"].roc.auc.value == pytest.approx(two.rankings["yes"].roc.auc.value)
+    assert two.trust.rankings["no"].roc.auc.value == pytest.approx(two.trust.rankings["yes"].roc.auc.value)
 
 
 def test_the_ceiling_of_what_is_known() -> None:

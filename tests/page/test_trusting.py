@@ -31,11 +31,12 @@ def trusted() -> Any:
     return Record(
         scores=Record(accuracy=0.8), rows=100, decisions=None,
         intervals=Record(accuracy=measure(0.8, 0.7, 0.88), log_loss=measure(0.5, 0.4, 0.6)),
-        calibration=(Record(of="<b>", bins=bins, error=measure(0.085)),),
-        one_rule=Record(accuracy=0.7), one_attribute="a [red]",
-        ceiling=Record(rows=50, accuracy=(0.81, 0.9)),
+        trust=Record(
+            calibration=(Record(of="<b>", bins=bins, error=measure(0.085)),), positive="<b>", rankings={"<b>": ranking},
+            ceiling=Record(rows=50, accuracy=(0.81, 0.9)),
+        ),
+        baselines=Record(one_rule=Record(accuracy=0.7), one_attribute="a [red]"),
         per_class=(Record(label="<b>", rows=30.0, recall=measure(0.5, 0.4, 0.6), precision=measure(None)),),
-        positive="<b>", rankings={"<b>": ranking},
     )  # fmt: skip
 
 
@@ -64,8 +65,9 @@ def test_everything_is_shown() -> None:
 
 def test_nothing_is_made_up() -> None:
     bare = Record(
-        scores=Record(accuracy=0.5), rows=100, decisions=None, intervals=Record(accuracy=measure(0.5)), calibration=(),
-        one_rule=None, one_attribute=None, ceiling=None, per_class=(), positive="", rankings={},
+        scores=Record(accuracy=0.5), rows=100, decisions=None, intervals=Record(accuracy=measure(0.5)), per_class=(),
+        trust=Record(calibration=(), ceiling=None, positive="", rankings={}),
+        baselines=Record(one_rule=None, one_attribute=None),
     )  # fmt: skip
     assert trusting.bounds(bare, "accuracy") is None
     assert trusting.reliable(bare) is None and trusting.one_rule(bare) is None

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely import doctor
-from likely.evaluate.troubles.functions import Bond, _determined
+from likely.evaluate.troubles.functions import Dependency, _determined
 
 CODES = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2), st.integers(-1, 5)), min_size=1, max_size=40)
 
@@ -27,7 +27,7 @@ def test_determined_is_what_a_dictionary_says(rows: list[tuple[int, int, int]]) 
         assert repeats[k] == len(pairs) - len(seen)
 
 
-def bonds(table: dict[str, object]) -> dict[str, Bond]:
+def bonds(table: dict[str, object]) -> dict[str, Dependency]:
     rng = np.random.default_rng(9)
     rows = len(next(iter(table.values())))  # type: ignore[arg-type]
     return {b.name: b for b in doctor(table | {"y": rng.choice(["p", "q"], rows)}, "y", suspects=0, folds=2).bonds}

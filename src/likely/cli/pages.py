@@ -100,10 +100,10 @@ def _studied(record: Look, data: str, how: Any, study: bool) -> dict[str, Any]:
 
     out: dict[str, Any] = {}
     with terminal.counting() as progress:
-        reading = {**how.reading, "progress": progress, "seed": record.seed}
+        reading = {**how.reading, "progress": progress, "seed": record.dealing.seed}
         studies: dict[str, Callable[[], Any]] = {
             "curve": lambda: curve(data, record.target, how.learner, **reading),
-            "comparison": lambda: compare(data, record.target, folds=record.folds, **reading),
+            "comparison": lambda: compare(data, record.target, folds=record.dealing.folds, **reading),
         }
         for name, made in studies.items():
             try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from likely.errors import InputError, SettingError, shown
 from likely.evaluate.attributes.repeating import holm
-from likely.evaluate.crossval.dealing import Folds, set_apart
+from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
 from likely.evaluate.crossval.validate import Validation, judged_rows, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
 from likely.evaluate.scores.scores import Scores
@@ -52,21 +52,16 @@ class Comparison:
     source: str
     target: str
     rows: int
-    folds: int
-    seed: int
+    dealing: Dealing
+    """How rows were dealt to folds."""
     learners: tuple[Compared, ...]
-    repeats: int = 1
-    """How often all folds were dealt anew."""
-    dealt: str = "stratified"
-    """How rows were dealt to folds: 'stratified', 'group', 'time' or 'leave-one-out'."""
-    dealt_by: str | None = None
-    """The column of the groups or of the time."""
     notes: tuple[str, ...] = ()
     """What holds for several of them, or for how rows were dealt."""
 
     def json(self) -> bytes:
-        """The whole record as JSON."""
-        return state.as_json(state.plain(self))
+        """The whole record as one object of JSON."""
+        tree = state.plain(self)
+        return state.as_json(tree | tree.pop("dealing"))
 
 
 def compare(
@@ -165,12 +160,8 @@ def compared(
         source.name,
         target.name,
         total.rows,
-        found.folds,
-        folds.seed,
+        Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column),
         tuple(ranked),
-        folds.repeats,
-        folds.how,
-        folds.column,
         (*notes, *source.notes, *found.told),
     )
 

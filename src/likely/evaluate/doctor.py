@@ -20,14 +20,12 @@ from likely.evaluate.crossval.folds import sum_folds
 from likely.evaluate.crossval.judge import all_classes
 from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.crossval.validate import check_classes, teach_folds
-from likely.evaluate.troubles.cautions import TextSeen
-from likely.evaluate.troubles.copies import Copied, Copies
-from likely.evaluate.troubles.duplicates import twice
-from likely.evaluate.troubles.findings import Finding, Order, findings
-from likely.evaluate.troubles.functions import Bond, Kept, bonds
-from likely.evaluate.troubles.labels import Doubter, Surprise, Suspect
-from likely.evaluate.troubles.telling import Told, association, told
-from likely.evaluate.troubles.twins import Twinned, Twins
+from likely.evaluate.troubles.association import AttributeTests, association, association_tests
+from likely.evaluate.troubles.checkup import RowOrder, checkup_findings
+from likely.evaluate.troubles.duplicates import Copies, Duplicates, EqualRows, repeated_rows
+from likely.evaluate.troubles.findings import Finding, TextColumn
+from likely.evaluate.troubles.functions import CellSample, Dependency, dependencies
+from likely.evaluate.troubles.labels import Surprise, Suspect, SuspectFinder
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
 from likely.intake.schema import draft_schema
@@ -55,11 +53,11 @@ class Checkup:
     classes: tuple[str, ...]
     findings: tuple[Finding, ...]
     """What may be wrong, grave first."""
-    attributes: tuple[Told, ...]
-    order: Order | None
+    attributes: tuple[AttributeTests, ...]
+    order: RowOrder | None
     """What the place of a row tells; None where there are too few rows."""
-    bonds: tuple[Bond, ...]
-    twins: Twinned
+    bonds: tuple[Dependency, ...]
+    twins: EqualRows
     suspects: tuple[Suspect, ...]
     """Rows whose class is least probable, the worst first."""
     surprises: tuple[Surprise, ...]
@@ -81,22 +79,22 @@ class _Examiner:
 
     def __init__(self, total: Summary, found: list[Attribute], models: list[Model], suspects: int) -> None:
         self.sampler = Sampler(total, found)
-        self.texts = {name: Copied() for name, held in total.columns.items() if isinstance(held, Words)}
-        self.kept, self.twins = Kept(total), Twins(len(total.classes))
+        self.texts = {name: Duplicates() for name, held in total.columns.items() if isinstance(held, Words)}
+        self.cells, self.rows = CellSample(total), Duplicates()
         classes = all_classes(total, {("", k): model for k, model in enumerate(models)})
-        self.doubter = Doubter(models, classes, suspects)
+        self.suspects = SuspectFinder(models, classes, suspects)
         self._all = total.rows + total.left_out
         self.order = np.zeros((min(BLOCKS, self._all // ROWS_A_BLOCK), len(total.classes)), np.int64)
 
     def take(self, piece: Piece, start: int) -> None:
-        for one in (self.sampler, self.kept, self.doubter):
+        for one in (self.sampler, self.cells, self.suspects):
             one.take(piece, start)
         batch = piece.batch
-        self.twins.take(batch, piece.fold, start)
+        self.rows.take_rows(batch, list(batch.cells), piece.fold, start)
+        for name, texts in self.texts.items():
+            texts.take_texts(batch, name, piece.fold)
         assert batch.target is not None
         group = batch.target.codes if batch.weight is None else np.where(batch.weight > 0, batch.target.codes, -1)
-        for name, copied in self.texts.items():
-            copied.take(batch.cells[name], piece.fold, group)
         if len(self.order):
             at = np.flatnonzero(group >= 0)
             np.add.at(self.order, ((start + at) * len(self.order) // self._all, group[at]), 1)
@@ -151,38 +149,39 @@ def _examined(
         raise SettingError(refused[""])
     found = attributes(total)
     workers = rows.sweep(lambda: _Examiner(total, found, models[""], suspects))
-    bound, grouped = bonds(reduce(add, (w.kept for w in workers)))
-    doubter, twins = reduce(add, (w.doubter for w in workers)), reduce(add, (w.twins for w in workers))
+    bound, grouped = dependencies(reduce(add, (w.cells for w in workers)))
+    suspected = reduce(add, (w.suspects for w in workers))
     pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), getattr(chosen, "blocks", ()))
-    copies = {name: reduce(add, (w.texts[name] for w in workers)).read() for name in workers[0].texts}
-    texts = tuple(TextSeen(a.words, copies[a.name]) for a in found if a.words is not None)
-    each = told(total, found)
+    copies = {name: reduce(add, (w.texts[name] for w in workers)).copies() for name in workers[0].texts}
+    texts = tuple(TextColumn(a.words, copies[a.name]) for a in found if a.words is not None)
+    each = association_tests(total, found)
     order = _order(sum(w.order for w in workers), total)
-    twinned = twins.read(total.classes)
-    same = Copies(twinned.rows, twinned.copied, twinned.across, twinned.contradicted, twinned.sampled)
+    equal = reduce(add, (w.rows for w in workers)).equal_rows(total.classes)
+    same = Copies(equal.rows, equal.copied, equal.across, equal.contradicted, equal.sampled)
+    by_chance = not repeated_rows(same, total).matters
     return Checkup(
         source.name,
         target.name,
         total.rows,
         total.left_out,
         total.classes,
-        findings(total, each, found, order, bound, grouped, pairs, texts, twinned, twice(same, total).matters),
+        checkup_findings(total, each, found, order, bound, grouped, pairs, texts, equal, by_chance),
         each,
         order,
         bound,
-        twinned,
-        doubter.suspects(),
-        doubter.surprises(),
+        equal,
+        suspected.suspects(),
+        suspected.surprises(),
         repr(chosen),
         folds,
         seed,
     )
 
 
-def _order(table: Any, total: Summary) -> Order | None:
+def _order(table: Any, total: Summary) -> RowOrder | None:
     """Whether the classes' shares change along the table."""
     if len(table) < 2:
         return None
     counts = table.astype(np.float64)
     whole = entropy(counts.sum(axis=0))
-    return Order(information(counts) / whole if whole > 0 else 0.0, association(counts), len(table))
+    return RowOrder(information(counts) / whole if whole > 0 else 0.0, association(counts), len(table))

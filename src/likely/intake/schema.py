@@ -304,17 +304,20 @@ def type_option(name: str, kind: str) -> str:
     return f"--type {quote(f'{plain}={kind}')}"
 
 
+def remark(column: Column) -> str:
+    """What a person should know of how a column was read: that it is left out, or has cells unlike the rest."""
+    name = shown(column.name)
+    if column.kind == "identifier" and column.why != AS_ASKED:
+        return f"{name} looks like an identifier and is left out: {column.why}."
+    if " other cell" in column.why:
+        other = "number" if column.kind == "nominal" else "nominal"
+        return f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}."
+    return ""
+
+
 def remarks(schema: Schema) -> list[str]:
-    """What a person should know of how the columns were read: what is left out, and cells unlike the rest."""
-    out = []
-    for column in schema.columns:
-        name = shown(column.name)
-        if column.kind == "identifier" and column.why != AS_ASKED:
-            out.append(f"{name} looks like an identifier and is left out: {column.why}.")
-        elif " other cell" in column.why:
-            other = "number" if column.kind == "nominal" else "nominal"
-            out.append(f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}.")
-    return out
+    """All that is to be said of columns."""
+    return [words for column in schema.columns if (words := remark(column))]
 
 
 # -- the last word ------------------------------------------------------------------------------------------

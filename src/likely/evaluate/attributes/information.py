@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.evaluate.attributes.entropy import LEAST_ROWS, Piece
-from likely.evaluate.attributes.word_information import WordsTold, words_told
+from likely.evaluate.attributes.word_information import LEAST_ROWS, Piece, WordStatistics, word_statistics
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -39,7 +38,7 @@ class Attribute:
     cells: tuple[str, ...]
     table: Table
     edges: tuple[float, ...] = ()
-    words: WordsTold | None = None
+    words: WordStatistics | None = None
     """Of a text: its words, in place of cells. Its bits are those of its best word, so it tells at least these."""
 
 
@@ -96,7 +95,7 @@ def attributes(summary: Summary) -> list[Attribute]:
     dates = {column.name for column in summary.schema.columns if column.kind == "date"}
     whole = entropy(weights)
     found = [
-        _text(words_told(name, statistic, summary.classes, float(weights.sum()), scale), whole)
+        _text(word_statistics(name, statistic, summary.classes, float(weights.sum()), scale), whole)
         if isinstance(statistic, Words)
         else _attribute(name, statistic, whole, scale, name in dates)
         for name, statistic in summary.columns.items()
@@ -104,7 +103,7 @@ def attributes(summary: Summary) -> list[Attribute]:
     return sorted(found, key=lambda a: -a.bits)
 
 
-def _text(told: WordsTold, whole: float) -> Attribute:
+def _text(told: WordStatistics, whole: float) -> Attribute:
     share = told.bits / whole if whole > 0 else 0.0
     return Attribute(told.name, told.bits, share, told.missing, (), np.zeros((0, 0)), words=told)
 

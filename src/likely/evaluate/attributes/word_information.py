@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.evaluate.attributes.entropy import LEAST_ROWS, Piece
 from likely.machinery.distributions import chi_square_tail
 from likely.sums.words.words import Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+LEAST_ROWS = 5
+"""A cell with fewer rows is no strong evidence, whatever their classes."""
 MOST = 20
 """The strongest words that are kept."""
 CHANCE = 0.01
@@ -32,6 +33,19 @@ ENOUGH = 20
 """Fewer texts than this have words in in_nearly_all by chance."""
 BLOCK = 1 << 15
 """Words looked at in one go: their tables of classes stay small."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece of evidence: how much a cell speaks for a class, in bits of its likelihood ratio against the rest."""
+
+    attribute: str
+    cell: str
+    label: str
+    bits: float
+    least: float
+    """What remains of it after an allowance for chance (1.64 standard errors)."""
+    rows: float
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class WordsTold:
+class WordStatistics:
     """The words of one text column that are worth a word."""
 
     name: str
@@ -77,9 +91,9 @@ class WordsTold:
         return self.strongest[0].bits * (1 - self.missing) if self.strongest else 0.0
 
 
-def words_told(
+def word_statistics(
     name: str, words: Words, classes: tuple[str, ...], rows: float, scale: float = 1.0, most: int = 10
-) -> WordsTold:
+) -> WordStatistics:
     """What the words of a column say. `rows` is the weight of all rows; `scale` times a weight is a number of rows."""
     held = words.held()
     have = documents(words, len(classes))
@@ -87,7 +101,7 @@ def words_told(
     missing = max(1 - total / rows, 0.0) if rows else 0.0
     known = len(held.vocabulary) - (len(held.vocabulary) > 0 and held.vocabulary[0] == "")
     if total <= 0 or len(classes) < 2:
-        return WordsTold(name, total, missing, known, (), (), (), ())
+        return WordStatistics(name, total, missing, known, (), (), (), ())
     best: list[tuple[float, int, NDArray[np.float64]]] = []
     in_nearly_all: list[tuple[float, int, NDArray[np.float64]]] = []
     deciding: list[tuple[float, int, NDArray[np.float64]]] = []
@@ -117,7 +131,7 @@ def words_told(
         Piece(name, f"with {shown(held.vocabulary[k])}", classes[c], log / math.log(2), least / math.log(2), rows)
         for least, log, k, c, rows in pieces
     )
-    return WordsTold(name, total, missing, known, made(strongest), made(in_nearly_all), made(deciding), told)
+    return WordStatistics(name, total, missing, known, made(strongest), made(in_nearly_all), made(deciding), told)
 
 
 def documents(words: Words, classes: int) -> NDArray[np.float64]:

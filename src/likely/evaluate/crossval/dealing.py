@@ -86,6 +86,20 @@ class Folds:
         return self.column is None and not self.leave_one_out
 
 
+@dataclass(frozen=True)
+class Dealing:
+    """How rows were dealt to folds."""
+
+    folds: int
+    seed: int
+    repeats: int = 1
+    """How often all folds were dealt anew."""
+    dealt: str = "stratified"
+    """'stratified', 'group', 'time' or 'leave-one-out'."""
+    dealt_by: str | None = None
+    """The column of the groups or of the time."""
+
+
 class Dealer(Protocol):
     """Says the part of each row. `place` is quick and runs under the sweep's lock, `folds` anywhere."""
 

@@ -17,7 +17,6 @@ from likely.evaluate.scores.held_out import HeldOut, log_odds
 from likely.evaluate.scores.intervals import of_rows, of_scorer
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
-from likely.evaluate.scores.sharpness import MOST_ROWS
 from likely.models.model import Model
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
@@ -35,6 +34,8 @@ LEAST_GAIN = 0.01
 """Bits a row; less is not worth a word."""
 SURE = 1.96
 """Standard errors by which a gain must differ from none: chance alone makes it so in one of forty tables."""
+MOST_ROWS = 4000
+"""From which the number is learned; more would say the same."""
 PARTS = 2
 """Folds are in so many parts; rows of one are judged by the number that the others taught."""
 
@@ -49,6 +50,29 @@ class Tempered:
     """Bits a row without it; None where they are infinite."""
     log_loss: float | None
     """Bits a row with it, each judged by a number that rows of other folds taught."""
+
+
+@dataclass(frozen=True)
+class Sharpened:
+    """A temperature: below 1 the evidence is counted too often, above 1 too little."""
+
+    temperature: float
+    log_loss: float
+    """Bits a row with it, out of fold but for this one number."""
+
+
+def sharpened(found: HeldOut) -> Sharpened | None:
+    """The best temperature; None where there are no rows, or some class is impossible whatever it is."""
+    step = max(len(found.truth) // MOST_ROWS, 1)
+    truth, weight = found.truth.astype(np.intp), found.weight
+    if not len(truth):
+        return None
+    logs = -np.logaddexp(0.0, -found.log_odds)
+    shares = np.bincount(truth, weight, len(found.classes)) / weight.sum()
+    best = temperature_of(logs[::step], truth[::step], weight[::step], shares, float(weight.sum()))
+    own = tempered(logs, best)[np.arange(len(truth)), truth]
+    loss = -float(weight @ own / weight.sum()) / math.log(2) if np.isfinite(own).all() else math.inf
+    return Sharpened(best, loss) if math.isfinite(loss) else None
 
 
 def cooled(

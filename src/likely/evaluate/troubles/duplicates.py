@@ -1,35 +1,54 @@
-"""Rows that a table has more than once, in different folds: what is learned from one tells the other. Bounded memory.
+"""Rows, and texts, that a table has more than once: one tally of equal hashes, found in one sweep with bounded memory.
 
-A row is known by a 64-bit hash of its cells; of many rows only hashes below a threshold are kept.
+What is learned from one copy tells the other. Up to a bound all hashes are kept; beyond it only those below a
+threshold, which depends on the set of hashes and not on their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.troubles.copies import Copied, Copies, text_hashes
-from likely.intake.row_cache import Piece
+from likely.evaluate.troubles.hashes import row_hashes, text_hashes
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Texts
+from likely.table.batch import Batch, Ints, Texts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+BOUND = 1 << 20
+"""Different hashes that are kept at most."""
+EXAMPLES = 10
 FEW = 0.01
 """A share of rows with a copy in another fold from which on it is worth a word."""
 TIMES = 10.0
 """Copies must be so many times as many as attributes that are independent given the class would make."""
+_ANY = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True)
-class Twice:
+class Copies:
+    """How many texts (or rows) occur more than once, whatever their class."""
+
+    texts: int
+    """Those that were compared; where there are too many, a sample of all by their hashes."""
+    copied: int
+    """Those that have at least one copy."""
+    across: int
+    """Those of them that have a copy in another fold: it was learned from when they were predicted."""
+    disputed: int
+    """Those of them that have a copy of another class."""
+    sampled: bool = False
+
+
+@dataclass(frozen=True)
+class RepeatedRows:
     """How many rows occur more than once, and how many would if attributes were independent given the class."""
 
     rows: int
@@ -49,49 +68,155 @@ class Twice:
         return self.across >= FEW * self.rows and self.across > 1 and self.pairs > TIMES * self.expected
 
 
-class RowCopies:
-    """Takes rows; one for each thread."""
+@dataclass(frozen=True)
+class Contradiction:
+    """Two rows that are equal in all attributes and of different classes; numbers of rows begin at 1."""
 
-    def __init__(self, total: Summary) -> None:
-        self._names = [c.name for c in total.schema.attributes]
-        self.copied = Copied()
+    row: int
+    label: str
+    other: int
+    other_label: str
+    rows: int
+    """All rows that are equal to them."""
 
-    def take(self, piece: Piece, start: int) -> None:
-        """Some rows of the table."""
-        batch = piece.batch
+
+@dataclass(frozen=True)
+class EqualRows:
+    """What equal rows say of a table, class by class."""
+
+    rows: int
+    """Rows that were compared; where there are too many, those of some hashes."""
+    copied: int
+    """Rows that another row of the same class equals."""
+    across: int
+    """Those of them for which such a row is in another fold: it was learned from when they were predicted."""
+    contradicted: int
+    """Rows that a row of another class equals."""
+    ceiling: float
+    """The greatest accuracy on these rows of anyone who sees the attributes alone: equal rows get the same answer."""
+    examples: tuple[Contradiction, ...]
+    sampled: bool = False
+
+
+class Duplicates:
+    """Keys (hash, class) with how many rows have them, their least and greatest fold, and the first of them."""
+
+    def __init__(self, bound: int = BOUND) -> None:
+        self._bound, self._level = bound, 0
+        self._hashes, self._about = np.empty(0, np.uint64), np.empty((5, 0), np.int64)
+        self._waiting: list[tuple[NDArray[np.uint64], NDArray[np.int64]]] = []
+        self._more = 0
+
+    def take_rows(self, batch: Batch, names: Sequence[str], fold: Ints, start: int = 0) -> None:
+        """Take in the cells of some rows in these columns; the first is row `start` of the table."""
+        self._take(row_hashes(batch, names), batch, fold, start)
+
+    def take_texts(self, batch: Batch, name: str, fold: Ints, start: int = 0) -> None:
+        """Take in the texts of one column."""
+        cells = batch.cells[name]
+        assert isinstance(cells, Texts)
+        self._take(text_hashes(cells), batch, fold, start)
+
+    def _take(self, hashes: NDArray[np.uint64], batch: Batch, fold: Ints, start: int) -> None:
+        """Keep what has a hash other than 0, a class and a weight."""
         assert batch.target is not None
-        group = batch.target.codes
+        counts = (hashes > 0) & (batch.target.codes >= 0) & (hashes <= self._most)
         if batch.weight is not None:
-            group = np.where(batch.weight > 0, group, np.int32(-1))
-        self.copied.take_hashes(row_hashes(batch, self._names), piece.fold, group)
+            counts &= batch.weight > 0
+        kept = np.flatnonzero(counts)
+        folds, group = fold[kept].astype(np.int64), batch.target.codes[kept].astype(np.int64)
+        self._put(hashes[kept], np.stack([group, np.ones_like(folds), folds, folds, start + kept]))
+        if self._more > self._bound:
+            self._merge()
+
+    @property
+    def _most(self) -> np.uint64:
+        """The greatest hash that is kept."""
+        return np.uint64(_ANY >> np.uint64(self._level))
+
+    def _put(self, hashes: NDArray[np.uint64], about: NDArray[np.int64]) -> None:
+        self._waiting.append((hashes, about))
+        self._more += len(hashes)
+
+    def _merge(self) -> None:
+        """Each key once, in order, and no more hashes than may be kept."""
+        hashes = np.concatenate([self._hashes, *(h for h, _ in self._waiting)])
+        about = np.concatenate([self._about, *(a for _, a in self._waiting)], axis=1)
+        self._waiting, self._more = [], 0
+        order = np.lexsort((about[0], hashes))
+        hashes, about = hashes[order], about[:, order]
+        if len(hashes):
+            new = (hashes[1:] != hashes[:-1]) | (about[0, 1:] != about[0, :-1])
+            first = np.flatnonzero(np.concatenate([[True], new]))
+            joins = (np.minimum, np.add, np.minimum, np.maximum, np.minimum)
+            about = np.stack([join.reduceat(row, first) for join, row in zip(joins, about, strict=True)])
+            hashes = hashes[first]
+        different = np.unique(hashes)
+        while np.searchsorted(different, self._most, side="right") > self._bound:
+            self._level += 1
+        upto = int(np.searchsorted(hashes, self._most, side="right"))
+        self._hashes, self._about = hashes[:upto], about[:, :upto]
+
+    def __add__(self, other: Duplicates) -> Duplicates:
+        out = Duplicates(min(self._bound, other._bound))
+        for one in (self, other):
+            one._merge()
+            out._level = max(out._level, one._level)
+            out._put(one._hashes, one._about)
+        out._merge()
+        return out
+
+    def _groups(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the keys of each hash begin, and how many classes it has."""
+        new = self._hashes[1:] != self._hashes[:-1]
+        first = np.flatnonzero(np.concatenate([[True], new])) if len(self._hashes) else np.empty(0, np.intp)
+        return first, np.diff(np.append(first, len(self._hashes)))
+
+    def copies(self) -> Copies:
+        """What occurs more than once, whatever the class."""
+        self._merge()
+        first, classes = self._groups()
+        if not len(first):
+            return Copies(0, 0, 0, 0)
+        _, rows, low, high, _ = self._about
+        rows, low, high = (
+            join.reduceat(row, first)
+            for join, row in ((np.add, rows), (np.minimum, low), (np.maximum, high))
+        )  # fmt: skip
+        more = rows > 1
+        copied, across, disputed = (
+            int(rows[which].sum()) for which in (more, more & (low < high), more & (classes > 1))
+        )
+        return Copies(int(rows.sum()), copied, across, disputed, self._level > 0)
+
+    def equal_rows(self, names: tuple[str, ...]) -> EqualRows:
+        """What occurs more than once in one class, and what contradicts itself; `names` are the classes."""
+        self._merge()
+        first, classes = self._groups()
+        if not len(first):
+            return EqualRows(0, 0, 0, 0, 1.0, ())
+        group, rows, low, high, at = self._about
+        total, earliest = int(rows.sum()), np.minimum.reduceat(at, first)
+        clashes = np.flatnonzero(classes > 1)
+        examples = []
+        for g in clashes[np.argsort(earliest[clashes], kind="stable")][:EXAMPLES].tolist():
+            own = np.arange(first[g], first[g] + classes[g])
+            a, b = own[np.argsort(at[own], kind="stable")][:2].tolist()
+            same = int(rows[own].sum())
+            examples.append(Contradiction(int(at[a]) + 1, names[group[a]], int(at[b]) + 1, names[group[b]], same))
+        return EqualRows(
+            total,
+            int(rows[rows > 1].sum()),
+            int(rows[(rows > 1) & (low < high)].sum()),
+            int(rows[np.repeat(classes > 1, classes)].sum()),
+            float(np.maximum.reduceat(rows, first).sum() / total),
+            tuple(examples),
+            self._level > 0,
+        )
 
 
-def row_hashes(batch: Batch, names: Sequence[str]) -> NDArray[np.uint64]:
-    """A hash of the cells of each row in these columns, never 0; what is missing counts as a value of its own."""
-    mixed = np.full(batch.rows, _ODD)
-    for name in names:
-        mixed = _folded(mixed, cell_bits(batch.cells[name]))
-    return np.where(mixed == 0, _ODD, mixed)
-
-
-def cell_bits(cells: Any) -> NDArray[np.uint64]:
-    """64 bits for each cell, equal where cells are: a code, a double (one zero, one NaN), a hash of a text's words."""
-    if isinstance(cells, Codes):
-        return cells.codes.astype(np.int64).view(np.uint64)
-    if isinstance(cells, Texts):
-        return text_hashes(cells)
-    # Infinite numbers count as missing; minus zero is zero.
-    return np.ascontiguousarray(np.where(np.isfinite(cells), cells + 0.0, np.nan)).view(np.uint64)
-
-
-def _folded(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (one ^ other) * _ODD
-    z ^= z >> np.uint64(29)
-    return np.asarray(z * np.uint64(0xBF58476D1CE4E5B9) ^ (z >> np.uint64(32)))
-
-
-def twice(found: Copies, total: Summary) -> Twice:
-    """What was found, beside what chance would make."""
+def repeated_rows(copies: Copies, total: Summary) -> RepeatedRows:
+    """Copies of rows, beside what chance would make."""
     weight = total.total.floats()
     log_equal = np.zeros(len(weight))
     for column in total.schema.attributes:
@@ -104,6 +229,7 @@ def twice(found: Copies, total: Summary) -> Twice:
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             log_equal += np.log(np.nansum((table / weight) ** 2, axis=0))
-    rows = min(found.texts / max(weight.sum(), 1e-300), 1.0) * weight
+    rows = min(copies.texts / max(weight.sum(), 1e-300), 1.0) * weight
     expected = float((rows * np.maximum(rows - 1, 0) / 2 * np.exp(log_equal)).sum())
-    return Twice(found.texts, found.copied, found.across, found.disputed, expected, found.copied // 2, found.sampled)
+    found = copies.texts, copies.copied, copies.across, copies.disputed
+    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate import kernels
-from likely.evaluate.troubles.duplicates import cell_bits
+from likely.evaluate.troubles.hashes import cell_bits
 from likely.intake.row_cache import Piece
 from likely.sums.summary import Summary
 from likely.table.batch import Codes, Texts
@@ -34,7 +34,7 @@ ROWS_A_COLUMN = 5
 
 
 @dataclass(frozen=True)
-class Bond:
+class Dependency:
     """An attribute that others determine in every row of a sample (or nearly, where `exact` is False)."""
 
     name: str
@@ -49,7 +49,7 @@ class Bond:
 
 
 @dataclass(frozen=True)
-class Grouped:
+class OneClassGroups:
     """Values that occur more than once, always in rows of the same class."""
 
     name: str
@@ -57,7 +57,7 @@ class Grouped:
     repeats: int
 
 
-class Kept:
+class CellSample:
     """Cells of some rows as 64 bits each, and of numbers as doubles; one for each thread."""
 
     def __init__(self, total: Summary) -> None:
@@ -91,7 +91,7 @@ class Kept:
                 numbers[there[:, k], k] = cells[there[:, k]]
         self.parts.append((start, bits, there, numbers, batch.target.codes[rows]))
 
-    def __add__(self, other: Kept) -> Kept:
+    def __add__(self, other: CellSample) -> CellSample:
         self.parts = self.parts + other.parts
         return self
 
@@ -105,13 +105,13 @@ class Kept:
         return codes, numbers, group
 
 
-def bonds(kept: Kept) -> tuple[tuple[Bond, ...], tuple[Grouped, ...]]:
+def dependencies(kept: CellSample) -> tuple[tuple[Dependency, ...], tuple[OneClassGroups, ...]]:
     """What determines what, each attribute at most once; and attributes whose equal values have equal classes."""
     names = kept.names
     if not kept.parts or not names:
         return (), ()
     codes, numbers, group = kept.arrays()
-    out: list[Bond] = []
+    out: list[Dependency] = []
     bound: set[int] = set()
     grouped = []
     follows = np.zeros((len(names), len(names)), np.bool_)
@@ -120,7 +120,7 @@ def bonds(kept: Kept) -> tuple[tuple[Bond, ...], tuple[Grouped, ...]]:
         held, repeats, disagree = _determined(codes[:, a], cells)
         follows[a] = held[:-1] & (disagree[:-1] >= BROKEN)
         if held[-1] and disagree[-1] >= BROKEN:
-            grouped.append(Grouped(names[a], int(codes[:, a].max()) + 1, int(repeats[-1])))
+            grouped.append(OneClassGroups(names[a], int(codes[:, a].max()) + 1, int(repeats[-1])))
     np.fill_diagonal(follows, False)
     both = (codes >= 0).astype(np.int64)
     together = both.T @ both
@@ -129,7 +129,7 @@ def bonds(kept: Kept) -> tuple[tuple[Bond, ...], tuple[Grouped, ...]]:
             one_to_one = bool(follows[b, a])
             if one_to_one and a > b:
                 continue  # told of the later one
-            out.append(Bond(names[b], (names[a],), "copy" if one_to_one else "function", int(together[a, b])))
+            out.append(Dependency(names[b], (names[a],), "copy" if one_to_one else "function", int(together[a, b])))
             bound.add(b)
             break
     out += _by_rank(names, numbers, bound)
@@ -170,7 +170,7 @@ def _determined(
     return same, repeats, disagree
 
 
-def _by_rank(names: list[str], numbers: NDArray[np.float64], bound: set[int]) -> list[Bond]:
+def _by_rank(names: list[str], numbers: NDArray[np.float64], bound: set[int]) -> list[Dependency]:
     """Numbers that rise or fall together, strictly or nearly. (Where values repeat, they are functions by then.)"""
     some = [k for k in range(len(names)) if k not in bound and np.isfinite(numbers[:, k]).sum() >= 3 * BROKEN]
     if len(some) < 2:
@@ -192,7 +192,9 @@ def _by_rank(names: list[str], numbers: NDArray[np.float64], bound: set[int]) ->
                 continue
             exact = bool(np.array_equal(a, b) or np.array_equal(a, -b))
             name, by = names[some[j]], (names[some[i]],)
-            out.append(Bond(name, by, "rank", int(good.sum()), exact, 1.0 if exact and r > 0 else -1.0 if exact else r))
+            out.append(
+                Dependency(name, by, "rank", int(good.sum()), exact, 1.0 if exact and r > 0 else -1.0 if exact else r)
+            )
             bound.add(some[j])
             break
     return out
@@ -207,7 +209,7 @@ def _ranks(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def _linear(names: list[str], numbers: NDArray[np.float64], bound: set[int]) -> list[Bond]:
+def _linear(names: list[str], numbers: NDArray[np.float64], bound: set[int]) -> list[Dependency]:
     """Numbers that are a sum of multiples of others that come before them."""
     some = [k for k in range(len(names)) if k not in bound and np.isfinite(numbers[:, k]).mean() > 0.9]
     rows = np.isfinite(numbers[:, some]).all(axis=1) if some else np.zeros(0, np.bool_)
@@ -228,7 +230,7 @@ def _linear(names: list[str], numbers: NDArray[np.float64], bound: set[int]) -> 
             left = float(((x[:, k] - x[:, basis] @ factor) ** 2).mean())
             part = [b for b, f in zip(basis, factor, strict=True) if abs(f) >= MATTERS]
             if left < LEFT and len(part) > 1:
-                out.append(Bond(names[some[k]], tuple(names[some[b]] for b in part), "linear", n))
+                out.append(Dependency(names[some[k]], tuple(names[some[b]] for b in part), "linear", n))
                 bound.add(some[k])
                 continue
         basis.append(k)

@@ -71,7 +71,7 @@ class Surprise:
     """In the mean, if every probability is what it says: the sum of all so small ones, over all rows and classes."""
 
 
-class Doubter:
+class SuspectFinder:
     """Scores rows by the models that have not seen their fold, and keeps the `most` doubtful; one for each thread."""
 
     def __init__(self, models: Sequence[Model], classes: tuple[str, ...], most: int) -> None:
@@ -116,8 +116,8 @@ class Doubter:
         if len(self.kept) == self._most and self.kept:
             self._bar = self.kept[-1][0]
 
-    def __add__(self, other: Doubter) -> Doubter:
-        out = Doubter(self._models, self._classes, self._most)
+    def __add__(self, other: SuspectFinder) -> SuspectFinder:
+        out = SuspectFinder(self._models, self._classes, self._most)
         out.kept = self.kept + other.kept
         out._prune()
         out.rows = [a + b for a, b in zip(self.rows, other.rows, strict=True)]

@@ -50,7 +50,9 @@ def answer(record: Look) -> Answer:
             f"{percent(scores.accuracy)} of rows never seen before are right (95 % interval: {100 * low:.1f} to "
             f"{100 * high:.1f} %), against {percent(base.accuracy)}."
         )
-    more = _more(record) if record.tempered is None else f"{_more(record)} {weighed(record.tempered)}".strip()
+    more = (
+        _more(record) if record.trust.tempered is None else f"{_more(record)} {weighed(record.trust.tempered)}".strip()
+    )
     return Answer(sentence, more, gauge(scores.accuracy, low, high, base.accuracy))
 
 
@@ -136,7 +138,7 @@ def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
     return (
         ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
         ("learner", clean(settings(record.model.learner) if record.model is not None else record.learner, 300)),
-        ("cross-validation", f"{record.folds} folds, stratified; seed {record.seed}"),
+        ("cross-validation", f"{record.dealing.folds} folds, stratified; seed {record.dealing.seed}"),
         ("likely", version or "not told"),
     )
 
@@ -158,10 +160,10 @@ def settings(learner: object) -> str:
 
 def python(record: Look) -> str:
     """The same by Python."""
-    folds = "" if record.folds == 10 else f", folds={record.folds}"
-    seed = f", seed={record.seed}" if record.seed else ""
+    folds = "" if record.dealing.folds == 10 else f", folds={record.dealing.folds}"
+    seed = f", seed={record.dealing.seed}" if record.dealing.seed else ""
     learner = ""
-    if record.model is not None and record.tempered is None:  # the look itself weighs evidence, unasked
+    if record.model is not None and record.trust.tempered is None:  # the look itself weighs evidence, unasked
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
         if said or name != "NaiveBayes":

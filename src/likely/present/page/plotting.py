@@ -97,8 +97,8 @@ def _of_look(record: Look, what: str) -> Chart:
         return rows(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
     if what == "confusion":
         return shares_map([clean(c, 40) for c in record.classes], record.confusion)
-    if what == "reliability" and record.calibration and record.calibration[0].bins:
-        return reliability(record.calibration[0])
+    if what == "reliability" and record.trust.calibration and record.trust.calibration[0].bins:
+        return reliability(record.trust.calibration[0])
     if what == "plane":
         if record.plane is None:
             raise SettingError("There is no picture of two numbers. Look with picture=True at a table that has two.")

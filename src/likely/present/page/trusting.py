@@ -18,20 +18,20 @@ def bounds(record: Look, score: str) -> tuple[float, float] | None:
 
 def reliable(record: Look) -> Reliability | None:
     """The reliability curve that matters most."""
-    return record.calibration[0] if record.calibration and record.calibration[0].bins else None
+    return record.trust.calibration[0] if record.trust.calibration and record.trust.calibration[0].bins else None
 
 
 def one_rule(record: Look) -> tuple[str, Any] | None:
     """The scores of the one attribute that tells most, and what to call them."""
-    if record.one_rule is None:
+    if record.baselines.one_rule is None:
         return None
-    name = record.one_attribute
-    return "one attribute" if name is None else f"{clean(name, 24)} alone", record.one_rule
+    name = record.baselines.one_attribute
+    return "one attribute" if name is None else f"{clean(name, 24)} alone", record.baselines.one_rule
 
 
 def ceiling(record: Look) -> str:
     """What the best learner could reach."""
-    found = record.ceiling
+    found = record.trust.ceiling
     if found is None or record.decisions is not None:
         return ""
     low, high = found.accuracy
@@ -56,7 +56,7 @@ def each_class(record: Look) -> tuple[tuple[str, ...], ...]:
 
 def ranked(record: Look) -> tuple[str, tuple[Chart, ...], tuple[tuple[str, ...], ...]]:
     """How well rows of the class looked for rank above the others: a sentence, charts, and what the top holds."""
-    found = record.rankings.get(record.positive)
+    found = record.trust.rankings.get(record.trust.positive)
     if found is None:
         return "", (), ()
     area, of = found.roc.auc, clean(found.roc.of, 40)

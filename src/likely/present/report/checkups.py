@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.doctor import Checkup
+from likely.evaluate.troubles.association import CHANCE
 from likely.evaluate.troubles.labels import Suspect
-from likely.evaluate.troubles.telling import CHANCE
 from likely.present.report.tables import Page, Table
 from likely.present.report.words import clean, number, percent, plural
 

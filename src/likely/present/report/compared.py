@@ -25,20 +25,16 @@ def of_comparison(record: Comparison) -> Page:
                numbers(one.intervals.log_loss), f"{one.scores.brier:.4f}", _told_apart(one))  # fmt: skip
         rows.append((*row, number(one.scores.unclassified)) if unanswered else row)
     where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
-    often = f", {record.repeats} times" if record.repeats > 1 else ""
-    headline = f"{where}: {_winner(record)}, over {over} in {record.folds} folds{often}."
+    often = f", {record.dealing.repeats} times" if record.dealing.repeats > 1 else ""
+    headline = f"{where}: {_winner(record)}, over {over} in {record.dealing.folds} folds{often}."
     scores = ("accuracy", "95 % bounds", "log loss, bits a row", "95 % bounds", "Brier score")
     header = ("learner", *scores, "differs from the first", *(["no answer"] if unanswered else []))
-    title = "Learners" if record.dealt == "stratified" else f"Learners. {_dealt(record)}"
+    title = "Learners" if record.dealing.dealt == "stratified" else f"Learners. {folds_of(record.dealing)}"
     tables = (Table(title, header, tuple(rows), numbers_from(1, len(header))),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]
     told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
     told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
     return Page(headline, tables, (*_explained(record), *record.notes, *told, *refused))
-
-
-def _dealt(record: Comparison) -> str:
-    return folds_of(record.folds, record.repeats, record.dealt, record.dealt_by)
 
 
 def _told_apart(one: Compared) -> str:

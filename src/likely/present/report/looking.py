@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from likely.evaluate.attributes.word_information import WordsTold
+from likely.evaluate.attributes.word_information import WordStatistics
 from likely.evaluate.look import Look
 from likely.present.report import costs, trust
 from likely.present.report.tables import Page, Table, numbers_from
@@ -114,7 +114,7 @@ def _attribute_table(record: Look, everything: bool) -> Table:
     )
 
 
-def _word_table(told: WordsTold, everything: bool) -> Table:
+def _word_table(told: WordStatistics, everything: bool) -> Table:
     """The words of a text column that tell most."""
     return Table(
         f"Words of {clean(told.name, 20)} that alone tell most; it has {number(told.vocabulary)} of them",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from likely.evaluate.crossval.temperature import Tempered
+from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.intervals import Intervals, Measure, Paired
+from likely.evaluate.crossval.temperature import Tempered
 from likely.present.report.tables import Table, numbers_from
 from likely.present.report.words import clean, number, percent, plural
 
@@ -32,8 +33,9 @@ def bits(value: float | None) -> str:
     return "infinite" if value is None else f"{value:.4f}"
 
 
-def folds_of(folds: int, repeats: int, dealt: str, by: str | None) -> str:
+def folds_of(dealing: Dealing) -> str:
     """How rows were dealt, as a title."""
+    folds, repeats, dealt, by = dealing.folds, dealing.repeats, dealing.dealt, dealing.dealt_by
     if dealt == "leave-one-out":
         return "Cross-validated: each row is predicted by what all others taught"
     others = "the other one" if folds == 2 else f"the other {folds - 1}"
@@ -47,9 +49,9 @@ def folds_of(folds: int, repeats: int, dealt: str, by: str | None) -> str:
 
 def score_table(record: Look, called: str, decided: tuple[tuple[str, ...], ...] | None) -> Table:
     """The scores of the learner with their bounds, beside those of the baselines."""
-    one, two, three = record.scores, record.baseline, record.one_rule
+    one, two, three = record.scores, record.baseline, record.baselines.one_rule
     bounds: Intervals = record.intervals
-    rule = record.one_attribute is not None and three is not None
+    rule = record.baselines.one_attribute is not None and three is not None
     rows: list[tuple[str, ...]] = []
     if decided is None:
         third = percent(three.accuracy) if three is not None else ""
@@ -63,15 +65,15 @@ def score_table(record: Look, called: str, decided: tuple[tuple[str, ...], ...] 
     if one.unclassified:
         third = number(three.unclassified) if three is not None else ""
         rows.append(("cannot be classified", number(one.unclassified), "", number(two.unclassified), third))
-    if record.calibration and decided is None:
-        error = record.calibration[0].error
+    if record.trust.calibration and decided is None:
+        error = record.trust.calibration[0].error
         rows.append(("calibration error", percent(error.value or 0.0), shares(error), "", ""))
-    if record.positive in record.rankings and len(record.classes) == 2:
-        auc = record.rankings[record.positive].roc.auc
+    if record.trust.positive in record.trust.rankings and len(record.classes) == 2:
+        auc = record.trust.rankings[record.trust.positive].roc.auc
         rows.append(("area under ROC", f"{auc.value or 0.0:.4f}", numbers(auc), "0.5000", ""))
-    header = ["score", called, "95 % bounds", "frequencies", f"{clean(record.one_attribute or '', 20)} alone"]
+    header = ["score", called, "95 % bounds", "frequencies", f"{clean(record.baselines.one_attribute or '', 20)} alone"]
     width = 5 if rule else 4
-    title = folds_of(record.folds, record.repeats, record.dealt, record.dealt_by)
+    title = folds_of(record.dealing)
     return Table(title, tuple(header[:width]), tuple(row[:width] for row in rows), numbers_from(1, width))
 
 
@@ -79,7 +81,7 @@ def class_table(record: Look, everything: bool) -> Table:
     """The classes: how frequent each is, and how well it is named."""
     total, weighed = sum(record.classes.values()), any(c.role == "weight" for c in record.columns)
     named = record.decisions is None and len(record.per_class) == len(record.classes)
-    ranked = bool(record.rankings) and len(record.classes) > 2 and named
+    ranked = bool(record.trust.rankings) and len(record.classes) > 2 and named
     header = ["class", "weight" if weighed else "rows", "share"]
     header += ["precision", "recall", "F1"] if named else []
     header += ["area under ROC"] if ranked else []
@@ -91,7 +93,7 @@ def class_table(record: Look, everything: bool) -> Table:
             one = by[label]
             cells += [_percent(one.precision.value), _percent(one.recall.value), _percent(one.f1)]
         if ranked:
-            cells.append(f"{record.rankings[label].roc.auc.value:.4f}" if label in record.rankings else "–")
+            cells.append(f"{record.trust.rankings[label].roc.auc.value:.4f}" if label in record.trust.rankings else "–")
         rows.append(tuple(cells))
     return Table("Classes", tuple(header), tuple(rows), numbers_from(1, len(header)))
 
@@ -102,13 +104,13 @@ def _percent(value: float | None) -> str:
 
 def full_tables(record: Look) -> list[Table]:
     """What the short view leaves out: the reliability curve, lift, and what is compared with the baselines."""
-    out = [_bins(record.calibration[0], record)] if record.calibration else []
-    if len(record.classes) == 2 and record.positive in record.rankings:
-        ranking = record.rankings[record.positive]
+    out = [_bins(record.trust.calibration[0], record)] if record.trust.calibration else []
+    if len(record.classes) == 2 and record.trust.positive in record.trust.rankings:
+        ranking = record.trust.rankings[record.trust.positive]
         rows = tuple(
             (percent(r.share), percent(r.found), percent(r.precision), f"×{r.lift:.2f}") for r in ranking.lift.rows
         )
-        name, average = clean(record.positive, 20), ranking.precision_recall
+        name, average = clean(record.trust.positive, 20), ranking.precision_recall
         title = (
             f"Lift: how much of {name} is among the rows that rank highest "
             f"(average precision {average.average_precision:.4f}, of {average.prevalence:.4f} by chance)"
@@ -121,8 +123,8 @@ def full_tables(record: Look) -> list[Table]:
         )
         title = "Precision and recall of each class, 95 % bounds"
         out.append(Table(title, ("class", "precision", "recall", "F1"), rows, numbers_from(1, 4)))
-    if record.against:
-        out.append(against_table(f"{record.learner.partition('(')[0]} less the baselines", record.against))
+    if record.baselines.against:
+        out.append(against_table(f"{record.learner.partition('(')[0]} less the baselines", record.baselines.against))
     return out
 
 
@@ -166,8 +168,8 @@ def _bins(curve: Reliability, record: Look) -> Table:
 def sentences(record: Look) -> list[str]:
     """What there is to say of calibration and of the ceiling, in a sentence each."""
     out = []
-    if record.calibration and record.decisions is None:
-        curve = record.calibration[0]
+    if record.trust.calibration and record.decisions is None:
+        curve = record.trust.calibration[0]
         if curve.doubted:
             worst = max(curve.bins, key=lambda b: b.weight * abs(b.probability - (b.share.value or 0.0)))
             of = "the class it names" if curve.of is None else clean(curve.of, 20)
@@ -176,18 +178,22 @@ def sentences(record: Look) -> list[str]:
                 f"{of} {percent(worst.probability)}, that is right for {percent(worst.share.value or 0.0)} of "
                 f"{plural(worst.weight, 'row')}."
             )
-    if record.tempered is not None:
-        out.append(weighed(record.tempered))
-    found = record.sharpened
+    if record.trust.tempered is not None:
+        out.append(weighed(record.trust.tempered))
+    found = record.trust.sharpened
     if found is not None and abs(found.temperature - 1) > NEARLY and _gained(record):
         how = "sure of itself" if found.temperature < 1 else "timid"
         sentence = f"It is too {how}: all evidence times {found.temperature:.2g} gives {found.log_loss:.4f} bits a row."
         if record.learner.startswith("NaiveBayes("):
             sentence += " To learn so: --temperature auto; to have the best learner chosen: --learner Auto."
         out.append(sentence)
-    if record.ceiling is not None:
-        low, high = record.ceiling.accuracy
-        of = "" if record.ceiling.rows >= record.rows else f" of a sample of {plural(record.ceiling.rows, 'row')}"
+    if record.trust.ceiling is not None:
+        low, high = record.trust.ceiling.accuracy
+        of = (
+            ""
+            if record.trust.ceiling.rows >= record.rows
+            else f" of a sample of {plural(record.trust.ceiling.rows, 'row')}"
+        )
         out.append(f"Ceiling by nearest neighbours{of} (Cover and Hart): accuracy {percent(low)} to {percent(high)}.")
     return out
 
@@ -205,7 +211,7 @@ def weighed(found: Tempered) -> str:
 
 def _gained(record: Look) -> bool:
     """Whether the temperature is better than 1 by more than noise: chance hardly explains the calibration error."""
-    found, loss = record.sharpened, record.scores.log_loss
-    if not record.calibration or not record.calibration[0].doubted:
+    found, loss = record.trust.sharpened, record.scores.log_loss
+    if not record.trust.calibration or not record.trust.calibration[0].doubted:
         return False
     return found is not None and (loss is None or found.log_loss < 0.99 * loss)

@@ -1,12 +1,12 @@
-"""What a first look watches for while rows are scored: attributes that repeat each other, and copies of texts.
+"""The sweep of a first look: what is gathered while rows are scored, and how much each text column tells by itself.
 
-And how much each text column tells by itself, from models of it alone.
+Gathered are a sample of rows, to see which attributes repeat each other, equal rows and texts, and two numbers to draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -14,46 +14,54 @@ import numpy as np
 
 from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
 from likely.evaluate.attributes.plane import Plane, PlaneSampler, worth_a_picture
-from likely.evaluate.attributes.redundancy import Sample, Sampler
-from likely.evaluate.scores.ceiling import Sampled
-from likely.evaluate.troubles.copies import Copied, Copies
-from likely.evaluate.troubles.duplicates import RowCopies
+from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
+from likely.evaluate.scores.ceiling import Ceiling, Sampled, ceiling
+from likely.evaluate.troubles.duplicates import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.row_cache import Piece
 from likely.models.model import Model
 from likely.models.naive.product import Product
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
-from likely.table.batch import Codes, Texts
 
 LEARNER = "learner"
 
 
-class Watcher:
-    """One for each thread."""
+@dataclass(frozen=True)
+class SweepResult:
+    """What the sweep brought home."""
+
+    pairs: tuple[Pair, ...]
+    """Attributes that repeat each other."""
+    rows: RepeatedRows
+    texts: dict[str, Copies]
+    """Texts that occur more than once, by column."""
+    ceiling: Ceiling | None
+    plane: Plane | None
+
+
+class Collector:
+    """Takes the pieces of one thread."""
 
     def __init__(self, total: Summary, found: list[Attribute], plane: tuple[str, str] | None = None) -> None:
         self.sampler = Sampler(total, found)
         self.plane = None if plane is None else PlaneSampler(total, plane)
-        self.copies = {name: Copied() for name, held in total.columns.items() if isinstance(held, Words)}
-        self.rows, self.sampled = RowCopies(total), Sampled(total)
+        self.texts = {name: Duplicates() for name, held in total.columns.items() if isinstance(held, Words)}
+        self.rows, self.sampled = Duplicates(), Sampled(total)
+        self._names = [c.name for c in total.schema.attributes]
 
     def take(self, piece: Piece, start: int) -> None:
-        """Watch some rows."""
+        """Some rows of the table."""
         self.sampler.take(piece, start)
-        self.rows.take(piece, start)
+        self.rows.take_rows(piece.batch, self._names, piece.fold)
         self.sampled.take(piece, start)
         if self.plane is not None:
             self.plane.take(piece, start)
-        batch = piece.batch
-        for name, copied in self.copies.items():
-            cells, target = batch.cells[name], batch.target
-            assert isinstance(cells, Texts) and isinstance(target, Codes)
-            group = target.codes if batch.weight is None else np.where(batch.weight > 0, target.codes, np.int32(-1))
-            copied.take(cells, piece.fold, group)
+        for name, texts in self.texts.items():
+            texts.take_texts(piece.batch, name, piece.fold)
 
 
-class Watch:
-    """Makes the watchers of one look, and reads what they saw."""
+class LookSweep:
+    """Makes the collectors of one look, and reads what they gathered."""
 
     def __init__(self, picture: bool = False) -> None:
         self.picture = picture
@@ -63,10 +71,10 @@ class Watch:
         self.attributes: list[Attribute] = []
         self._total: Summary | None = None
 
-    def __call__(self, total: Summary) -> Watcher:
+    def __call__(self, total: Summary) -> Collector:
         if self._total is not total:
             self.attributes, self._total = attributes(total), total
-        return Watcher(total, self.attributes, worth_a_picture(self.attributes, total) if self.picture else None)
+        return Collector(total, self.attributes, worth_a_picture(self.attributes, total) if self.picture else None)
 
     def of_texts(self, models: Mapping[str, list[Model]]) -> dict[str, list[Model]]:
         """For each text column the learner's models with that factor alone, where they have others too."""
@@ -83,30 +91,16 @@ class Watch:
         return out
 
     @staticmethod
-    def sample(watchers: Sequence[Watcher]) -> Sample:
-        """The sample of rows of all of them."""
-        return reduce(add, (w.sampler.sample for w in watchers))
-
-    @staticmethod
-    def row_copies(watchers: Sequence[Watcher]) -> Copies:
-        """Rows that occur more than once."""
-        return reduce(add, (w.rows.copied for w in watchers)).read()
-
-    @staticmethod
-    def sampled(watchers: Sequence[Watcher]) -> list[Sampled]:
-        """Rows that were kept."""
-        return [w.sampled for w in watchers]
-
-    @staticmethod
-    def plane(watchers: Sequence[Watcher], total: Summary) -> Plane | None:
-        """The picture of two numbers, where there is one."""
-        held = [w.plane for w in watchers if w.plane is not None]
-        return reduce(add, held).drawn(total) if held else None
-
-    @staticmethod
-    def copies(watchers: Sequence[Watcher]) -> dict[str, Copies]:
-        """Texts that occur more than once, by column."""
-        return {name: reduce(add, (w.copies[name] for w in watchers)).read() for name in watchers[0].copies}
+    def read(parts: Sequence[Collector], total: Summary, blocks: Iterable[Collection[str]]) -> SweepResult:
+        """What all threads gathered; pairs that are joined in a block are counted once."""
+        planes = [p.plane for p in parts if p.plane is not None]
+        return SweepResult(
+            outside(reduce(add, (p.sampler.sample for p in parts)).pairs(), blocks),
+            repeated_rows(reduce(add, (p.rows for p in parts)).copies(), total),
+            {name: reduce(add, (p.texts[name] for p in parts)).copies() for name in parts[0].texts},
+            ceiling(total, [p.sampled for p in parts]),
+            reduce(add, planes).drawn(total) if planes else None,
+        )
 
 
 def alone(column: str) -> str:

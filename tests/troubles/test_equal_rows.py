@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.evaluate.troubles.duplicates import row_hashes
-from likely.evaluate.troubles.twins import Twinned, Twins
+from likely.evaluate.troubles.duplicates import Duplicates, EqualRows
+from likely.evaluate.troubles.hashes import row_hashes
 from likely.table.batch import Batch, Codes, texts
 from likely.table.labels import Labels
 
@@ -24,7 +24,7 @@ ROWS = st.lists(
     ),
     max_size=30,
 )
-LABELS, CLASSES = Labels(["u", "v"]), ("p", "q", "r")
+LABELS, CLASSES, NAMES = Labels(["u", "v"]), ("p", "q", "r"), ("level", "number", "text")
 
 
 def batch(rows: list[tuple]) -> Batch:
@@ -36,17 +36,17 @@ def batch(rows: list[tuple]) -> Batch:
     return Batch(len(rows), cells, Codes(np.array([r[3] for r in rows], np.int32), Labels(CLASSES)))
 
 
-def swept(rows: list[tuple], cuts: list[int], bound: int = 1 << 20) -> Twinned:
+def swept(rows: list[tuple], cuts: list[int], bound: int = 1 << 20) -> EqualRows:
     places = sorted({0, *(c % (len(rows) + 1) for c in cuts), len(rows)})
     parts = []
     for a, b in zip(places, places[1:] or [0], strict=False):
-        part = Twins(3, bound)
-        part.take(batch(rows[a:b]), np.array([r[4] for r in rows[a:b]], np.int32), a)
+        part = Duplicates(bound)
+        part.take_rows(batch(rows[a:b]), NAMES, np.array([r[4] for r in rows[a:b]], np.int32), a)
         parts.append(part)
-    out = Twins(3, bound)
+    out = Duplicates(bound)
     for part in reversed(parts):
         out = part + out
-    return out.read(CLASSES)
+    return out.equal_rows(CLASSES)
 
 
 def key(row: tuple) -> tuple:
@@ -102,6 +102,6 @@ def test_rows_of_no_weight_do_not_count_and_hashes_tell_columns_apart() -> None:
     assert hashes[0] != hashes[1]
     light = batch([(0, 1.0, None, 0, 0), (0, 1.0, None, 1, 0)])
     light = Batch(2, light.cells, light.target, np.array([1.0, 0.0]))
-    twins = Twins(3)
-    twins.take(light, np.zeros(2, np.int32), 0)
-    assert twins.read(CLASSES).contradicted == 0 and twins.read(CLASSES).rows == 1
+    twins = Duplicates()
+    twins.take_rows(light, NAMES, np.zeros(2, np.int32))
+    assert twins.equal_rows(CLASSES).contradicted == 0 and twins.equal_rows(CLASSES).rows == 1

@@ -34,7 +34,7 @@ BEST_WORDS = 20
 
 
 @dataclass(frozen=True)
-class Told:
+class AttributeTests:
     """One attribute: what it tells about the class, and what its being missing does."""
 
     name: str
@@ -68,7 +68,7 @@ class Told:
         return self.p_of_all >= CHANCE and self.p_missing_of_all >= CHANCE
 
 
-def told(summary: Summary, found: list[Attribute] | None = None) -> tuple[Told, ...]:
+def association_tests(summary: Summary, found: list[Attribute] | None = None) -> tuple[AttributeTests, ...]:
     """Every attribute, the most informative first."""
     weights = summary.total.floats()
     scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
@@ -76,11 +76,11 @@ def told(summary: Summary, found: list[Attribute] | None = None) -> tuple[Told, 
     rough = []
     for a in attributes(summary) if found is None else found:
         statistic = summary.columns[a.name]
-        gone = missing_of(statistic, weights)
+        gone = missing_by_class(statistic, weights)
         sides = scale * np.stack([weights - gone, gone])
         tells = information(sides / scale, scale) / whole if whole > 0 and gone.any() else 0.0
         rough.append(
-            (a, statistic, gone, by_values(statistic, scale), association(sides) if gone.any() else 1.0, tells)
+            (a, statistic, gone, value_test(statistic, scale), association(sides) if gone.any() else 1.0, tells)
         )
     # One family: a table has as many chances to mislead as tests, two for an attribute with missing cells.
     corrected = holm([r[3] for r in rough] + [r[4] for r in rough if r[2].any()])
@@ -91,13 +91,13 @@ def told(summary: Summary, found: list[Attribute] | None = None) -> tuple[Told, 
         by_class = tuple(np.divide(gone, weights, out=np.zeros_like(gone), where=weights > 0).tolist())
         kind, missing = summary.schema[a.name].kind, a.missing
         out.append(
-            Told(a.name, kind, a.bits, a.share, p, corrected[k], missing, tells, p_gone, p_gone_of_all, by_class,
-                 *usual_of(statistic))
+            AttributeTests(a.name, kind, a.bits, a.share, p, corrected[k], missing, tells, p_gone, p_gone_of_all,
+                           by_class, *usual_value(statistic))
         )  # fmt: skip
     return tuple(out)
 
 
-def missing_of(statistic: Any, weights: Table) -> Table:
+def missing_by_class(statistic: Any, weights: Table) -> Table:
     """The weight of the rows of each class without a value; infinite numbers have none."""
     if isinstance(statistic, Words):
         return np.maximum(weights - documents(statistic, len(weights)), 0.0)
@@ -105,7 +105,7 @@ def missing_of(statistic: Any, weights: Table) -> Table:
     return gone
 
 
-def by_values(statistic: Any, scale: float = 1.0) -> float:
+def value_test(statistic: Any, scale: float = 1.0) -> float:
     """How often chance alone makes values go with the classes as much as they do.
 
     Levels: Pearson's statistic with its exact moments. Numbers: the same in bins that know nothing of the classes, or
@@ -114,7 +114,7 @@ def by_values(statistic: Any, scale: float = 1.0) -> float:
     if isinstance(statistic, Counts):
         return association(scale * statistic.table[: len(statistic.labels)].floats())
     if isinstance(statistic, Words):
-        return _by_words(statistic, scale)
+        return _word_test(statistic, scale)
     assert isinstance(statistic, Numbers)
     values, weight = statistic.tally()
     per_class = scale * weight.floats()
@@ -123,7 +123,7 @@ def by_values(statistic: Any, scale: float = 1.0) -> float:
     cut = bin_edges(values, per_class.sum(axis=1))
     table = np.zeros((len(cut) + 1, statistic.groups))
     np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
-    return min(1.0, 2 * min(association(table), by_ranks(per_class)))
+    return min(1.0, 2 * min(association(table), rank_test(per_class)))
 
 
 def association(table: Table) -> float:
@@ -131,10 +131,10 @@ def association(table: Table) -> float:
     return repetition(table[:, :, None]).p
 
 
-def by_ranks(tally: Table) -> float:
+def rank_test(tally: Table) -> float:
     """Whether values, in order, rank higher in some classes than in others (Kruskal and Wallis, corrected for ties).
 
-    >>> round(by_ranks(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]])), 4)
+    >>> round(rank_test(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]])), 4)
     0.0495
     """
     each, per_class = tally.sum(axis=1), tally.sum(axis=0)
@@ -151,7 +151,7 @@ def by_ranks(tally: Table) -> float:
     return chi_square_tail(statistic, int(some.sum()) - 1)
 
 
-def _by_words(words: Words, scale: float) -> float:
+def _word_test(words: Words, scale: float) -> float:
     have = scale * documents(words, words.groups)
     total, best, count = float(have.sum()), [], 0
     some = have > 0
@@ -171,7 +171,7 @@ def _by_words(words: Words, scale: float) -> float:
     return min(1.0, count * min(chances, default=1.0))
 
 
-def usual_of(statistic: Any) -> tuple[int, str | None, float]:
+def usual_value(statistic: Any) -> tuple[int, str | None, float]:
     """How many values there are, which is the most frequent, and its share of the rows that have one."""
     if isinstance(statistic, Words):
         return len(statistic.held().vocabulary), None, 0.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from likely import summarize
-from likely.evaluate.troubles.telling import association, by_ranks, told
+from likely.evaluate.troubles.association import association, association_tests, rank_test
 
 ROWS = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=3, max_size=60)
 
@@ -22,9 +22,9 @@ def test_ranks_are_those_of_kruskal_and_wallis(rows: list[tuple[int, int]]) -> N
     tally = np.array([[float(g.count(v)) for g in groups] for v in values])
     some = [g for g in groups if g]
     if len(some) < 2 or len(values) < 2:
-        assert by_ranks(tally) == 1.0
+        assert rank_test(tally) == 1.0
     else:
-        assert by_ranks(tally) == pytest.approx(stats.kruskal(*some).pvalue, rel=1e-9)
+        assert rank_test(tally) == pytest.approx(stats.kruskal(*some).pvalue, rel=1e-9)
 
 
 def test_levels_agree_with_pearson_where_rows_are_many() -> None:
@@ -41,7 +41,7 @@ def test_chance_alone_is_rarely_taken_for_more() -> None:
     table |= {
         f"l{k}": rng.choice(list("abcdefgh"), 150, p=[0.5, 0.2, 0.1, 0.1, 0.04, 0.03, 0.02, 0.01]) for k in range(150)
     }
-    found = told(summarize(table | {"y": rng.choice(["p", "q", "r"], 150)}, "y"))
+    found = association_tests(summarize(table | {"y": rng.choice(["p", "q", "r"], 150)}, "y"))
     assert len(found) == 300 and all(t.idle for t in found)
     for kind in ("number", "nominal"):
         share = np.mean([t.p < 0.05 for t in found if t.kind == kind])
@@ -60,7 +60,7 @@ def test_what_tells_is_found_in_values_and_in_what_is_missing() -> None:
         "text": [f"one two three {'four' if c == 'p' and k % 3 else 'five'} x{k}" for k, c in enumerate(y)],
         "y": y,
     }
-    found = {t.name: t for t in told(summarize(table, "y"))}
+    found = {t.name: t for t in association_tests(summarize(table, "y"))}
     assert {name for name, t in found.items() if t.p_of_all < 0.01} == {"shifted", "wider", "text"}
     assert {name for name, t in found.items() if t.p_missing_of_all < 0.01} == {"gaps"}
     assert found["noise"].idle and not found["gaps"].idle
@@ -72,7 +72,7 @@ def test_what_tells_is_found_in_values_and_in_what_is_missing() -> None:
 
 def test_the_usual_value() -> None:
     table = {"x": ["a"] * 99 + ["b"], "n": [7.0] * 60 + [float(k) for k in range(40)], "y": ["p", "q"] * 50}
-    found = {t.name: t for t in told(summarize(table, "y"))}
+    found = {t.name: t for t in association_tests(summarize(table, "y"))}
     assert (found["x"].usual, found["x"].usual_share, found["x"].values) == ("a", 0.99, 2)
     assert (found["n"].usual, found["n"].usual_share, found["n"].values) == ("7", 0.61, 40)
 
@@ -82,6 +82,6 @@ def test_weights_that_are_shares_stand_for_rows() -> None:
     y = rng.choice(["p", "q"], 200)
     table = {"x": np.where(rng.random(200) < 0.7, y, "z"), "y": y, "w": np.full(200, 1 / 200)}
     (light,), (whole,) = (
-        told(summarize(table, "y", weight=w, types={} if w else {"w": "ignore"})) for w in ("w", None)
+        association_tests(summarize(table, "y", weight=w, types={} if w else {"w": "ignore"})) for w in ("w", None)
     )
     assert light.p == pytest.approx(whole.p, rel=1e-9)

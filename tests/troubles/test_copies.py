@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.evaluate.troubles.copies import Copied, text_hashes
+from likely.evaluate.troubles.duplicates import Duplicates
+from likely.evaluate.troubles.hashes import text_hashes
 from likely.sums.words.vocabulary import Vocabulary
-from likely.table.batch import texts
+from likely.table.batch import Batch, Codes, texts
+from likely.table.labels import Labels
 from likely.table.words.tokens import words_of
 
 RICH = st.text(
@@ -33,6 +35,13 @@ def test_punctuation_and_case_make_no_difference() -> None:
     assert none == empty == 0
 
 
+CLASSES = Labels([f"c{k}" for k in range(10)])
+
+
+def take(held: Duplicates, some: list[str], fold: np.ndarray, group: np.ndarray) -> None:
+    held.take_texts(Batch(len(some), {"t": texts(some)}, Codes(group.astype(np.int32), CLASSES)), "t", fold)
+
+
 ROW = st.tuples(st.sampled_from(["a b", "A, b.", "c", "d d d", "", "!", "e"]), st.integers(0, 2), st.integers(-1, 2))
 
 
@@ -44,13 +53,13 @@ def test_counted_as_one_would(rows: list[tuple[str, int, int]], cuts: int) -> No
     for t, f, c in kept:
         folds[t].add(f)
         classes[t].add(c)
-    parts = [Copied() for _ in range(cuts)]
+    parts = [Duplicates() for _ in range(cuts)]
     for k, (t, f, c) in enumerate(rows):
-        parts[k % cuts].take(texts([t]), np.array([f], np.int32), np.array([c], np.int32))
+        take(parts[k % cuts], [t], np.array([f], np.int32), np.array([c], np.int32))
     whole = parts[0]
     for part in parts[1:]:
         whole = part + whole
-    found = whole.read()
+    found = whole.copies()
     assert (found.texts, found.sampled) == (len(kept), False)
     assert found.copied == sum(times[t] > 1 for t, _, _ in kept)
     assert found.across == sum(len(folds[t]) > 1 for t, _, _ in kept)
@@ -63,12 +72,12 @@ def test_beyond_the_bound_the_sample_does_not_depend_on_order(bound: int) -> Non
     parts = np.array_split(np.arange(500), 3)
     found = set()
     for order in permutations(range(3)):
-        one, two = Copied(bound), Copied(bound)
+        one, two = Duplicates(bound), Duplicates(bound)
         for j, k in enumerate(order):
             rows = parts[k] if j else parts[k][::-1]
-            some = texts([cells[i] for i in rows])
-            (one if j != 1 else two).take(some, (rows % 10).astype(np.int32), np.zeros(len(rows), np.int32))
-        found |= {(one + two).read(), (two + one).read()}
+            some = [cells[i] for i in rows]
+            take(one if j != 1 else two, some, (rows % 10).astype(np.int32), np.zeros(len(rows), np.int32))
+        found |= {(one + two).copies(), (two + one).copies()}
     (only,) = found
     assert only.sampled and only.texts < 500
     if bound == 50:
@@ -76,7 +85,7 @@ def test_beyond_the_bound_the_sample_does_not_depend_on_order(bound: int) -> Non
 
 
 def test_one_text_alone_fills_no_bound() -> None:
-    copied = Copied(3)
+    copied = Duplicates(3)
     for _ in range(5):
-        copied.take(texts(["the same"] * 10), np.zeros(10, np.int32), np.arange(10, dtype=np.int32))
-    assert copied.read().copied == copied.read().disputed == 50 and not copied.read().sampled
+        take(copied, ["the same"] * 10, np.zeros(10, np.int32), np.arange(10))
+    assert copied.copies().copied == copied.copies().disputed == 50 and not copied.copies().sampled
