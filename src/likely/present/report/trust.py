@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from likely.evaluate.crossval.dealing import Dealing
+from likely.evaluate.crossval.temperature import Tempered
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.intervals import Intervals, Measure, Paired
-from likely.evaluate.crossval.temperature import Tempered
 from likely.present.report.tables import Table, numbers_from
 from likely.present.report.words import clean, number, percent, plural
 
