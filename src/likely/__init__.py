@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from likely.evaluate.compare import compare
     from likely.evaluate.curve import Curve, curve
     from likely.evaluate.doctor import doctor
-    from likely.evaluate.drift.changing import changes
+    from likely.evaluate.drift.changes import changes
     from likely.evaluate.drift.tables import drift
     from likely.evaluate.look import look
     from likely.evaluate.repeats import repeats
@@ -163,7 +163,7 @@ _ROOMS = {
     "sureness": "likely.apply.explain.sureness",
     "Window": "likely.apply.streams.window",
     "export": "likely.portable.languages.export",
-    "changes": "likely.evaluate.drift.changing",
+    "changes": "likely.evaluate.drift.changes",
 }
 
 

@@ -13,8 +13,8 @@ from scipy import stats
 
 import likely
 from likely.errors import InputError, SettingError
-from likely.evaluate.drift.changing import changes
-from likely.evaluate.drift.shifting import by_ranks, distance, unlike
+from likely.evaluate.drift.changes import changes
+from likely.evaluate.drift.shifts import by_ranks, distance, unlike
 
 ROWS = 400
 

@@ -209,4 +209,4 @@ def test_what_cannot_be_compared(table: dict[str, Any], said: str) -> None:
 def test_numbers_of_folds(examples: Path) -> None:
     with pytest.raises(likely.LikelyError):
         likely.compare(examples / "weather.csv", "play", folds=1)
-    assert likely.compare(examples / "weather.csv", "play", {"p": likely.Prior()}, folds=14).folds == 7
+    assert likely.compare(examples / "weather.csv", "play", {"p": likely.Prior()}, folds=14).dealing.folds == 7

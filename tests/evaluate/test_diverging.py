@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from likely import summarize
-from likely.evaluate.drift.changing import changes
-from likely.evaluate.drift.diverging import amounts, divergence
+from likely.evaluate.drift.changes import changes
+from likely.evaluate.drift.divergence import amounts, divergence
 
 TALLY = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=8)
 

@@ -9,7 +9,7 @@ import pytest
 
 from likely import drift, fit, summarize
 from likely.errors import LikelyError
-from likely.evaluate.drift.changing import changes
+from likely.evaluate.drift.changes import changes
 from likely.evaluate.drift.tables import Drift
 
 NAMES = ["sun [b]", "rain", ""]

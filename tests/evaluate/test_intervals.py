@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import likely
-from likely.evaluate.attributes.repeating import holm
+from likely.evaluate.attributes.repetition import holm
 from likely.evaluate.scores.intervals import Parts, paired, resampled, wilson
 
 

@@ -122,7 +122,7 @@ def test_look_has_all_of_it(examples) -> None:
     assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute"}
     two = likely.look(examples / "weather.csv", "play")
     assert two.trust.positive == "no" and two.trust.calibration[0].of == "no" and len(two.trust.calibration) == 1
-    assert likely.look(examples / "weather.csv", "play", positive="yes").calibration[0].of == "yes"
+    assert likely.look(examples / "weather.csv", "play", positive="yes").trust.calibration[0].of == "yes"
     with pytest.raises(likely.LikelyError, match="'maybe'"):
         likely.look(examples / "weather.csv", "play", positive="maybe")
     assert two.trust.rankings["no"].roc.auc.value == pytest.approx(two.trust.rankings["yes"].roc.auc.value)
@@ -136,6 +136,6 @@ def test_the_ceiling_of_what_is_known() -> None:
     y = rng.choice(["p", "q"], 3000)
     flipped = np.where(rng.random(3000) < 0.1, np.where(y == "p", "q", "p"), y)
     table = {"x": (rng.random(3000) + 2 * (y == "p")).tolist(), "z": rng.random(3000).tolist(), "y": flipped.tolist()}
-    found = likely.look(table, "y").ceiling
+    found = likely.look(table, "y").trust.ceiling
     assert found.low <= 0.1 <= found.high and found.neighbour.value == pytest.approx(0.18, abs=0.03)
-    assert likely.look({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}, "y").ceiling is None, "too few rows"
+    assert likely.look({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}, "y").trust.ceiling is None, "too few rows"

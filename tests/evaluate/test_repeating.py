@@ -14,7 +14,7 @@ from scipy import stats
 
 import likely
 from likely.evaluate.attributes.redundancy import CHANCE
-from likely.evaluate.attributes.repeating import holm, push, repetition
+from likely.evaluate.attributes.repetition import holm, push, repetition
 
 
 def counted(a, b, c, shape) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from likely.errors import InputError, SettingError, shown
-from likely.evaluate.attributes.repeating import holm
+from likely.evaluate.attributes.repetition import holm
 from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
 from likely.evaluate.crossval.validate import Validation, judged_rows, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired

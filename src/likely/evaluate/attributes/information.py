@@ -87,11 +87,16 @@ def best_cut(values: NDArray[np.float64], per_class: Table) -> NDArray[np.float6
     return values[best + 1 : best + 2]
 
 
+def rows_a_weight(summary: Summary) -> float:
+    """How many rows a weight of one stands for: weights that are shares would make every row a shred of one."""
+    weight = float(summary.total.floats().sum())
+    return max(1.0, summary.rows / weight) if weight > 0 else 1.0
+
+
 def attributes(summary: Summary) -> list[Attribute]:
     """All attributes, the most informative first."""
     weights = summary.total.floats()
-    # Weights of one and more stand for so many rows; weights that are shares would make every row a shred of one.
-    scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
+    scale = rows_a_weight(summary)
     dates = {column.name for column in summary.schema.columns if column.kind == "date"}
     whole = entropy(weights)
     found = [

@@ -15,7 +15,7 @@ import numpy as np
 
 from likely.evaluate import kernels
 from likely.evaluate.attributes.information import Attribute, attributes
-from likely.evaluate.attributes.repeating import holm, push, repetition
+from likely.evaluate.attributes.repetition import holm, push, repetition
 from likely.intake.row_cache import Piece
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes

@@ -12,8 +12,8 @@ from typing import Any
 
 from likely.apply.fitting import load, summarize
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.evaluate.drift.changing import CHANCE, Changes, changes
-from likely.evaluate.drift.diverging import Amount, amounts
+from likely.evaluate.drift.changes import CHANCE, Changes, changes
+from likely.evaluate.drift.divergence import Amount, amounts
 from likely.intake.reading import Reading, open_table
 from likely.intake.schema import AS_ASKED
 from likely.models.model import Model

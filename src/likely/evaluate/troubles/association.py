@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.evaluate.attributes.information import Attribute, attributes, bin_edges, entropy, information
-from likely.evaluate.attributes.repeating import holm, repetition
+from likely.evaluate.attributes.information import Attribute, attributes, bin_edges, entropy, information, rows_a_weight
+from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.attributes.word_information import documents, tables
 from likely.machinery.distributions import chi_square_tail
 from likely.sums.columns.counts import Counts
@@ -71,7 +71,7 @@ class AttributeTests:
 def association_tests(summary: Summary, found: list[Attribute] | None = None) -> tuple[AttributeTests, ...]:
     """Every attribute, the most informative first."""
     weights = summary.total.floats()
-    scale = max(1.0, summary.rows / float(weights.sum())) if summary.rows else 1.0
+    scale = rows_a_weight(summary)
     whole = entropy(weights) if weights.any() else 0.0
     rough = []
     for a in attributes(summary) if found is None else found:

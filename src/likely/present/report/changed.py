@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from likely.evaluate.attributes.redundancy import chance
-from likely.evaluate.drift.changing import Change, Changes
+from likely.evaluate.drift.changes import Change, Changes
 from likely.evaluate.drift.models import Difference
-from likely.evaluate.drift.shifting import Moved
+from likely.evaluate.drift.shifts import Moved
 from likely.present.report.tables import Page, Table
 from likely.present.report.words import clean, moment, number, percent, plural
 

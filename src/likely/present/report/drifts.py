@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from likely.evaluate.attributes.redundancy import chance
-from likely.evaluate.drift.changing import Change
-from likely.evaluate.drift.diverging import Amount
+from likely.evaluate.drift.changes import Change
+from likely.evaluate.drift.divergence import Amount
 from likely.evaluate.drift.tables import Drift
 from likely.present.report.tables import Page, Table
 from likely.present.report.words import clean, duration, moment, number, percent, plural

@@ -12,7 +12,7 @@ import numpy as np
 
 from likely.errors import shown
 from likely.evaluate.attributes.information import bin_edges
-from likely.evaluate.attributes.repeating import repetition
+from likely.evaluate.attributes.repetition import repetition
 from likely.evaluate.attributes.word_information import documents, tables
 from likely.machinery.distributions import chi_square_tail
 from likely.models.factors.gaussian import root_of
@@ -31,6 +31,8 @@ LEAST_TEXTS = 5
 """Words that fewer texts of the two have are not tested: they could not be significant."""
 
 Table: TypeAlias = "NDArray[np.float64]"
+Scales: TypeAlias = tuple[float, float]
+"""How many rows a weight of one stands for, on each side."""
 
 
 @dataclass(frozen=True)
@@ -77,56 +79,71 @@ class Shift:
     """Levels that only the first has."""
 
 
-def of_levels(one: Counts, two: Counts, classes: tuple[str, ...], scales: tuple[float, float]) -> Shift:
-    """Levels, and being missing as one more."""
+def level_tables(one: Counts, two: Counts, scales: Scales) -> tuple[list[str], Table, Table]:
+    """Names of levels, and rows of each level and class on both sides; the last line is of missing cells."""
     names = sorted({*one.labels.names, *two.labels.names})
     place = {name: k for k, name in enumerate(names)}
     sides = []
     for counts, scale in zip((one, two), scales, strict=True):
-        table = np.zeros((len(names) + 1, len(classes)))
+        table = np.zeros((len(names) + 1, counts.groups))
         table[[place[n] for n in counts.labels.names]] = counts.table[: len(counts.labels)].floats()
         table[-1] = counts.other.floats().sum(axis=0)
         sides.append(scale * table)
-    given, overall = unlike(*sides), unlike(*(s.sum(axis=1, keepdims=True) for s in sides))
+    return names, sides[0], sides[1]
+
+
+def number_tables(one: Numbers, two: Numbers, scales: Scales, bins: int) -> tuple[Table, list[Table], list[Table]]:
+    """Edges of bins of about as many rows of the two together, rows by bin and class, and rows by value and class.
+
+    The last line of a table of bins is of missing cells.
+    """
+    both = one + two
+    values, pooled = both.tally()
+    cut = bin_edges(values, pooled.floats().sum(axis=1), bins) if len(values) else values
+    binned, tallied = [], []
+    for numbers, scale in zip((one, two), scales, strict=True):
+        own, weight = numbers.coarsened(both.level).tally()
+        by_value, table = np.zeros((len(values), numbers.groups)), np.zeros((len(cut) + 2, numbers.groups))
+        by_value[np.searchsorted(values, own)] = scale * weight.floats()
+        np.add.at(table, np.searchsorted(cut, values, side="right"), by_value)
+        table[-1] = scale * numbers.other.floats().sum(axis=0)
+        binned.append(table)
+        tallied.append(by_value)
+    return cut, binned, tallied
+
+
+def of_levels(one: Counts, two: Counts, classes: tuple[str, ...], scales: Scales) -> Shift:
+    """Levels, and being missing as one more."""
+    names, *sides = level_tables(one, two, scales)
+    given, overall = unlike(*sides), unlike(*map(_over_classes, sides))
     had, has = ({n for n, w in zip(names, side.sum(axis=1), strict=False) if w > 0} for side in sides)
     new, gone = tuple(n for n in names if n not in had), tuple(n for n in names if n not in has)
     cells = moved_cells(sides[0], sides[1], (*names, "missing"), classes)
     return Shift(given, overall, distance(*sides), cells, new=new, gone=gone)
 
 
-def of_numbers(
-    one: Numbers, two: Numbers, classes: tuple[str, ...], scales: tuple[float, float], date: bool = False
-) -> Shift:
+def of_numbers(one: Numbers, two: Numbers, classes: tuple[str, ...], scales: Scales, date: bool = False) -> Shift:
     """Numbers: their ranks tell that they rose or fell, bins that they spread otherwise; each may be the one that does.
 
     Both tests hold whatever the distribution is; a test of means would not, where a few numbers are huge.
     """
-    both = one + two
-    values, pooled = both.tally()
-    cut = bin_edges(values, pooled.floats().sum(axis=1), BINS) if len(values) else values
+    cut, sides, ranked = number_tables(one, two, scales, BINS)
     names = (*(bin_labels(tuple(cut.tolist()), date) if len(cut) else ("any",)), "missing")
-    sides, ranked = [], []
-    for numbers, scale in zip((one, two), scales, strict=True):
-        own, weight = numbers.coarsened(both.level).tally()
-        tallied, per_class = np.zeros((len(values), len(classes))), scale * weight.floats()
-        tallied[np.searchsorted(values, own)] = per_class
-        table = np.zeros((len(names), len(classes)))
-        np.add.at(table, np.searchsorted(cut, values, side="right"), tallied)
-        table[-1] = scale * numbers.other.floats().sum(axis=0)
-        sides.append(table)
-        ranked.append(tallied)
     given = either(unlike(*sides), by_ranks(*ranked))
-    overall = either(
-        unlike(*(s.sum(axis=1, keepdims=True) for s in sides)),
-        by_ranks(*(r.sum(axis=1, keepdims=True) for r in ranked)),
-    )
+    overall = either(unlike(*map(_over_classes, sides)), by_ranks(*map(_over_classes, ranked)))
     spreads = tuple(
-        Spread(label, a[0], b[0], a[1], b[1]) for label, a, b in zip(classes, _spread(one), _spread(two), strict=True)
+        Spread(label, a[0], b[0], a[1], b[1])
+        for label, a, b in zip(classes, mean_and_deviation(one), mean_and_deviation(two), strict=True)
     )
     return Shift(given, overall, distance(*sides), moved_cells(sides[0], sides[1], names, classes), spreads)
 
 
-def of_words(one: Words, two: Words, classes: tuple[str, ...], scales: tuple[float, float]) -> Shift:
+def _over_classes(table: Table) -> Table:
+    out: Table = table.sum(axis=1, keepdims=True)
+    return out
+
+
+def of_words(one: Words, two: Words, classes: tuple[str, ...], scales: Scales) -> Shift:
     """Texts: each word as a yes or no, tested over the classes (Cochran, Mantel and Haenszel).
 
     The p-value allows for how many words were looked at.
@@ -223,7 +240,7 @@ def moved_cells(one: Table, two: Table, names: tuple[str, ...], classes: tuple[s
     return tuple(out)
 
 
-def _spread(numbers: Numbers) -> list[tuple[float | None, float | None]]:
+def mean_and_deviation(numbers: Numbers) -> list[tuple[float | None, float | None]]:
     """Mean and deviation (n - 1) of each class: fractions to the last step."""
     out: list[tuple[float | None, float | None]] = []
     for n, first, second in numbers.moments():

@@ -1,6 +1,6 @@
 """How far an attribute is from what it was: divergence in bits, mean and spread, and how often it is missing.
 
-Reads two summaries, whatever the classes; whether chance explains a change is said in evaluate/drift/changing.py.
+Reads two summaries, whatever the classes; whether chance explains a change is said in evaluate/drift/changes.py.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.evaluate.attributes.information import bin_edges
-from likely.evaluate.attributes.repeating import holm, repetition
+from likely.evaluate.attributes.information import rows_a_weight
+from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.attributes.word_information import documents
-from likely.evaluate.drift.changing import Change
-from likely.models.factors.gaussian import root_of
+from likely.evaluate.drift.changes import Change
+from likely.evaluate.drift.shifts import Scales, level_tables, mean_and_deviation, number_tables
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -59,7 +59,7 @@ class Amount:
 
 def amounts(one: Summary, two: Summary, changed: tuple[Change, ...]) -> tuple[Amount, ...]:
     """One for each change, in their order."""
-    scales = _scale(one), _scale(two)
+    scales = rows_a_weight(one), rows_a_weight(two)
     one, two = (s.canonical().regrouped([0] * len(s.canonical().classes), [""]) for s in (one, two))
     rough = [_amount(one, two, change, scales) for change in changed]
     corrected = holm([amount.p_missing for amount in rough])
@@ -88,13 +88,7 @@ def _entropy(p: Weights) -> float:
     return float(-(some * np.log2(some)).sum())
 
 
-def _scale(summary: Summary) -> float:
-    """Weights of one and more stand for so many rows; shares are blown up to as many as there are."""
-    weight = float(summary.total.floats().sum())
-    return max(1.0, summary.rows / weight) if weight > 0 else 1.0
-
-
-def _amount(one: Summary, two: Summary, change: Change, scales: tuple[float, float]) -> Amount:
+def _amount(one: Summary, two: Summary, change: Change, scales: Scales) -> Amount:
     a, b = one.columns[change.name], two.columns[change.name]
     there = [s * _there(held) for s, held in zip(scales, (a, b), strict=True)]
     rows = [s * float(t.total.floats().sum()) for s, t in zip(scales, (one, two), strict=True)]
@@ -104,10 +98,12 @@ def _amount(one: Summary, two: Summary, change: Change, scales: tuple[float, flo
     if isinstance(a, Words):
         return Amount(change.name, _of_word(change, there), before, after, chance)
     if isinstance(a, Counts) and isinstance(b, Counts):
-        return Amount(change.name, divergence(*_levels(a, b, scales)), before, after, chance)
+        _, *sides = level_tables(a, b, scales)
+        return Amount(change.name, divergence(*(s[:-1, 0] for s in sides)), before, after, chance)
     assert isinstance(a, Numbers) and isinstance(b, Numbers)
-    (mean, wide), (mean_after, wide_after) = _moments(a), _moments(b)
-    bits = divergence(*_bins(a, b, scales))
+    _, sides, _ = number_tables(a, b, scales, BINS)
+    bits = divergence(*(s[:-1, 0] for s in sides))
+    ((mean, wide),), ((mean_after, wide_after),) = mean_and_deviation(a), mean_and_deviation(b)
     return Amount(change.name, bits, before, after, chance, mean, mean_after, wide, wide_after)
 
 
@@ -127,34 +123,3 @@ def _of_word(change: Change, there: list[float]) -> float:
     have = change.cells[0].rows_before, change.cells[0].rows_after
     one, two = (np.array([h, max(t - h, 0.0)]) for h, t in zip(have, there, strict=True))
     return divergence(one, two)
-
-
-def _levels(one: Counts, two: Counts, scales: tuple[float, float]) -> tuple[Weights, Weights]:
-    names = sorted({*one.labels.names, *two.labels.names})
-    place = {name: k for k, name in enumerate(names)}
-    out = np.zeros((2, len(names)))
-    for side, (counts, scale) in enumerate(zip((one, two), scales, strict=True)):
-        each = counts.table[: len(counts.labels)].floats().sum(axis=1)
-        out[side, [place[n] for n in counts.labels.names]] = scale * each
-    return out[0], out[1]
-
-
-def _bins(one: Numbers, two: Numbers, scales: tuple[float, float]) -> tuple[Weights, Weights]:
-    both = one + two
-    values, pooled = both.tally()
-    cut = bin_edges(values, pooled.floats().sum(axis=1), BINS) if len(values) else values
-    out = np.zeros((2, len(cut) + 1))
-    for side, (numbers, scale) in enumerate(zip((one, two), scales, strict=True)):
-        own, weight = numbers.coarsened(both.level).tally()
-        np.add.at(out[side], np.searchsorted(cut, own, side="right"), scale * weight.floats().sum(axis=1))
-    return out[0], out[1]
-
-
-def _moments(numbers: Numbers) -> tuple[float | None, float | None]:
-    """Mean and standard deviation (n - 1) over all classes: fractions to the last step."""
-    each = numbers.moments()
-    n, first, second = (sum(m[k] for m in each) for k in range(3))
-    if not n:
-        return None, None
-    squares = (second - first * first / n) / (n - 1) if n > 1 else None
-    return float(first / n), None if squares is None else root_of(squares) if squares else 0.0

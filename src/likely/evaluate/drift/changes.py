@@ -6,12 +6,14 @@ Knows summaries alone: they may come from two model files or from two tables. No
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import InputError, LikelyError, SettingError, shown
-from likely.evaluate.attributes.repeating import holm, repetition
-from likely.evaluate.drift.shifting import Moved, Shift, Spread, of_levels, of_numbers, of_words
+from likely.evaluate.attributes.information import rows_a_weight
+from likely.evaluate.attributes.repetition import holm, repetition
+from likely.evaluate.drift.shifts import Moved, Scales, Shift, Spread, of_levels, of_numbers, of_words
 from likely.models.model import Model
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -19,6 +21,9 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.schema import difference
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 CHANCE = 0.01
 """A change is significant where chance alone would give any such change less often, all tests considered (Holm)."""
@@ -106,24 +111,39 @@ def changes(one: Model | Summary, two: Model | Summary, *, grown: bool = False, 
     for summary, word in ((a, "first"), (b, "second")):
         if not summary.rows:
             raise InputError(f"The {word} has no rows, so there is nothing to compare.")
-    scales = _scale(a), _scale(b)
+    scales = rows_a_weight(a), rows_a_weight(b)
     weights = np.stack([s * t.total.floats() for s, t in zip(scales, (a, b), strict=True)])
     shares = weights / weights.sum(axis=1, keepdims=True)
-    found: list[tuple[str, Shift]] = []
+    p_classes, attributes, differing = _attributes(a, b, weights, scales, chance)
+    return Changes(
+        a.rows,
+        b.rows,
+        tuple(Share(n, *map(float, s)) for n, s in zip(a.classes, shares.T, strict=True)),
+        p_classes,
+        attributes,
+        tuple(n for n in a.columns if n not in b.columns),
+        tuple(n for n in b.columns if n not in a.columns),
+        differing,
+        contained,
+        chance,
+    )
+
+
+def _attributes(
+    a: Summary, b: Summary, weights: NDArray[np.float64], scales: Scales, chance: float
+) -> tuple[float, tuple[Change, ...], tuple[tuple[str, str], ...]]:
+    """The p-value of the classes' shares, the change of each attribute (corrected together), and what is not alike."""
+    shifts: dict[str, Shift] = {}
     differing = []
     for column in a.schema.attributes:
-        if column.name not in b.columns:
-            continue
-        other = b.schema[column.name]
-        if column != other and (how := _incomparable(a, b, column.name)):
-            differing.append((column.name, how))
-            continue
-        found.append((column.name, _shift(a, b, column.name, scales)))
-    tests = [repetition(weights[:, :, None]).p]
-    for _, shift in found:
-        tests += [shift.given, shift.overall]
+        if column.name in b.columns:
+            if column != b.schema[column.name] and (how := _incomparable(a, b, column.name)):
+                differing.append((column.name, how))
+            else:
+                shifts[column.name] = _shift(a, b, column.name, scales)
+    tests = [repetition(weights[:, :, None]).p, *(p for shift in shifts.values() for p in (shift.given, shift.overall))]
     corrected = holm(tests)
-    attributes = [
+    out = [
         Change(
             name,
             a.schema[name].kind,
@@ -136,20 +156,9 @@ def changes(one: Model | Summary, two: Model | Summary, *, grown: bool = False, 
             shift.new,
             shift.gone,
         )
-        for (name, shift), given, overall in zip(found, corrected[1::2], corrected[2::2], strict=True)
+        for (name, shift), given, overall in zip(shifts.items(), corrected[1::2], corrected[2::2], strict=True)
     ]
-    return Changes(
-        a.rows,
-        b.rows,
-        tuple(Share(n, *map(float, s)) for n, s in zip(a.classes, shares.T, strict=True)),
-        corrected[0],
-        tuple(sorted(attributes, key=lambda c: (not c.significant, -c.moved))),
-        tuple(n for n in a.columns if n not in b.columns),
-        tuple(n for n in b.columns if n not in a.columns),
-        tuple(differing),
-        contained,
-        chance,
-    )
+    return corrected[0], tuple(sorted(out, key=lambda c: (not c.significant, -c.moved))), tuple(differing)
 
 
 def _new_rows(one: Summary, two: Summary) -> Summary:
@@ -181,12 +190,6 @@ def _contains(two: Summary, one: Summary) -> bool:
     return True
 
 
-def _scale(summary: Summary) -> float:
-    """Weights of one and more stand for so many rows; weights that are shares would make every row a shred of one."""
-    weight = float(summary.total.floats().sum())
-    return max(1.0, summary.rows / weight) if weight > 0 else 1.0
-
-
 def _incomparable(one: Summary, two: Summary, name: str) -> str:
     """Why a column cannot be compared; empty where it can, such as where only other levels are declared."""
     a, b = one.schema[name], two.schema[name]
@@ -195,7 +198,7 @@ def _incomparable(one: Summary, two: Summary, name: str) -> str:
     return difference(a, b)
 
 
-def _shift(one: Summary, two: Summary, name: str, scales: tuple[float, float]) -> Shift:
+def _shift(one: Summary, two: Summary, name: str, scales: Scales) -> Shift:
     a, b, classes = one.columns[name], two.columns[name], tuple(one.classes)
     if isinstance(a, Counts) and isinstance(b, Counts):
         return of_levels(a, b, classes, scales)
