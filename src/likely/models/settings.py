@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from likely.errors import SettingError, shown
 
@@ -124,6 +125,23 @@ def declared(learner: Any) -> Iterator[tuple[str, object, Setting]]:
         if _KEY in part.metadata:
             default: object = ... if part.default is MISSING else part.default
             yield part.name, {} if part.default_factory is dict else default, part.metadata[_KEY]
+
+
+def type_names(learner: type) -> dict[str, str]:
+    """The type of each setting, for people: 'left' | 'right', not the alias that the source has for it."""
+    hints = get_type_hints(learner)
+    return {part.name: _type_name(hints[part.name]) for part in fields(learner)}
+
+
+def _type_name(hint: Any) -> str:
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " | ".join(map(repr, parts))
+    if origin in (Union, UnionType):
+        return " | ".join(map(_type_name, parts))
+    if origin is not None:
+        return f"{origin.__name__}[{', '.join('...' if p is ... else _type_name(p) for p in parts)}]"
+    return "None" if hint is NoneType else str(hint.__name__)
 
 
 class Settings:

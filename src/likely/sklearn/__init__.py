@@ -15,9 +15,9 @@ try:
 except ImportError as error:  # pragma: no cover - the tests have it
     raise ImportError("likely.sklearn needs scikit-learn. Install it: pip install 'likely[sklearn]'.") from error
 
-from likely.sklearn.auto import AutoClassifier
 from likely.sklearn.categorical import CategoricalNB
 from likely.sklearn.classifiers import (
+    AutoClassifier,
     FullBayesClassifier,
     LeastSquaresClassifier,
     LogisticClassifier,

@@ -5,6 +5,7 @@ docs/drop-in.md lists where it differs on purpose: unseen categories, missing va
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +13,15 @@ from sklearn.utils.validation import check_non_negative
 
 from likely.models.kernels import add_levels
 from likely.sklearn.discrete import CountingBayes, log
+from likely.sklearn.exact_bayes import Cells
 from likely.sums.columns.counts import add_counts
 from likely.sums.exact import Exact
 from likely.sums.weights import weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.sklearn.discrete import Alpha
 
 
 class Tables:
@@ -27,7 +31,13 @@ class Tables:
         self.rows = Exact.zeros(1, classes)
         self.counts = [Exact.zeros(0, classes) for _ in range(columns)]
 
-    def add(self, codes: NDArray[np.int32], group: NDArray[np.int32], sample_weight: Any, sizes: Any) -> None:
+    def add(
+        self,
+        codes: NDArray[np.int32],
+        group: NDArray[np.int32],
+        sample_weight: NDArray[np.float64] | None,
+        sizes: NDArray[np.int64],
+    ) -> None:
         """Take in rows of codes (-1 is missing), with room for so many categories of each column."""
         share, classes = weights(sample_weight), self.rows.shape[1]
         nothing = Exact.zeros(1, classes)
@@ -49,6 +59,7 @@ class Tables:
         return out
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CategoricalNB(CountingBayes):
     """Naive Bayes for categories 0, 1, 2 …. A missing category (NaN), or one that training did not have, is left out.
 
@@ -56,58 +67,42 @@ class CategoricalNB(CountingBayes):
     array(['b'], dtype='<U1')
     """
 
+    min_categories: Any = None
     _sparse = False
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
 
     def _begin(self) -> None:
         self._sums = Tables(len(self.classes_), self.n_features_in_)
 
     @staticmethod
-    def _restored(state: dict[str, Any]) -> Any:
+    def _from_state(state: dict[str, Any]) -> Tables:
         return Tables.from_state(state)
 
-    def _rows(self, X: Any, y: Any = None, reset: bool = False) -> Any:
-        found = super()._rows(X, y, reset)
-        X = found if y is None else found[0]
+    def _prepare(self, X: Cells, fitting: bool) -> Cells:
         gone = np.isnan(X)
-        some = np.where(gone, 0.0, X) if gone.any() else X
-        check_non_negative(some, "CategoricalNB (input X)")
+        known = np.where(gone, 0.0, X) if gone.any() else X
+        check_non_negative(known, "CategoricalNB (input X)")
         # What is beyond an int32 is beyond all categories of training as well.
-        codes = np.minimum(some, np.iinfo(np.int32).max).astype(np.int32)
+        codes = np.minimum(known, np.iinfo(np.int32).max).astype(np.int32)
         codes[gone] = -1
-        return codes if y is None else (codes, found[1])
+        return codes
 
-    def _take(self, X: Any, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
+    def _take(self, X: Cells, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
         self._sums.add(X, group, sample_weight, self._sizes(X))
 
     def _sizes(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """How many categories each column has, in these rows or as was said."""
-        found: NDArray[np.int64] = codes.max(axis=0).astype(np.int64) + 1
+        """How many categories each column has, in these rows or as was least."""
+        seen: NDArray[np.int64] = codes.max(axis=0).astype(np.int64) + 1
         if self.min_categories is None:
-            return found
-        said = np.array(self.min_categories)
-        if not np.issubdtype(said.dtype, np.signedinteger):
-            raise ValueError(f"'min_categories' should have integral type. Got {said.dtype} instead.")
-        if said.ndim and said.shape != found.shape:
+            return seen
+        least = np.array(self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != seen.shape:
             raise ValueError(
                 f"'min_categories' should have shape ({codes.shape[1]},) when an array-like is provided. "
-                f"Got {said.shape} instead."
+                f"Got {least.shape} instead."
             )
-        return np.maximum(found, said)  # type: ignore[no-any-return]
+        return np.maximum(seen, least)  # type: ignore[no-any-return]
 
     def _derive(self) -> None:
         self.class_count_ = self._sums.rows.floats()[0]
@@ -116,12 +111,12 @@ class CategoricalNB(CountingBayes):
         self._set_prior()
         self._set_features(self._check_alpha())
 
-    def _set_features(self, alpha: Any) -> None:
+    def _set_features(self, alpha: Alpha) -> None:
         smoothed = [count + alpha for count in self.category_count_]
         with np.errstate(invalid="ignore"):
             self.feature_log_prob_ = [log(s) - log(s.sum(axis=1, keepdims=True)) for s in smoothed]
 
-    def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
+    def _joint_log_likelihood(self, X: Cells) -> NDArray[np.float64]:
         out = np.tile(self.class_log_prior_, (len(X), 1))
         for k, logs in enumerate(self.feature_log_prob_):
             # One row more, of zeros, for what is missing (-1) or was not in training.

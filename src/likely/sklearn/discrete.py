@@ -6,37 +6,40 @@ Counts are exact sums. docs/drop-in.md lists where these classes differ on purpo
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_non_negative
 
-from likely.sklearn.exactly import ExactBayes
+from likely.sklearn.exact_bayes import Cells, ExactBayes, is_sparse
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    Alpha = float | NDArray[np.float64]
 
 LEAST_ALPHA = 1e-10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CountingBayes(ExactBayes):
     """What classes with a pseudo-count `alpha` have in common: how it is checked, and the prior of the classes."""
 
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-    _sparse: str | bool = "csr"
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    _sparse: ClassVar[str | bool] = "csr"
 
     def _check(self) -> None:
         if isinstance(self.alpha, Real) and not float(self.alpha) >= 0:
             raise ValueError(f"alpha is {self.alpha!r}. It must be a number, zero or more.")
 
-    def _check_alpha(self) -> Any:
+    def _check_alpha(self) -> Alpha:
         """The pseudo-count, of each column where it is an array; raised to 1e-10 unless that is forbidden."""
-        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
+        alpha: Alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
         least = np.min(alpha)
         if isinstance(alpha, np.ndarray):
             if alpha.shape[0] != self.n_features_in_:
@@ -52,7 +55,7 @@ class CountingBayes(ExactBayes):
                 "Use `force_alpha=True` to keep alpha unchanged.",
                 stacklevel=2,
             )
-            return np.maximum(alpha, LEAST_ALPHA)
+            alpha = np.maximum(alpha, LEAST_ALPHA)
         return alpha
 
     def _set_prior(self) -> None:
@@ -66,7 +69,7 @@ class CountingBayes(ExactBayes):
         else:
             self.class_log_prior_ = np.full(count, -np.log(count))
 
-    def _take(self, X: Any, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
+    def _take(self, X: Cells, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
         self._sums.add(X, group, sample_weight, squares=False)
 
     def _derive(self) -> None:
@@ -75,7 +78,7 @@ class CountingBayes(ExactBayes):
         self._set_prior()
         self._set_features(self._check_alpha())
 
-    def _set_features(self, alpha: Any) -> None:
+    def _set_features(self, alpha: Alpha) -> None:
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -87,12 +90,11 @@ class CountingBayes(ExactBayes):
 class WordCounts(CountingBayes):
     """Rows of counts, zero or more; a missing count is a zero, which says nothing of the class."""
 
-    def _rows(self, X: Any, y: Any = None, reset: bool = False) -> Any:
-        found = super()._rows(X, y, reset)
-        X = _without_nan(found if y is None else found[0])
-        if y is not None:
+    def _prepare(self, X: Cells, fitting: bool) -> Cells:
+        X = _without_nan(X)
+        if fitting:
             check_non_negative(X, f"{type(self).__name__} (input X)")
-        return X if y is None else (X, found[1])
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,22 +109,15 @@ class MultinomialNB(WordCounts):
     array(['b'], dtype='<U1')
     """
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
-    def _set_features(self, alpha: Any) -> None:
+    def _set_features(self, alpha: Alpha) -> None:
         smoothed = self.feature_count_ + alpha
         self.feature_log_prob_ = log(smoothed) - log(smoothed.sum(axis=1, keepdims=True))
 
-    def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
+    def _joint_log_likelihood(self, X: Cells) -> NDArray[np.float64]:
         return product(X, self.feature_log_prob_) + self.class_log_prior_
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementNB(WordCounts):
     """Naive Bayes for counts that judges a class by how rare the words are in all others.
 
@@ -130,33 +125,21 @@ class ComplementNB(WordCounts):
     array(['b'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
+    norm: bool = False
 
-    def _set_features(self, alpha: Any) -> None:
+    def _set_features(self, alpha: Alpha) -> None:
         self.feature_all_ = self.feature_count_.sum(axis=0)
         others = self.feature_all_ + alpha - self.feature_count_
         with np.errstate(invalid="ignore"):
             logged = log(others / others.sum(axis=1, keepdims=True))
         self.feature_log_prob_ = logged / logged.sum(axis=1, keepdims=True) if self.norm else -logged
 
-    def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
-        found = product(X, self.feature_log_prob_)
-        return found + self.class_log_prior_ if len(self.classes_) == 1 else found
+    def _joint_log_likelihood(self, X: Cells) -> NDArray[np.float64]:
+        scores = product(X, self.feature_log_prob_)
+        return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(CountingBayes):
     """Naive Bayes for columns that hold or do not; those that do not count as well. A missing cell (NaN) is left out.
 
@@ -164,51 +147,34 @@ class BernoulliNB(CountingBayes):
     array(['b'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    binarize: float | None = 0.0
 
-    def _rows(self, X: Any, y: Any = None, reset: bool = False) -> Any:
-        found = super()._rows(X, y, reset)
-        X = found if y is None else found[0]
-        if self.binarize is not None:
-            X = _above(X, self.binarize)
-        return X if y is None else (X, found[1])
+    def _prepare(self, X: Cells, fitting: bool) -> Cells:
+        return X if self.binarize is None else _above(X, self.binarize)
 
-    def _set_features(self, alpha: Any) -> None:
+    def _set_features(self, alpha: Alpha) -> None:
         rows = self.class_count_[:, None] - self._sums.floats("absent")
         below = log(rows + alpha * 2)
         self.feature_log_prob_ = log(self.feature_count_ + alpha) - below
         self._log_without = log(rows - self.feature_count_ + alpha) - below
 
-    def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
+    def _joint_log_likelihood(self, X: Cells) -> NDArray[np.float64]:
         with_it, without = self.feature_log_prob_, self._log_without
         if np.isfinite(with_it).all() and np.isfinite(without).all() and not _has_nan(X):
             return product(X, with_it - without) + (self.class_log_prior_ + without.sum(axis=1))  # type: ignore[no-any-return]
-        X = X.toarray() if issparse(X) else X
+        X = X.toarray() if is_sparse(X) else X
         known = ~np.isnan(X)
         there = np.where(known, X, 0.0)
         return product(there, with_it) + product(np.where(known, 1.0 - there, 0.0), without) + self.class_log_prior_
 
 
-def log(values: Any) -> NDArray[np.float64]:
+def log(values: ArrayLike) -> NDArray[np.float64]:
     """The natural log; log 0 is -inf, and no warning."""
     with np.errstate(divide="ignore"):
         return np.log(np.asarray(values, np.float64))
 
 
-def product(X: Any, logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def product(X: Cells, logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """X times the logs of each class, (rows, classes). 0 * log 0 is 0: what is not there has no part in it."""
     endless = ~np.isfinite(logs)
     if not endless.any():
@@ -220,24 +186,24 @@ def product(X: Any, logs: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def _has_nan(X: Any) -> bool:
-    return bool(np.isnan(X.data if issparse(X) else X).any())
+def _has_nan(X: Cells) -> bool:
+    return bool(np.isnan(X.data if is_sparse(X) else X).any())
 
 
-def _without_nan(X: Any) -> Any:
+def _without_nan(X: Cells) -> Cells:
     """The same counts with zeros for missing ones."""
     if not _has_nan(X):
         return X
-    if issparse(X):
+    if is_sparse(X):
         X = X.copy()
         X.data = np.nan_to_num(X.data)
         return X
     return np.where(np.isnan(X), 0.0, X)
 
 
-def _above(X: Any, threshold: float) -> Any:
+def _above(X: Cells, threshold: float) -> Cells:
     """1 where a cell is above the threshold, 0 where it is not, NaN where it is missing."""
-    if issparse(X):
+    if is_sparse(X):
         if threshold < 0:
             raise ValueError("Cannot binarize a sparse matrix with threshold < 0")
         X = X.copy()

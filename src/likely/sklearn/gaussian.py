@@ -6,18 +6,20 @@ docs/drop-in.md lists where it differs on purpose: missing values, batches, the 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.models.kernels import add_normal
-from likely.sklearn.exactly import ExactBayes
+from likely.sklearn.exact_bayes import Cells, ExactBayes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianNB(ExactBayes):
     """Naive Bayes with a normal density of each number in each class. A missing number (NaN) is left out.
 
@@ -26,15 +28,14 @@ class GaussianNB(ExactBayes):
     array([1])
     """
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    priors: Any = None
+    var_smoothing: float = 1e-9
 
     def _check(self) -> None:
         if not isinstance(self.var_smoothing, (int, float, np.number)) or not self.var_smoothing >= 0:
             raise ValueError(f"var_smoothing is {self.var_smoothing!r}. It must be a number, zero or more.")
 
-    def _take(self, X: Any, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
+    def _take(self, X: Cells, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
         self._sums.add(X, group, sample_weight, squares=True)
 
     def _derive(self) -> None:
@@ -66,7 +67,7 @@ class GaussianNB(ExactBayes):
             raise ValueError("Priors must be non-negative.")
         return priors
 
-    def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
+    def _joint_log_likelihood(self, X: Cells) -> NDArray[np.float64]:
         out = np.empty((len(X), len(self.classes_)))
         with np.errstate(divide="ignore"):
             out[:] = np.log(self.class_prior_)

@@ -5,7 +5,7 @@ Sums are held without rounding, so that no cut into batches, and no order of row
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeGuard
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -13,14 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likely.sklearn.taking import row_weights
+from likely.sklearn.tables import row_weights
 from likely.sums.columns.counts import add_counts
 from likely.sums.exact import Exact
 from likely.sums.powers import Powers
 from likely.sums.weights import Weights, weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+Cells: TypeAlias = "NDArray[Any] | csr_array"
+"""Rows of numbers, dense or of sparse rows."""
+
 
 _CELLS = 1 << 19
 """Cells that are taken at a time."""
@@ -28,6 +32,11 @@ _BINS = 1 << 12
 """Groups up to which numbers are added up apart for each exponent, which is quicker and takes more room."""
 _EXACT = float(1 << 53)
 """Whole numbers up to here are added by doubles without rounding."""
+
+
+def is_sparse(X: Cells) -> TypeGuard[csr_array]:
+    """Whether rows are sparse."""
+    return bool(issparse(X))
 
 
 class ClassSums:
@@ -42,22 +51,22 @@ class ClassSums:
         self.second = Exact.zeros(classes * columns)
         self.absent = Exact.zeros(classes * columns)
 
-    def add(self, X: Any, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None, squares: bool) -> None:
+    def add(self, X: Cells, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None, squares: bool) -> None:
         """Take in rows: a matrix, dense or of sparse rows, the class and the weight of each. NaN is missing."""
         share = weights(sample_weight)
         add_counts(np.zeros(len(group), np.int32), group, share, self.rows, Exact.zeros(1, self.shape[0]))
-        values = X.data if issparse(X) else X
+        values = X.data if is_sparse(X) else X
         if np.isnan(values).any():
             gone = np.where(np.isnan(values), 1.0, np.nan)
-            marked = csr_array((gone, X.indices, X.indptr), shape=X.shape) if issparse(X) else gone
+            marked = csr_array((gone, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else gone
             self.absent, _ = self._added(marked, group, share, self.absent, Exact.zeros(*self.absent.shape))
-        if not squares and self._is_whole(X, values, sample_weight):
+        if not squares and self._is_whole(values, sample_weight):
             self._add_whole(X, group, sample_weight)
         else:
             self.first, self.second = self._added(X, group, share, self.first, self.second)
 
     def _added(
-        self, X: Any, group: NDArray[np.int32], share: Weights, first: Exact, second: Exact
+        self, X: Cells, group: NDArray[np.int32], share: Weights, first: Exact, second: Exact
     ) -> tuple[Exact, Exact]:
         """The sums of powers with those of these rows."""
         powers, columns = Powers.of(first.canonical(), second.canonical()), self.shape[1]
@@ -66,7 +75,7 @@ class ClassSums:
         for start in range(0, len(group), step):
             rows = slice(start, start + step)
             some = group[rows].astype(np.int64) * columns
-            if issparse(X):
+            if is_sparse(X):
                 low, high = X.indptr[start], X.indptr[min(start + step, len(group))]
                 row = np.repeat(np.arange(len(some)), np.diff(X.indptr[start : start + len(some) + 1]))
                 cells, places = X.data[low:high], some[row] + X.indices[low:high]
@@ -79,7 +88,7 @@ class ClassSums:
             powers.add(np.ascontiguousarray(cells, np.float64), places.astype(np.int32), own)
         return powers.sums()
 
-    def _is_whole(self, X: Any, values: NDArray[Any], sample_weight: NDArray[np.float64] | None) -> bool:
+    def _is_whole(self, values: NDArray[Any], sample_weight: NDArray[np.float64] | None) -> bool:
         if sample_weight is not None and not np.all(sample_weight == np.floor(sample_weight)):
             return False
         if not np.all(values == np.floor(values)):  # NaN is not
@@ -87,11 +96,11 @@ class ClassSums:
         most = 1.0 if sample_weight is None else float(sample_weight.max(initial=0.0))
         return float(np.abs(values).sum(dtype=np.float64)) * max(most, 1.0) < _EXACT / 2
 
-    def _add_whole(self, X: Any, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
+    def _add_whole(self, X: Cells, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
         each = np.ones(len(group)) if sample_weight is None else sample_weight
-        chosen = csr_array((each, (group, np.arange(len(group)))), shape=(self.shape[0], len(group)))
-        found = chosen @ X
-        dense = found.toarray() if issparse(found) else np.asarray(found)
+        indicator = csr_array((each, (group, np.arange(len(group)))), shape=(self.shape[0], len(group)))
+        sums = indicator @ X
+        dense = sums.toarray() if issparse(sums) else np.asarray(sums)
         self.first = self.first + Exact.of(dense.astype(np.int64).ravel())
 
     def floats(self, name: str) -> NDArray[np.float64]:
@@ -118,7 +127,7 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
 
     classes_: NDArray[Any]
     n_features_in_: int
-    _sparse: str | bool = False
+    _sparse: ClassVar[str | bool] = False
 
     def _check(self) -> None:
         """Refuse settings outside their range."""
@@ -126,43 +135,46 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
     def _begin(self) -> None:
         self._sums: Any = ClassSums(len(self.classes_), self.n_features_in_)
 
-    def _take(self, X: Any, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
+    def _take(self, X: Cells, group: NDArray[np.int32], sample_weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError
 
     def _derive(self) -> None:
         raise NotImplementedError
 
-    def _joint_log_likelihood(self, X: Any) -> NDArray[np.float64]:
+    def _joint_log_likelihood(self, X: Cells) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    def _rows(self, X: Any, y: Any = None, reset: bool = False) -> Any:
+    def _prepare(self, X: Cells, fitting: bool) -> Cells:
+        """Rows of numbers as the class counts them."""
+        return X
+
+    def _check_rows(self, X: object, y: object = None, reset: bool = False) -> tuple[Cells, NDArray[Any]]:
         """X (and y), checked: numbers, of which NaN means missing."""
         given = {} if y is None else {"y": y}
-        return validate_data(
-            self,
-            X,
-            **given,
-            reset=reset,
-            accept_sparse=self._sparse,
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-        )
+        how = {"accept_sparse": self._sparse, "dtype": np.float64, "ensure_all_finite": "allow-nan"}
+        checked = validate_data(self, X, **given, reset=reset, **how)
+        X, y = (checked, np.empty(0)) if y is None else checked
+        return self._prepare(X, bool(given)), y
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows."""
-        return self._learned(X, y, None, sample_weight, refit=True)
+        return self._learn(X, y, None, sample_weight, refit=True)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: object, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn more rows; `classes`, at the first call, names all that may come. Batches do not change the result."""
-        return self._learned(X, y, classes, sample_weight, refit=False)
+        return self._learn(X, y, classes, sample_weight, refit=False)
 
-    def _learned(self, X: Any, y: Any, classes: Any, sample_weight: Any, refit: bool) -> Self:
+    def _learn(
+        self, X: object, y: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None, refit: bool
+    ) -> Self:
         self._check()
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         first = refit or _check_partial_fit_first_call(self, classes)
-        X, y = self._rows(X, y, reset=first)
-        given = row_weights(sample_weight, X)
+        rows, y = self._check_rows(X, y, reset=first)
+        given = row_weights(sample_weight, rows)
         if refit:
             check_classification_targets(y)
             self.classes_ = np.unique(y)
@@ -173,21 +185,21 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f"The target label(s) {strange} in y do not exist in the initial classes {self.classes_}")
         if first:
             self._begin()
-        self._take(X, group.astype(np.int32), given)
+        self._take(rows, group.astype(np.int32), given)
         self._derive()
         return self
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_joint_log_proba(self, X: object) -> NDArray[np.float64]:
         """log P(class) + log P(row | class), (rows, classes)."""
         check_is_fitted(self)
-        return self._joint_log_likelihood(self._rows(X))
+        return self._joint_log_likelihood(self._check_rows(X)[0])
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """The most probable class of each row; the first of equals."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         return self.classes_[best]  # type: ignore[no-any-return]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """log P(class | row); NaN where a row is impossible under every class."""
         joint = self.predict_joint_log_proba(X)
         top = joint.max(axis=1, keepdims=True)
@@ -195,7 +207,7 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
             apart = joint - top
             return apart - np.log(np.exp(apart).sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """P(class | row); NaN where a row is impossible under every class."""
         return np.exp(self.predict_log_proba(X))
 
@@ -208,11 +220,11 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         if "_sums" in state:
-            state["_sums"] = self._restored(state["_sums"])
+            state["_sums"] = self._from_state(state["_sums"])
         super().__setstate__(state)
 
     @staticmethod
-    def _restored(state: dict[str, Any]) -> Any:
+    def _from_state(state: dict[str, Any]) -> Any:
         return ClassSums.from_state(state)
 
     def __sklearn_tags__(self) -> Any:

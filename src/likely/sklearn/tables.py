@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
@@ -23,11 +24,14 @@ from likely.table.labels import label
 from likely.table.schema import MISSING
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+Rows = TableSource | CountedSource
+"""X as a table."""
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
+def as_value_errors() -> Iterator[None]:
     """What the core refuses, as the ValueError that scikit-learn's tools expect; the sentence is the same."""
     try:
         yield
@@ -35,42 +39,42 @@ def sentences() -> Iterator[None]:
         raise ValueError(str(error)) from error
 
 
-def table(estimator: Any, X: Any, reset: bool, words: bool = False) -> TableSource | CountedSource:
+def read_rows(estimator: BaseEstimator, X: Any, reset: bool, words: bool = False) -> Rows:
     """X as a table: a frame as it is, an array by its columns, counts of words (where they are taken) as texts."""
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if not X.shape[0] or not X.shape[1]:
             what = "sample" if not X.shape[0] else "feature"
             raise ValueError(f"Found a frame with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
-        with sentences():
-            return table_of(X, names_of(estimator))
+        with as_value_errors():
+            return table_of(X, column_names(estimator))
     accepted = "csr" if words else False
     X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse=accepted)
-    with sentences():
+    with as_value_errors():
         if issparse(X):
             X.sum_duplicates()
             return CountedSource(X.data, X.indices, X.indptr, X.shape[1])
-        return table_of(X, names_of(estimator))
+        return table_of(X, column_names(estimator))
 
 
-def names_of(estimator: Any) -> list[str]:
+def column_names(estimator: BaseEstimator) -> list[str]:
     """The names of the columns: those of the frame, or x0, x1 …"""
     known = getattr(estimator, "feature_names_in_", None)
     return [f"x{k}" for k in range(estimator.n_features_in_)] if known is None else [str(name) for name in known]
 
 
-def labels(y: Any, X: Any) -> NDArray[Any]:
+def read_labels(y: ArrayLike, X: object) -> NDArray[Any]:
     """y as an array of class labels, one for each row of X."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     column = column_or_1d(y, warn=True)
-    found: NDArray[Any] = check_array(column, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
-    check_consistent_length(X, found)
-    check_classification_targets(found)
-    return found
+    labels: NDArray[Any] = check_array(column, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
+    check_consistent_length(X, labels)
+    check_classification_targets(labels)
+    return labels
 
 
-def row_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+def row_weights(sample_weight: ArrayLike | None, X: object) -> NDArray[np.float64] | None:
     """The weights of rows, or None where every row weighs one."""
     if sample_weight is None:
         return None
@@ -83,7 +87,7 @@ def row_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     return weights
 
 
-def class_name(value: Any, missing: Sequence[str]) -> str:
+def class_name(value: object, missing: Sequence[str]) -> str:
     """What the core calls a class. One that it would take for missing, or trim, is put in quotes; so no two fall
     together, whatever classes may still come.
 
@@ -95,16 +99,16 @@ def class_name(value: Any, missing: Sequence[str]) -> str:
     return f"'{text}'" if quoted or not text or text != text.strip() or text in missing else text
 
 
-def missing_of(said: Sequence[str] | None) -> tuple[str, ...]:
+def missing_tokens(said: Sequence[str] | None) -> tuple[str, ...]:
     """The cells that mean "missing"."""
     return MISSING if said is None else ("", *(s.strip() for s in said))
 
 
-def beside(
-    source: TableSource | CountedSource,
+def add_columns(
+    source: Rows,
     target: tuple[str, NDArray[Any], Sequence[str]] | None,
     weight: tuple[str, NDArray[np.float64]] | None,
-) -> TableSource | CountedSource:
+) -> Rows:
     """The table with a column of classes (name, codes, names of classes) and one of weights (name, weights)."""
     if isinstance(source, CountedSource):
         source = source if target is None else source.with_labels(*target)

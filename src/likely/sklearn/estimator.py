@@ -1,6 +1,7 @@
-"""The face that every learner shows to scikit-learn: fit, partial_fit, predict and their kin, each a call of the core.
+"""Learners as scikit-learn's estimators: fit, partial_fit, predict and their kin, each a call of the core.
 
-Knows what scikit-learn expects of an estimator; every number comes from the model.
+A class's parameters are the settings that its learner declares, and those that say how X is read. Knows what
+scikit-learn expects of an estimator; every number comes from the model.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -20,8 +22,19 @@ from likely.apply.fitting import fit, model_from_tree
 from likely.errors import SettingError
 from likely.intake.incremental import IncrementalSummary
 from likely.intake.reading import Reading
-from likely.models.model import Model, Search
-from likely.sklearn import taking
+from likely.models.model import Learner, Model, Search
+from likely.models.settings import declared, type_names
+from likely.sklearn.tables import (
+    Rows,
+    add_columns,
+    as_value_errors,
+    class_name,
+    free_name,
+    missing_tokens,
+    read_labels,
+    read_rows,
+    row_weights,
+)
 from likely.sums import state as files
 from likely.table.arrow import pack_table, unpack_table
 from likely.table.formats.frames import Frames, one_below_the_other, with_numbers
@@ -29,36 +42,75 @@ from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 WEIGHT = "weight"
+READING = {
+    "tokens": ("Tokens | None", "What counts as a word of texts."),
+    "types": (
+        "Mapping[str, str] | None",
+        'How columns are read, where that is not left to inference: {"zip": "nominal"}.',
+    ),
+    "missing_cells": ("Sequence[str] | None", "Cells that mean 'missing', in place of the usual ones."),
+    "loss": ("Loss | Mapping | None", "What decisions cost."),
+}
+"""Parameters beside the learner's settings: their types, and what they mean. All are None by default."""
 
 
-def _is_generative(face: Face) -> bool:
+def _is_generative(estimator: LearnerEstimator) -> bool:
     """Whether the learner says how probable a row is, not only how probable a class is given the row."""
-    return face._generative
+    return estimator._generative
 
 
-class Face(BaseEstimator):
+class LearnerEstimator(BaseEstimator):
     """Settings in, a model out. `model_` is the core's own: it can be saved, merged, explained, exported."""
 
-    _maker: ClassVar[Any]
-    """The learner whose face this is."""
+    _maker: ClassVar[type]
+    """The learner's class."""
     _generative: ClassVar[bool] = True
     """Whether its models say how probable rows are."""
     _words: ClassVar[bool] = False
     """Whether counts of words, a sparse matrix, can be learned from."""
+    _reads: ClassVar[tuple[str, ...]] = ("types", "missing_cells")
+    """The parameters that say how X is read."""
 
     model_: Model
     types: Mapping[str, str] | None
     missing_cells: Sequence[str] | None
 
-    def _settings(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self._maker)}
+    def __init_subclass__(cls, learner: type | None = None, tokens: bool = False, **more: object) -> None:
+        """Give the class the parameters of a learner: its `__init__`, the signature of it, and their description."""
+        super().__init_subclass__(**more)
+        if learner is None:
+            return
+        reads = (*(["tokens"] if tokens else []), *cls._reads)
+        settings = {name: None if isinstance(default, dict) else default for name, default, _ in declared(learner)}
+        defaults = {**settings, **dict.fromkeys(reads)}
+        types = type_names(learner)
+        about = {name: (types[name], setting.meaning) for name, _, setting in declared(learner)}
+        lines = [
+            f"    {name} : {kind}, default={defaults[name]!r}\n        {meaning}"
+            for name, (kind, meaning) in {**about, **{name: READING[name] for name in reads}}.items()
+        ]
 
-    def _learner(self) -> Any:
-        with taking.sentences():
-            return self._maker(**self._settings())
+        def __init__(self: LearnerEstimator, **given: object) -> None:
+            for name, default in defaults.items():
+                setattr(self, name, given.pop(name, default))
+            if given:
+                raise TypeError(f"{cls.__name__} has no parameter {next(iter(given))!r}.")
+
+        own = [Parameter(name, Parameter.KEYWORD_ONLY, default=default) for name, default in defaults.items()]
+        signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
+        cls._maker, cls.__init__ = learner, __init__  # type: ignore[assignment, method-assign]
+        cls.__doc__ = "\n".join([(cls.__doc__ or "").rstrip(), "", "    Parameters", "    ----------", *lines, "    "])
+
+    def _learner(self) -> Learner:
+        dicts = {name for name, default, _ in declared(self._maker) if isinstance(default, dict)}
+        settings = {name: getattr(self, name) for name, _, _ in declared(self._maker)}
+        with as_value_errors():
+            made: Learner = self._maker(**{n: v for n, v in settings.items() if v is not None or n not in dicts})
+        return made
 
     def _keeps_sums(self, learner: Any) -> bool:
         """Whether sums alone give the model, so that rows that were learned need not be kept."""
@@ -67,45 +119,45 @@ class Face(BaseEstimator):
     def _reading(self) -> Reading:
         return Reading(
             target=self._target,
-            types=self._said,
+            types=self._types_said,
             missing=self.missing_cells,
             weight=self._weight,
             tokens=getattr(self, "tokens", None),
         )
 
-    def _begun(self, source: TableSource | CountedSource, target: str | None) -> None:
+    def _start(self, source: Rows, target: str | None) -> None:
         """What stays the same over all pieces: the names of columns."""
-        self._target = None if target is None else taking.free_name(target, source.schema.names)
+        self._target = None if target is None else free_name(target, source.schema.names)
         self._weight: str | None = None
         self._counted = isinstance(source, CountedSource)
-        self._said = {WORDS: "text"} if self._counted else self._types(source)
+        self._types_said = {WORDS: "text"} if self._counted else self._types(source)
         if self._target is not None:
-            self._said = {**self._said, self._target: "nominal"}
+            self._types_said = {**self._types_said, self._target: "nominal"}
 
-    def _types(self, source: TableSource | CountedSource) -> dict[str, str]:
+    def _types(self, source: Rows) -> dict[str, str]:
         """How columns are to be read, where that is not left to inference."""
         return dict(self.types or {})
 
-    def _weighed(self, source: TableSource | CountedSource, weights: Any) -> TableSource | CountedSource:
+    def _add_weights(self, source: Rows, weights: NDArray[np.float64] | None) -> Rows:
         """The rows with a column of weights, if these or rows before have any."""
         if weights is None and self._weight is None:
             return source
         if self._weight is None:
-            self._weight = taking.free_name(WEIGHT, source.schema.names)
+            self._weight = free_name(WEIGHT, source.schema.names)
             self._rows: tuple[TableSource, ...] = tuple(
                 with_numbers(p, {self._weight: np.ones(p.table.num_rows)}) for p in getattr(self, "_rows", ())
             )
         given = np.ones(source.rows or 0) if weights is None else weights
-        return taking.beside(source, None, (self._weight, given))
+        return add_columns(source, None, (self._weight, given))
 
-    def _learned(self, source: TableSource | CountedSource) -> None:
+    def _learn_all(self, source: Rows) -> None:
         """Fit all rows at once."""
         reading = self._reading()
         how = {f.name: getattr(reading, f.name) for f in fields(Reading) if f.name != "target"}
-        with taking.sentences():
+        with as_value_errors():
             self.model_ = fit(source, self._target, self._learner(), loss=getattr(self, "loss", None), **how)
 
-    def _learned_on(self, source: TableSource | CountedSource) -> None:
+    def _learn_more(self, source: Rows) -> None:
         """Learn one more piece, and derive the model of all pieces so far."""
         learner = self._learner()
         if not self._keeps_sums(learner):
@@ -113,10 +165,10 @@ class Face(BaseEstimator):
                 raise ValueError("With these settings rows must be kept, and those of a sparse matrix are not.")
             kept = [*getattr(self, "_rows", ()), source]
             whole = one_below_the_other(kept)
-            self._learned(whole)
+            self._learn_all(whole)
             self._rows = (whole,)
             return
-        with taking.sentences():
+        with as_value_errors():
             held = getattr(self, "_arriving", None)
             pieces = IncrementalSummary(self._reading()) if held is None else held.read_as(self._reading())
             pieces.take(source)
@@ -136,19 +188,19 @@ class Face(BaseEstimator):
         for name in ("_arriving", "_rows", "model_"):
             self.__dict__.pop(name, None)
 
-    def _table(self, X: Any) -> TableSource | CountedSource:
+    def _table(self, X: object) -> Rows:
         check_is_fitted(self, "model_")
-        source = taking.table(self, X, reset=False, words=self._words)
+        source = read_rows(self, X, reset=False, words=self._words)
         if isinstance(source, CountedSource) != self._counted:
             there = "a sparse matrix of word counts" if self._counted else "no sparse matrix"
             raise ValueError(f"The model was fitted on {there}, so new rows must be given alike.")
         return source
 
     @available_if(_is_generative)
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: object) -> NDArray[np.float64]:
         """log P(row), in nats, of every row: low where a row is unlike those of training."""
         source = self._table(X)
-        with taking.sentences():
+        with as_value_errors():
             return self.model_.log_density(source)  # type: ignore[no-any-return]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -178,54 +230,60 @@ class Face(BaseEstimator):
         return tags
 
 
-class ClassifierFace(ClassifierMixin, Face):
-    """A face with classes. Classes keep the type they have in y, and their order is that of `numpy.unique`."""
+class LearnerClassifier(ClassifierMixin, LearnerEstimator):
+    """An estimator with classes. Classes keep the type they have in y, and their order is that of `numpy.unique`."""
 
     classes_: NDArray[Any]
+    _reads = ("types", "missing_cells", "loss")
+
     loss: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows of X, a frame or an array, and their classes y."""
-        source = self._taken(X, y, sample_weight, None, first=True)
+        source = self._rows_with_classes(X, y, sample_weight, None, first=True)
         self._forget()
-        self._learned(source)
+        self._learn_all(source)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: object, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn more rows. The model is that of `fit` on all rows so far, to the last bit; classes may come later."""
         first = not hasattr(self, "model_")
-        self._learned_on(self._taken(X, y, sample_weight, classes, first))
+        self._learn_more(self._rows_with_classes(X, y, sample_weight, classes, first))
         return self
 
-    def _taken(self, X: Any, y: Any, sample_weight: Any, classes: Any, first: bool) -> TableSource | CountedSource:
+    def _rows_with_classes(
+        self, X: object, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None, first: bool
+    ) -> Rows:
         """The rows with their classes and weights as a table."""
-        source = taking.table(self, X, reset=first, words=self._words)
+        source = read_rows(self, X, reset=first, words=self._words)
         name = getattr(y, "name", None)
-        y = taking.labels(y, X)
-        weights = taking.row_weights(sample_weight, X)
+        y = read_labels(y, X)
+        weights = row_weights(sample_weight, X)
         if first:
-            self._begun(source, name if isinstance(name, str) else "class")
+            self._start(source, name if isinstance(name, str) else "class")
         found, codes = np.unique(y, return_inverse=True)
         held = found[:0] if first else self.classes_
-        self.classes_ = np.unique(np.concatenate([a for a in (held, found, _some(classes)) if len(a)]))
+        self.classes_ = np.unique(np.concatenate([a for a in (held, found, _as_array(classes)) if len(a)]))
         assert self._target is not None
-        return self._weighed(taking.beside(source, (self._target, codes, self._names(found)), None), weights)
+        return self._add_weights(add_columns(source, (self._target, codes, self._names(found)), None), weights)
 
-    def _names(self, classes: Any) -> list[str]:
-        missing = taking.missing_of(self.missing_cells)
-        return [taking.class_name(c, missing) for c in classes]
+    def _names(self, classes: NDArray[Any]) -> list[str]:
+        missing = missing_tokens(self.missing_cells)
+        return [class_name(c, missing) for c in classes]
 
-    def _matrix(self, found: NDArray[np.float64], empty: float) -> NDArray[np.float64]:
+    def _matrix(self, scores: NDArray[np.float64], empty: float) -> NDArray[np.float64]:
         """Columns of the model's classes as those of `classes_`; `empty` for classes that no row had."""
-        out = np.full((len(found), len(self.classes_)), empty)
+        out = np.full((len(scores), len(self.classes_)), empty)
         place = {name: k for k, name in enumerate(self._names(self.classes_))}
-        out[:, [place[name] for name in self.model_.classes]] = found
+        out[:, [place[name] for name in self.model_.classes]] = scores
         return out
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """P(class | row), (rows, classes). NaN, with a warning, where a row is impossible under every class."""
         source = self._table(X)
-        with taking.sentences():
+        with as_value_errors():
             found = self.model_.posterior(source)
         out = self._matrix(found.matrix, 0.0)
         if found.undefined.any():
@@ -236,21 +294,21 @@ class ClassifierFace(ClassifierMixin, Face):
             out[found.undefined] = np.nan
         return out
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """log P(class | row), also where the probability itself is too small for a number."""
         out = self.predict_joint_log_proba(X)
         top = out.max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):
             return out - (top + np.log(np.exp(out - top).sum(axis=1, keepdims=True)))  # type: ignore[no-any-return]
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_joint_log_proba(self, X: object) -> NDArray[np.float64]:
         """The log score of each class: log P(class, row) where the model is generative."""
         source = self._table(X)
-        with taking.sentences():
+        with as_value_errors():
             parts = [self.model_.log_joint(batch) for batch in self.model_.batches(source)]
         return self._matrix(np.concatenate(parts), -np.inf)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """The most probable class of each row, the first of equals; of a row that is impossible under every class, the
         class that is most probable before anything is known of the row."""
         with warnings.catch_warnings():
@@ -264,26 +322,26 @@ class ClassifierFace(ClassifierMixin, Face):
         total = self._matrix(self.model_.summary.canonical().total.floats()[None], 0.0)
         return int(total[0].argmax())
 
-    def decide(self, X: Any, loss: Any = None, **how: Any) -> likely.Decision:
+    def decide(self, X: object, loss: likely.Loss | Mapping[Any, Any] | None = None, **how: Any) -> likely.Decision:
         """The action of least expected loss for every row; `how` takes what `likely.decide` takes."""
         source = self._table(X)
         if isinstance(loss, Mapping):
-            missing = taking.missing_of(self.missing_cells)
-            loss = {taking.class_name(c, missing): costs for c, costs in loss.items()}
-        with taking.sentences():
+            missing = missing_tokens(self.missing_cells)
+            loss = {class_name(c, missing): costs for c, costs in loss.items()}
+        with as_value_errors():
             found = likely.decide(self.model_, source, loss, **how)
         return replace(found, posterior=replace(found.posterior, frames=Frames.of(X)))
 
-    def explain(self, X: Any, row: int = 0, of: Any = None, against: Any = None, **how: Any) -> likely.Ledger:
+    def explain(self, X: object, row: int = 0, of: object = None, against: object = None, **how: Any) -> likely.Ledger:
         """The ledger of one row of X, by its position; `how` takes what `likely.explain` takes."""
-        source, missing = self._table(X), taking.missing_of(self.missing_cells)
+        source, missing = self._table(X), missing_tokens(self.missing_cells)
         rows = source.rows or 0
         if not -rows <= row < rows:
             raise IndexError(f"There is no row {row}: X has {rows:,} rows, counted from 0.")
-        a, b = (None if c is None else taking.class_name(c, missing) for c in (of, against))
-        with taking.sentences():
+        a, b = (None if c is None else class_name(c, missing) for c in (of, against))
+        with as_value_errors():
             return likely.explain(self.model_, source, number=row % rows + 1, of=a, against=b, **how)
 
 
-def _some(classes: Any) -> NDArray[Any]:
+def _as_array(classes: ArrayLike | None) -> NDArray[Any]:
     return np.empty(0) if classes is None else np.asarray(classes)
