@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from likely.models.naive.density import Density
     from likely.models.naive.naive import NaiveBayes
     from likely.models.naive.one_rule import OneRule
+    from likely.models.naive.tuned import TunedNaiveBayes
     from likely.models.neighbors.neighbors import Neighbors
     from likely.models.pool.auto import Auto
     from likely.models.pool.mixture import Gibbs, Mixture
-    from likely.models.pool.tuned import TunedNaiveBayes
     from likely.models.posterior import Posterior
     from likely.models.text.settings import Text
     from likely.portable.languages.export import export
@@ -146,7 +146,7 @@ _ROOMS = {
     "Text": "likely.models.text.settings",
     "Tokens": "likely.table.words.tokens",
     "TreeAugmented": "likely.models.dependence.tree",
-    "TunedNaiveBayes": "likely.models.pool.tuned",
+    "TunedNaiveBayes": "likely.models.naive.tuned",
     "compare": "likely.evaluate.compare",
     "Curve": "likely.evaluate.curve",
     "curve": "likely.evaluate.curve",

@@ -11,7 +11,7 @@ import pytest
 
 import likely
 from likely.evaluate.crossval.temperature import LEAST_ROWS, PARTS
-from likely.models.pool.tempering import temperature_of, tempered
+from likely.models.heldout.tempering import temperature_of, tempered
 from likely.present.report.looking import of_look
 
 

@@ -18,13 +18,13 @@ import likely
 from likely.apply.spec import parse_spec, spec_of
 from likely.errors import SettingError
 from likely.models.default import MOST_ROWS, default_learner
+from likely.models.heldout.tempering import temperature_of, tempered
 from likely.models.learners import learner_named
+from likely.models.naive.attribute_weights import attribute_weights
 from likely.models.pool.auto import candidates
 from likely.models.pool.chosen import REST, Chosen
-from likely.models.pool.judging import judged
-from likely.models.pool.stacking import settled
-from likely.models.pool.tempering import temperature_of, tempered
-from likely.models.pool.weighing import attribute_weights
+from likely.models.pool.judging import judge_candidates
+from likely.models.pool.stacking import stacking_weights
 from likely.models.posterior import Posterior
 
 
@@ -86,7 +86,7 @@ def test_weights_are_the_best_and_zeros_are_exact(members: int, rows: int, seed:
     chance = rng.beta(0.5, 0.5, (rows, members)) * (rng.random((rows, members)) < 0.9)
     chance[:, -1] = chance[:, 0]  # two that say the same
     weight = rng.choice([1e-9, 1.0, 3.0], rows)
-    w = settled(chance, weight)
+    w = stacking_weights(chance, weight)
     assert (w >= 0).all() and w.sum() == pytest.approx(1, abs=1e-12)
     some = chance.max(axis=1) > 0
     if some.any():
@@ -125,7 +125,7 @@ def test_a_simple_model_is_kept_within_noise_and_not_beyond() -> None:
 
     def verdict(other: Any, noise: float = 1.0) -> Any:
         logs = np.log(np.stack([prior, jitter, other]))
-        return judged(tried, logs, truth, np.ones(100), np.array([0.5, 0.5]), 100.0, noise)
+        return judge_candidates(tried, logs, truth, np.ones(100), np.array([0.5, 0.5]), 100.0, noise)
 
     alike = verdict(jitter * 0.999 + 0.0005)
     assert alike.weights.tolist() == [0, 1, 0] and "kept alone" in alike.single

@@ -15,12 +15,12 @@ from likely.errors import InputError, SettingError
 from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
+from likely.models.heldout.dealing import uniform_numbers
 from likely.models.learners import LEARNERS
 from likely.models.model import Model, Search
 from likely.models.naive.baseline import Prior
 from likely.models.pool.evidence import log_evidence
-from likely.models.pool.hashing import shares
-from likely.models.pool.stacking import stacked
+from likely.models.pool.stacking import stack_by_em
 from likely.sums import state
 from likely.table.open import open_source
 from likely.testing import bits
@@ -119,24 +119,24 @@ def test_stacking_finds_the_best_weights() -> None:
     rng = np.random.default_rng(0)
     chance = rng.dirichlet([1, 1, 1], 300) @ np.array([[0.9, 0.4, 0.5], [0.2, 0.8, 0.5], [0.1, 0.1, 0.5]])
     weight = rng.choice([0.5, 1.0, 2.0], 300)
-    beliefs, notes = stacked(("a", "b", "c"), np.log(chance), weight)
+    found, _, notes = stack_by_em(np.log(chance), weight)
 
     def score(w: Any) -> float:
         return float(weight @ np.log(chance @ w) / weight.sum())
 
-    best = score(beliefs.weight)
+    best = score(found)
     assert not notes
     for a in np.linspace(0, 1, 41):
         for b in np.linspace(0, 1 - a, 41):
             assert score(np.array([a, b, 1 - a - b])) <= best + 1e-6
-    turned, _ = stacked(("a", "b", "c"), np.log(chance[::-1]), weight[::-1].copy())
-    assert turned.weight.tobytes() == beliefs.weight.tobytes()
+    turned, _, _ = stack_by_em(np.log(chance[::-1]), weight[::-1].copy())
+    assert turned.tobytes() == found.tobytes()
 
 
 def test_rows_that_no_hypothesis_gives_a_chance_do_not_count() -> None:
     logs = np.array([[-math.inf, -math.inf], [0.0, -1.0]])
-    beliefs, notes = stacked(("a", "b"), logs, np.ones(2))
-    assert beliefs.weight[0] > 0.999
+    found, _, notes = stack_by_em(logs, np.ones(2))
+    assert found[0] > 0.999
     assert len(notes) == 1
 
 
@@ -157,11 +157,11 @@ def test_the_lot_is_drawn_by_row_number_alone(examples: Path) -> None:
 
 
 def test_lots_are_even() -> None:
-    found = shares(5, 0, 200_000)
+    found = uniform_numbers(5, 0, 200_000)
     assert found.min() >= 0 and found.max() < 1
     np.testing.assert_allclose(np.histogram(found, 10, (0, 1))[0] / 20_000, 1, atol=0.03)
     assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 0.01
-    assert abs(np.corrcoef(found, shares(6, 0, 200_000))[0, 1]) < 0.01
+    assert abs(np.corrcoef(found, uniform_numbers(6, 0, 200_000))[0, 1]) < 0.01
 
 
 @dataclass(frozen=True)

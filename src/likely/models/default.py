@@ -7,8 +7,8 @@ from typing import Literal
 
 from likely.models.model import Learner
 from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.pool.auto import MOST_TUNED, Auto
-from likely.models.pool.tuned import TunedNaiveBayes
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from likely.models.model import Model
 from likely.models.naive.weighed import Weighed
-from likely.models.pool.hypotheses import titles_of
+from likely.models.pool.members import learner_titles
 from likely.table.encode import Encoder
 
 
@@ -57,7 +57,7 @@ def inside(model: Model) -> Model:
 
 def beside(model: Model, describer: Model) -> str:
     """The sentence that says whose view of rows is taken, where the model has none of its own."""
-    title = titles_of([describer.learner])[0]
+    title = learner_titles([describer.learner])[0]
     if isinstance(inside(model), Weighed):
         return f"Evidence that is weighed does not say how rows come about: that is how {title} sees them unweighed."
     return (

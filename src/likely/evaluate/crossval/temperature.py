@@ -21,7 +21,6 @@ from likely.models.model import Model
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
 from likely.models.naive.weighed import weighed
-from likely.models.pool.tempering import temperature_of, tempered
 from likely.models.posterior import Matrix
 from likely.probability.loss import Loss
 

@@ -18,9 +18,12 @@ from likely.models.naive.blocks import BlockSettings, arranged, block_factor, wi
 from likely.models.naive.prior_vs_rows import known_notes
 from likely.models.naive.product import Factor, Product
 from likely.models.naive.settings import NaiveBayesSettings
+from likely.models.naive.temperature_search import start_temperature_search
+from likely.models.naive.weighed import Weighed, weighed
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
 from likely.models.text.factor import text_factor, told_of
+from likely.models.text.search import start_text_search
 from likely.models.text.settings import Text, text_said
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -50,14 +53,10 @@ class NaiveBayes(NaiveBayesSettings):
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
         if self.temperature == "auto":
-            from likely.models.naive.temperature_search import begun as heated
-
-            return heated(self, summary)
+            return start_temperature_search(self, summary)
         if not any(isinstance(held, Words) for held in summary.columns.values()):
             return self.model(summary)
-        from likely.models.text.search import begun
-
-        return begun(self, summary) or self.model(summary)
+        return start_text_search(self, summary) or self.model(summary)
 
     def restored(self, summary: Summary, found: dict[str, Any]) -> Model:
         """The model with the settings of text and the temperature that a file keeps."""
@@ -72,10 +71,18 @@ class NaiveBayes(NaiveBayesSettings):
         heat = self.temperature if temperature is None else temperature
         if self.attribute_weights is None and heat in (1.0, "auto") and temperature is None:
             return self.product(summary, chosen)
-        from likely.models.naive.weighed import weighed
-
         plain = replace(self, attribute_weights=None, temperature=1.0).product(summary, chosen)
         return weighed(plain, self.attribute_weights or {}, self, 1.0 if heat == "auto" else float(heat))
+
+    def untempered(self) -> NaiveBayes:
+        """The same settings, with evidence as it is."""
+        return replace(self, temperature=1.0)
+
+    def tempered(self, model: Model, temperature: float, note: str) -> Model:
+        """What `untempered` has learned, its evidence multiplied."""
+        product = model.product if isinstance(model, Weighed) else model
+        assert isinstance(product, Product)
+        return weighed(product, self.attribute_weights or {}, self, temperature, note)
 
     def text_settings(self, name: str) -> Text:
         """What was said of a text column."""

@@ -15,6 +15,7 @@ from likely.errors import shown
 from likely.models.model import Exhibit, Learner, Model, Terms
 from likely.models.naive.product import Factor, Product, add_factor, scored
 from likely.models.posterior import Matrix
+from likely.models.settings import settings_of
 from likely.models.text.factor import TextFactor
 from likely.table.batch import Batch
 
@@ -109,8 +110,6 @@ class Weighed(Model):
 
     def found(self) -> dict[str, Any]:
         """What was chosen, where rows were needed to choose it."""
-        from likely.models.learners import settings_of
-
         if type(self.learner).__name__ == "NaiveBayes":
             own = {} if getattr(self.learner, "temperature", 1.0) != "auto" else {"temperature": self.temperature}
             return {**self.product.found(), **own}

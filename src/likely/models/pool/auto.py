@@ -16,16 +16,17 @@ from likely.models.joint.full import FullBayes
 from likely.models.linear.logistic import Logistic
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
-from likely.models.pool.hypotheses import check_members, learner_of
-from likely.models.pool.tuned import TunedNaiveBayes
+from likely.models.pool.choosing import start_auto_search
+from likely.models.pool.chosen import Chosen, restore_mixture
+from likely.models.pool.members import check_members, member_learner
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from likely.models.model import Learner, Model, Search
-    from likely.models.pool.chosen import Chosen
 
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
@@ -75,19 +76,15 @@ class Auto(Settings):
 
     def candidates(self, summary: Summary) -> tuple[Learner, ...]:
         """What is tried on these columns and rows."""
-        return tuple(map(learner_of, self.members)) or candidates(summary)
+        return tuple(map(member_learner, self.members)) or candidates(summary)
 
     def learn(self, summary: Summary) -> Model | Search:
         """Begin the search; with a single class there is nothing to choose."""
-        from likely.models.pool.choosing import begun
-
-        return begun(self, summary)
+        return start_auto_search(self, summary, self.candidates(summary), (self.parts, self.seed), self.noise)
 
     def restored(self, summary: Summary, found: Mapping[str, Any]) -> Chosen:
         """The model as a file keeps it."""
-        from likely.models.pool.chosen import restored
-
-        return restored(self, summary, found)
+        return restore_mixture(self, summary, found)
 
 
 def candidates(summary: Summary) -> tuple[Learner, ...]:

@@ -15,8 +15,8 @@ from likely.errors import SettingError
 from likely.models.model import Exhibit, Learner, Model, Terms, left_over
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.auto import Auto
-from likely.models.pool.hypotheses import learner_of, spec_of_member, titles_of
+from likely.models.pool.judging import Trial
+from likely.models.pool.members import learner_titles, member_learner, member_spec
 from likely.models.pool.mixture import Mixture, mixture_logs
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
@@ -29,36 +29,10 @@ REST = "(the rest)"
 """The term of a mixture that is no attribute's: what members that are no sums say, and what averaging changes."""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """How the candidates did on held-out rows."""
-
-    candidates: tuple[dict[str, Any], ...]
-    """As plain values."""
-    weights: NDArray[np.float64]
-    temperatures: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    """Mean log probability of the class of a held-out row, in nats, once tempered."""
-    rows: int
-    """Held-out rows that were scored."""
-    mixture: float
-    """The score of the mixture with the best weights, whether it was kept or not."""
-    single: str = ""
-    """The sentence why a single model was kept; empty where a mixture was."""
-    hits: float = float("nan")
-    """Share of the held-out rows whose class what was kept holds most probable."""
-
-    @property
-    def kept(self) -> float:
-        """The score of what was kept."""
-        return float(self.scores[np.flatnonzero(self.weights)[0]]) if self.single and self.rows else self.mixture
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Chosen(Model):
     """P(class | row) as a mixture of tempered members."""
 
-    learner: Auto
     members: tuple[Model, ...]
     """Those with weight."""
     weights: NDArray[np.float64]
@@ -98,7 +72,7 @@ class Chosen(Model):
     @property
     def ledger_of(self) -> str:
         """The sentence that says whose terms these are."""
-        titles = titles_of([m.learner for m in self.members])
+        titles = learner_titles([m.learner for m in self.members])
         sums = [k for k, m in enumerate(self.members) if is_sum(m) and m.classes == self.classes]
         if len(self.members) == 1:
             return f"This is the ledger of {titles[0]}, its evidence multiplied by {self.temperatures[0]:.3g}."
@@ -131,7 +105,7 @@ class Chosen(Model):
     def exhibits(self) -> tuple[Exhibit, ...]:
         """Every candidate with weight, temperature and score; and the members' own exhibits where one was kept."""
         trial = self.trial
-        titles = titles_of([learner_of(c) for c in trial.candidates])
+        titles = learner_titles([member_learner(c) for c in trial.candidates])
         order = sorted(range(len(titles)), key=lambda k: (-trial.weights[k], -trial.scores[k], k))
         rows = tuple(
             (titles[k], float(trial.weights[k]), float(trial.temperatures[k]), float(trial.scores[k])) for k in order
@@ -144,7 +118,7 @@ class Chosen(Model):
         """Everything: it took sweeps to find."""
         trial = self.trial
         return {
-            "kept": [spec_of_member(m.learner) for m in self.members],
+            "kept": [member_spec(m.learner) for m in self.members],
             "members": [m.found() for m in self.members],
             "weights": self.weights,
             "temperatures": self.temperatures,
@@ -165,7 +139,7 @@ class Chosen(Model):
         """Weights and temperatures stay as they are when rows are learned or unlearned, where sums are all it takes."""
         for member in self.members:
             if member.found() and not member.carried():
-                title = titles_of([member.learner])[0]
+                title = learner_titles([member.learner])[0]
                 raise SettingError(
                     f"{title}, a member of this mixture, must see all rows again to learn. Fit it on all rows: "
                     "likely fit. A model of sums alone (--learner NaiveBayes) can learn, unlearn and be merged."
@@ -173,11 +147,11 @@ class Chosen(Model):
         return self.found()
 
 
-def restored(learner: Auto, summary: Summary, found: Mapping[str, Any]) -> Chosen:
+def restore_mixture(learner: Learner, summary: Summary, found: Mapping[str, Any]) -> Chosen:
     """The model as a file keeps it."""
     models: list[Any] = []
     for spec, own in zip(found["kept"], found["members"], strict=True):
-        member: Any = learner_of(spec)
+        member: Any = member_learner(spec)
         models.append(member.restored(summary, own) if own else member.learn(summary))
     told = found["trial"]
     trial = Trial(

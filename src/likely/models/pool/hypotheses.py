@@ -1,24 +1,28 @@
-"""Hypotheses: learners with settings, and how much each is believed. Knows no rows; what mixtures have in common.
-
-A member is kept as plain values, {"name": "NaiveBayes", "pseudo_count": 1.0, …}, so that a file can hold it.
+"""Hypotheses: learners with settings, and how much each is believed: by evidence, or by held-out scores. What mixtures
+have in common; what is done with the weights is in mixture.py.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.model import Exhibit, Learner, Model, Search, learnable
-from likely.models.settings import Settings, changed_settings, setting, settings_of
+from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
+from likely.models.model import Exhibit, Learner, Model, Search, learnable, unread_texts
+from likely.models.pool.evidence import log_evidence
+from likely.models.pool.members import check_members, learner_titles, member_learner
+from likely.models.pool.stacking import stack_by_em
+from likely.models.posterior import Matrix
+from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
+from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ class Hypotheses(Settings, ABC):
     members: tuple[Any, ...] = setting(
         ...,
         'Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}.',
-        convert=lambda members: check_members(members),
+        convert=check_members,
     )
     weights: str | tuple[float, ...] | Mapping[str, float] = setting(
         "evidence",
@@ -81,12 +85,12 @@ class Hypotheses(Settings, ABC):
     @property
     def learners(self) -> tuple[Learner, ...]:
         """The members as learners."""
-        return tuple(learner_of(m) for m in self.members)
+        return tuple(member_learner(m) for m in self.members)
 
     @property
     def titles(self) -> tuple[str, ...]:
         """A name for each member: its learner and the settings that are not the usual ones; no two are the same."""
-        return titles_of(self.learners)
+        return learner_titles(self.learners)
 
     def _by_title(self, weights: Mapping[str, float]) -> list[float]:
         titles = self.titles
@@ -101,10 +105,12 @@ class Hypotheses(Settings, ABC):
 
     def learn(self, summary: Summary) -> Model | Search:
         """Let every member learn, and weigh them; a search, where members or weights need to see the rows again."""
-        from likely.models.pool.assembling import assembled
-
-        summary = learnable(summary)
-        return assembled(self, summary)
+        summary, plan = learnable(summary), MixturePlan(self, self.learners, (self.parts, 0))
+        search = HeldOutSearch(plan, summary).learn_from_all(range(len(self.members)))
+        if self.weights != "held-out":
+            beliefs = replace(_known_weights(self, summary), searched=bool(search.searches))
+            search = replace(search, known={}, verdict=beliefs)
+        return search.finished()
 
     def restored(self, summary: Summary, found: Mapping[str, Any]) -> Model:
         """The model as a search found it."""
@@ -130,11 +136,71 @@ class Beliefs:
     """Of each hypothesis: log P(data | h), or its mean held-out log score; NaN where weights were given."""
     searched: bool
     """Whether rows were looked at again to find all this, so that the summary alone does not give it back."""
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> int:
         """The hypothesis of the greatest weight; the first of equals."""
         return int(self.weight.argmax())
+
+
+@dataclass(frozen=True)
+class MixturePlan(Plan[Beliefs]):
+    """All members, from the start; the verdict is how much each is believed."""
+
+    learner: Hypotheses
+    learners: tuple[Learner, ...]
+    dealing: tuple[int, int]
+    least_scored: ClassVar[None] = None
+
+    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Matrix:
+        """For each row log P(its class | row, h), (hypotheses, rows, 1)."""
+        rows = np.arange(batch.rows)
+        return np.stack([log_posterior(m, batch, summary.classes)[rows, truth] for m in models])[:, :, None]
+
+    def judge(self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> Beliefs:
+        """The weights with which the mixture scores held-out rows best."""
+        found, figure, notes = stack_by_em(scores[:, :, 0].T, weight)
+        return Beliefs(self.learner.titles, found, figure, True, notes)
+
+    def unjudged(self) -> Beliefs:
+        """There is no way around it."""
+        raise SettingError("There are too few rows to hold some out. Use weights='evidence', or give weights.")
+
+    def improper(self, candidate: int) -> SettingError:
+        """Mixing needs probabilities."""
+        return SettingError(
+            f"The scores of {shown(self.learner.titles[candidate])} are not probabilities, so it cannot be a "
+            "hypothesis of a mixture. Leave it out."
+        )
+
+    def model(self, summary: Summary, members: Mapping[int, Model], verdict: Beliefs) -> Model:
+        """The mixture, with what members have to say."""
+        unread = unread_texts(summary.schema)  # which the mixture says once, of all members
+        models = tuple(members[h] for h in range(len(members)))
+        notes = [f"{t}: {n}" for t, m in zip(verdict.titles, models, strict=True) for n in m.notes if n not in unread]
+        return self.learner.made(summary, models, verdict, (*verdict.notes, *notes))
+
+
+def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:
+    """Weights as given, or P(h | data) from closed-form evidence."""
+    titles = learner.titles
+    if isinstance(learner.weights, tuple):
+        return Beliefs(titles, np.array(learner.weights), np.full(len(titles), np.nan), False)
+    each = [log_evidence(member, summary) for member in learner.learners]
+    for title, value in zip(titles, each, strict=True):
+        if value is None:
+            raise SettingError(
+                f"There is no closed form for the evidence of {shown(title)}. "
+                "Use weights='held-out', or give a weight for each member."
+            )
+    figure = np.array(each, np.float64)
+    with np.errstate(divide="ignore"):
+        score = figure + (0.0 if learner.prior is None else np.log(np.array(learner.prior)))
+    if np.isneginf(score).all():
+        raise SettingError("Every hypothesis says that these rows are impossible, so none can be believed.")
+    weight = np.exp(score - score.max())
+    return Beliefs(titles, weight / weight.sum(), figure, False)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -175,48 +241,6 @@ class Believing(Model):
             "members": [m.found() for m in self.members],
             "notes": list(self.notes),
         }
-
-
-def check_members(members: Any) -> tuple[dict[str, Any], ...]:
-    """The members one by one, as plain values; a single learner or spec is one member."""
-    several = isinstance(members, Sequence) and not isinstance(members, str)
-    return tuple(spec_of_member(member) for member in (members if several else [members]))
-
-
-def spec_of_member(member: Any) -> dict[str, Any]:
-    """A member as plain values, all its settings spelled out."""
-    learner = learner_of(member) if isinstance(member, (Mapping, str)) else member
-    if isinstance(learner, Hypotheses) or type(learner).__name__ == "Auto":
-        raise SettingError(f"{type(learner).__name__} cannot be a member of a mixture. Name its members instead.")
-    if isinstance(learner, type) or not isinstance(learner, Learner):
-        raise SettingError(f"{shown(member)} is no learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
-    return {"name": type(learner).__name__, **settings_of(learner)}
-
-
-def learner_of(spec: Mapping[str, Any] | str) -> Learner:
-    from likely.models.learners import learner_named
-
-    settings = {"name": spec} if isinstance(spec, str) else dict(spec)
-    if not isinstance(settings.get("name"), str):
-        raise SettingError('A member needs the name of its learner, such as {"name": "NaiveBayes"}.')
-    name = settings.pop("name")
-    return cast("Learner", learner_named(name, settings))
-
-
-def titles_of(learners: Sequence[Learner]) -> tuple[str, ...]:
-    """A name for each learner: what it is called and the settings that are not the usual ones; no two are the same."""
-    out: list[str] = []
-    seen: Counter[str] = Counter()
-    for learner in learners:
-        title = _title(learner)
-        seen[title] += 1
-        out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
-    return tuple(out)
-
-
-def _title(learner: Learner) -> str:
-    changed = ", ".join(f"{name}={value!r}" for name, value in changed_settings(learner).items())
-    return type(learner).__name__ + (f"({changed})" if changed else "")
 
 
 def _temperatures(values: Sequence[float], size: int) -> tuple[float, ...]:

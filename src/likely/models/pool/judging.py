@@ -13,14 +13,14 @@ import numpy as np
 
 from likely.machinery.threads import in_order
 from likely.models.dependence.tree import TreeAugmented
+from likely.models.heldout.tempering import temperature_of, tempered
 from likely.models.linear.logistic import Logistic
 from likely.models.model import Learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.hypotheses import titles_of
-from likely.models.pool.stacking import settled
-from likely.models.pool.tempering import temperature_of, tempered
-from likely.models.pool.tuned import TunedNaiveBayes
+from likely.models.naive.tuned import TunedNaiveBayes
+from likely.models.pool.members import learner_titles, member_spec
+from likely.models.pool.stacking import stacking_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,27 +35,44 @@ def is_simple(learner: Learner, group: tuple[type[Any], ...]) -> bool:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is kept of the candidates, and how all of them did."""
+class Trial:
+    """How the candidates did on held-out rows, and what is kept of them."""
 
+    candidates: tuple[dict[str, Any], ...]
+    """As plain values."""
     weights: NDArray[np.float64]
     temperatures: NDArray[np.float64]
     scores: NDArray[np.float64]
+    """Mean log probability of the class of a held-out row, in nats, once tempered."""
     rows: int
+    """Held-out rows that were scored."""
     mixture: float
+    """The score of the mixture with the best weights, whether it was kept or not."""
     single: str = ""
+    """The sentence why a single model was kept; empty where a mixture was."""
     hits: float = float("nan")
     """Share of the held-out rows whose class what was kept holds most probable."""
 
     @classmethod
-    def of_first(cls, candidates: Sequence[Learner]) -> Verdict:
+    def none(cls) -> Trial:
+        """Where nothing was tried."""
+        return cls((), np.empty(0), np.empty(0), np.empty(0), 0, float("nan"))
+
+    @classmethod
+    def of_first(cls, candidates: Sequence[Learner]) -> Trial:
         """Where no row can be held out: the first naive Bayes, or the first of all, as it is."""
         first = next((h for h, c in enumerate(candidates) if isinstance(c, NaiveBayes)), 0)
         weights, count = np.zeros(len(candidates)), len(candidates)
         weights[first] = 1.0
-        title = titles_of(candidates)[first]
-        said = f"{title} was taken as it is: all rows fell into one part, so that none could be held out."
-        return cls(weights, np.ones(count), np.full(count, np.nan), 0, float("nan"), said)
+        title = learner_titles(candidates)[first]
+        note = f"{title} was taken as it is: all rows fell into one part, so that none could be held out."
+        specs = tuple(map(member_spec, candidates))
+        return cls(specs, weights, np.ones(count), np.full(count, np.nan), 0, float("nan"), note)
+
+    @property
+    def kept(self) -> float:
+        """The score of what was kept."""
+        return float(self.scores[np.flatnonzero(self.weights)[0]]) if self.single and self.rows else self.mixture
 
     def notes(self, titles: Sequence[str]) -> tuple[str, ...]:
         """What was decided, as sentences."""
@@ -66,7 +83,7 @@ class Verdict:
         return (f"A mixture by held-out log score ({self.mixture:.4g} nats a row): {shares}.",)
 
 
-def judged(
+def judge_candidates(
     candidates: Sequence[Learner],
     logs: NDArray[np.float64],
     truth: NDArray[np.intp],
@@ -74,10 +91,11 @@ def judged(
     shares: NDArray[np.float64],
     rows: float,
     noise: float,
-) -> Verdict:
-    """The verdict from log P(class | row) of every candidate, (candidates, rows, classes)."""
+) -> Trial:
+    """The trial, from log P(class | row) of every candidate, (candidates, rows, classes)."""
     if not len(truth):
-        return Verdict.of_first(candidates)
+        return Trial.of_first(candidates)
+    specs = tuple(map(member_spec, candidates))
     count, here = len(candidates), np.arange(len(truth))
 
     def heat(h: int) -> float:
@@ -97,7 +115,7 @@ def judged(
 
     with np.errstate(divide="ignore"):
         scores = share @ np.log(chance)
-    weights = _with_prior(candidates, settled(chance, weight), rows)
+    weights = _with_prior(candidates, stacking_weights(chance, weight), rows)
     with np.errstate(divide="ignore", invalid="ignore"):
         mixed = np.log(chance @ weights)
         mixture = float(share @ mixed)
@@ -111,14 +129,14 @@ def judged(
             if mixture - scores[best] <= noise * error:
                 one = np.zeros(count)
                 one[best] = 1.0
-                title = titles_of(candidates)[best]
+                title = learner_titles(candidates)[best]
                 better = mixture - float(scores[best])
                 said = (
                     f"{title} was kept alone: on held-out rows a mixture is better by {better:.2g} nats a row only, "
                     f"with a standard error of {error:.2g}."
                 )
-                return Verdict(one, temperatures, scores, len(truth), mixture, said, hits(one))
-    return Verdict(weights, temperatures, scores, len(truth), mixture, hits=hits(weights))
+                return Trial(specs, one, temperatures, scores, len(truth), mixture, said, hits(one))
+    return Trial(specs, weights, temperatures, scores, len(truth), mixture, hits=hits(weights))
 
 
 def _with_prior(candidates: Sequence[Learner], weights: NDArray[np.float64], rows: float) -> NDArray[np.float64]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.models.heldout.dealing import uniform_numbers
+from likely.models.heldout.search import log_posterior
+from likely.models.heldout.tempering import tempered
 from likely.models.model import Model
-from likely.models.pool.assembling import log_posterior
-from likely.models.pool.hashing import shares
 from likely.models.pool.hypotheses import Beliefs, Believing, Hypotheses
-from likely.models.pool.tempering import tempered
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
 from likely.sums.summary import Summary
@@ -113,7 +113,9 @@ class Drawn(Believing):
         """The number of the hypothesis that answers for each row."""
         ends = np.cumsum(self.beliefs.weight)
         last = int(np.flatnonzero(self.beliefs.weight)[-1])  # rounding must not draw what nobody believes
-        return np.minimum(np.searchsorted(ends, shares(self.learner.seed, batch.start, batch.rows), "right"), last)
+        return np.minimum(
+            np.searchsorted(ends, uniform_numbers(self.learner.seed, batch.start, batch.rows), "right"), last
+        )
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row) of the hypothesis that was drawn."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models.pool.hypotheses import Beliefs
 from likely.models.posterior import Matrix
 
 if TYPE_CHECKING:
@@ -22,8 +21,11 @@ ENTERING = 1e-3
 """The weight that a member begins with when it is let in."""
 
 
-def stacked(titles: tuple[str, ...], scores: Matrix, weight: NDArray[np.float64]) -> tuple[Beliefs, tuple[str, ...]]:
-    """The weights that give sum_i weight_i log sum_h w_h p_ih its greatest value.
+def stack_by_em(
+    scores: Matrix, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """The weights that give sum_i weight_i log sum_h w_h p_ih its greatest value, from log p_ih (rows, hypotheses); the
+    mean score of each hypothesis; and what there is to say.
 
     Found by w_h <- w_h g_h with g_h = mean of p_ih / sum_h w_h p_ih, which never makes it worse; the best there is lies
     no more than max g_h - 1 above, as the score is concave.
@@ -40,7 +42,7 @@ def stacked(titles: tuple[str, ...], scores: Matrix, weight: NDArray[np.float64]
     chance, share = np.exp(scores[some] - top[some, None]), weight[some]
     w = np.full(scores.shape[1], 1 / scores.shape[1])
     if not len(chance):
-        return Beliefs(titles, w, figure, True), tuple(notes)
+        return w, figure, tuple(notes)
     share = share / share.sum()
     gap = np.inf
     for _ in range(ROUNDS):
@@ -52,10 +54,10 @@ def stacked(titles: tuple[str, ...], scores: Matrix, weight: NDArray[np.float64]
         w /= w.sum()
     else:
         notes.append(f"The weights are not quite the best: their log score may be {gap:.2g} below it for each row.")
-    return Beliefs(titles, w, figure, True), tuple(notes)
+    return w, figure, tuple(notes)
 
 
-def settled(chance: Matrix, share: NDArray[np.float64]) -> NDArray[np.float64]:
+def stacking_weights(chance: Matrix, share: NDArray[np.float64]) -> NDArray[np.float64]:
     """The weights w >= 0 that sum to one and give sum_i share_i log sum_h w_h chance_ih its greatest value; members
     that add nothing have exactly 0. Rows that no member gives a chance do not count.
 

@@ -4,29 +4,27 @@ candidate is scored by the log probability that it gives to the classes of these
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from likely.models.heldout.dealing import deal_rows, hash_places, recode_target, sum_rows
+from likely.models.knowledge.knowledge import Knowledge
 from likely.models.knowledge.known import known_classes
-from likely.models.model import Model, Search, learnable
-from likely.models.pool.assembling import among
-from likely.models.pool.hashing import mixed
+from likely.models.model import Learner, Model, Search, learnable
+from likely.models.text.settings import Text
 from likely.models.text.sums import WordSums
 from likely.models.text.trial import Column, Trial, chosen_text, copy_cells, joint_scales
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
-from likely.table.batch import Batch, Codes, Ints, Texts
-from likely.table.labels import Labels
+from likely.table.batch import Batch, Ints, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from likely.models.naive.naive import NaiveBayes
 
 MOST_ROWS = 5_000
 """Rows that are held out at most (about: they are dealt by their place in the table)."""
@@ -40,7 +38,21 @@ LONGEST = 1 << 20
 PARTS = 5
 
 
-def begun(learner: NaiveBayes, summary: Summary) -> Search | None:
+class LearnsText(Learner, Protocol):
+    """A learner whose settings of text columns may be left to be chosen."""
+
+    @property
+    def knowledge(self) -> Sequence[Knowledge]: ...
+    def text_settings(self, name: str) -> Text:
+        """What was said of a text column."""
+        ...
+
+    def model(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Model:
+        """The model with settings of text as they were chosen; without, the plain ones."""
+        ...
+
+
+def start_text_search(learner: LearnsText, summary: Summary) -> Search | None:
     """The search for the settings of text, where any are open and rows are enough to choose by."""
     columns = [name for name, s in summary.columns.items() if isinstance(s, Words)]
     some = [name for name in columns if learner.text_settings(name).is_open]
@@ -54,7 +66,7 @@ def begun(learner: NaiveBayes, summary: Summary) -> Search | None:
 class TextSearch(Search):
     """One sweep, to keep some rows."""
 
-    learner: NaiveBayes
+    learner: LearnsText
     summary: Summary
     names: tuple[str, ...]
     """The columns of which something is to be chosen."""
@@ -76,34 +88,28 @@ class TextSearch(Search):
 
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
         """The rows that are held out, with the part of each."""
-        if batch.target is not None:  # under our classes, whatever classes the reader knows
-            own = among(batch.target.labels.names, self.summary.classes)[batch.target.codes]
-            group = np.where(group < 0, np.int32(-1), own)
-            batch = replace(batch, target=Codes(group, Labels(self.summary.classes)))
-        hashed = mixed(0, batch.start, batch.rows)
+        batch, group = recode_target(self.summary.classes, batch, group)
         counts = (group >= 0) & (weight > 0)
         for name in self.names:
             cells: Texts = batch.cells[name]
             counts &= cells.ends - cells.starts <= LONGEST
+        part = deal_rows(batch, PARTS if self.in_turn else 1)
         if not self.in_turn:
             share = min(1 / PARTS, MOST_ROWS / self.summary.rows)
-            counts &= hashed < np.uint64(int(share * 2**64))
-            part = np.zeros(batch.rows, np.int32)
-        else:
-            part = (hashed % np.uint64(PARTS)).astype(np.int32)
+            counts &= hash_places(0, batch.start, batch.rows) < np.uint64(int(share * 2**64))
         rows = np.flatnonzero(counts)
-        return (_Kept([(_copied(batch.take(rows)), part[rows])]),)
+        return (((_copied(batch.take(rows)), part[rows]),),)
 
     def step(self, sums: tuple[Any, ...]) -> Model:
         """The settings that gave the held-out rows' classes the greatest log probability, and the model of all rows."""
-        trials = self._trials(sums[0].rows)
+        trials = self._trials(sums[0])
         if not trials:
             return self.blind()
         chosen = {name: chosen_text(self.learner.text_settings(name), name, trials) for name in self.names}
         chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
         return self.learner.model(self.summary, chosen)
 
-    def _trials(self, kept: list[tuple[Batch, Ints]]) -> list[Trial]:
+    def _trials(self, kept: Sequence[tuple[Batch, Ints]]) -> list[Trial]:
         """For each part: what its rows say, and the sums of all other rows."""
         batches, parts = [b for b, _ in kept], np.concatenate([p for _, p in kept])
         words = {name: Words(0, self.summary.schema[name].tokens) for name in self.names}
@@ -133,20 +139,12 @@ class TextSearch(Search):
         whole, classes = self.summary, len(self.summary.classes)
         if unused := set(whole.more) - self.learner.needs(whole.schema):  # what other learners asked for
             whole = whole.without(unused)
-        held, some = Summary(self._plain(whole).schema), []
-        held.labels = Labels(whole.classes)
-        more = {name: whole.empty_statistic(name) for name in whole.more}
-        start = 0
-        for batch in batches:
-            rows = np.flatnonzero(mine[start : start + batch.rows])
-            start += batch.rows
-            some.append(batch.take(rows))
-            held.update(some[-1])
-            held.update_more(some[-1], more)
+        ends = np.cumsum([b.rows for b in batches])
+        some = [b.take(np.flatnonzero(mine[end - b.rows : end])) for b, end in zip(batches, ends, strict=True)]
         places = np.where(mine, group, -1).astype(np.intp)
         by_class = {name: w.regrouped(places, classes) for name, w in words.items()}
-        held.more = more
-        rest = self._plain(whole) - held
+        plain = self._plain(whole)
+        rest = plain - sum_rows(plain, some, plain.more)
         if len(rest.classes) < 2:
             return None
         rest = learnable(rest, known_classes(self.learner.knowledge, rest.schema), text=True)
@@ -183,13 +181,3 @@ def _own(cells: Texts) -> Texts:
     data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
     copy_cells(cells.data, cells.starts, cells.ends, starts, data)
     return Texts(data, starts, ends)
-
-
-class _Kept:
-    """Rows that are kept, in the order of the table."""
-
-    def __init__(self, rows: list[tuple[Batch, Ints]]) -> None:
-        self.rows = rows
-
-    def __add__(self, other: _Kept) -> _Kept:
-        return _Kept(self.rows + other.rows)

@@ -76,7 +76,7 @@ def attribute_weights(
     return v
 
 
-def alone(
+def score_alone(
     terms: NDArray[np.float64], start: NDArray[np.float64], truth: NDArray[np.intp], weight: NDArray[np.float64]
 ) -> float:
     """The held-out log score of one attribute by itself, its term (rows, classes) beside the prior."""

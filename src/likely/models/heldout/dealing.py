@@ -1,0 +1,78 @@
+"""Which held-out part a row is in, by a hash of its place in the table; batches and classes as the parts share them.
+
+Knows batches and sums; no learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.sums.summary import Summary
+from likely.table.batch import Batch, Codes, Ints
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+
+
+def hash_places(seed: int, start: int, rows: int) -> NDArray[np.uint64]:
+    """64 mixed bits for each of the rows start, start + 1 …, by seed and number alone: batches do not matter.
+
+    >>> bool((hash_places(7, 0, 4)[2:] == hash_places(7, 2, 2)).all())
+    True
+    """
+    key = _scramble(np.array([seed % 2**64], np.uint64) + _STEP)
+    return _scramble(key + (np.arange(start + 1, start + rows + 1).astype(np.uint64) * _STEP))
+
+
+def uniform_numbers(seed: int, start: int, rows: int) -> NDArray[np.float64]:
+    """A number from 0 up to 1 for each row."""
+    return (hash_places(seed, start, rows) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _scramble(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    return z ^ (z >> np.uint64(31))
+
+
+def deal_rows(batch: Batch, parts: int, seed: int = 0) -> Ints:
+    """The part of each row, by its place in the table alone."""
+    return (hash_places(seed, batch.start, batch.rows) % np.uint64(parts)).astype(np.int32)
+
+
+def class_codes(theirs: Sequence[str], ours: Sequence[str]) -> Ints:
+    """Our code for each of their codes, -1 where we have none; the last two places serve the codes -2 and -1."""
+    index = {name: k for k, name in enumerate(ours)}
+    return np.array([*(index.get(name, -1) for name in theirs), -1, -1], np.int32)
+
+
+def recode_target(classes: Sequence[str], batch: Batch, group: Ints) -> tuple[Batch, Ints]:
+    """The batch and its groups under these classes, whatever its reader knows; rows without weight have none."""
+    if batch.target is None:
+        return batch, group
+    own = class_codes(batch.target.labels.names, classes)[batch.target.codes]
+    own = np.where(group < 0, np.int32(-1), own)
+    if batch.weight is not None:
+        own = np.where(batch.weight > 0, own, np.int32(-1))
+    return replace(batch, target=Codes(own, Labels(classes))), own
+
+
+def sum_rows(summary: Summary, batches: Iterable[Batch], requests: Iterable[str]) -> Summary:
+    """The sums of some rows, of the first order and those requested, cut as the summary of all rows cuts."""
+    out = Summary(summary.schema)
+    out.labels = Labels(summary.classes)
+    more = {name: summary.empty_statistic(name) for name in requests}
+    for batch in batches:
+        out.update(batch)
+        out.update_more(batch, more)
+    out.more = more
+    return out

@@ -1,0 +1,213 @@
+"""Naive Bayes whose densities, smoothing and attribute weights are chosen on held-out rows. The search, too.
+
+Nothing is learned twice: every setting is tried on the same sums of the parts of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.models.model import Model, Search, learnable
+from likely.models.naive.attribute_weights import attribute_weights, score_alone
+from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.product import Product
+from likely.models.naive.weighed import Weighed, weighed
+from likely.models.posterior import Matrix
+from likely.models.settings import Settings, setting
+from likely.sums import state
+from likely.sums.summary import Summary
+from likely.table.batch import Batch, Ints
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEVELS: tuple[dict[str, Any], ...] = (
+    {},
+    {"pseudo_count": 0.1},
+    {"pseudo_count": 0.5},
+    {"pseudo_count": 3.0},
+    {"m_estimate": 1.0},
+    {"m_estimate": 10.0},
+)
+"""Smoothings that are tried, for all nominal attributes alike. The first of equals is taken."""
+NUMBERS: tuple[dict[str, Any], ...] = (
+    {"numbers": "gaussian"},
+    {"numbers": "gaussian", "variance_floor": 1e-2},
+    {"numbers": "binned"},
+    {"numbers": "binned", "bins": "frequency"},
+    {"numbers": "kernel"},
+    {"numbers": "kernel", "bandwidth": "likelihood"},
+)
+"""What the density of a number may be: floors and bandwidths are of all numbers, kinds and bins of each by itself."""
+
+
+@dataclass(frozen=True)
+class TunedNaiveBayes(Settings):
+    """Naive Bayes with weights: P(class | row) is proportional to P(class) times the product of P(cell | class)**v.
+
+    On rows that the sums do not hold (parts of the table, in turn): the pseudo-count or m-estimate that tells most; for
+    each number the density that tells most by itself, with the variance floor and the bandwidth that all numbers
+    together tell most with, and its bins; then the weights v >= 0 of attributes with the best log score together, less
+    one nat for each unit of weight. An attribute of weight 0 is left out. What was chosen is a `NaiveBayes` with
+    `attribute_weights`, which `likely show --spec` writes down.
+
+    >>> TunedNaiveBayes().parts
+    5
+    """
+
+    parts: int = setting(
+        5, "Rows are dealt to so many parts, by seed and place in the table.", at_least=2, at_most=1000, whole=True
+    )
+    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Sums of the first order."""
+        return frozenset()
+
+    def learn(self, summary: Summary) -> Weighed | Search:
+        """Begin the search; where no row can be held out, plain naive Bayes."""
+        summary = learnable(summary)
+        if len(summary.classes) < 2 or summary.rows < 2 * self.parts or not summary.columns:
+            return weighed(NaiveBayes().product(summary), {}, self)
+        return HeldOutSearch(TuningPlan.of(self, summary), summary)
+
+    def restored(self, summary: Summary, found: Mapping[str, Any]) -> Weighed:
+        """The model as a file keeps it."""
+        chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
+        return weighed(
+            replace(chosen, attribute_weights=None).product(learnable(summary)), chosen.attribute_weights or {}, self
+        )
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Naive Bayes of the attributes that some settings are about: those of levels, or those of numbers."""
+
+    settings: Mapping[str, Any]
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        return frozenset()
+
+    def learn(self, summary: Summary) -> Product:
+        of_numbers = "numbers" in self.settings
+        columns = (
+            replace(c, role="left out") if c.role == "attribute" and (c.kind == "nominal") is of_numbers else c
+            for c in summary.schema.columns
+        )
+        return NaiveBayes(**self.settings).product(summary.with_schema(summary.schema.with_columns(columns)))
+
+
+@dataclass(frozen=True)
+class TuningPlan(Plan["tuple[NaiveBayes, dict[str, float]]"]):
+    """Terms of held-out rows under each setting; the verdict is naive Bayes with the best ones, and its weights."""
+
+    learner: TunedNaiveBayes
+    learners: tuple[_Candidate, ...]
+    dealing: tuple[int, int]
+    least_scored: ClassVar[int] = 200
+
+    @classmethod
+    def of(cls, learner: TunedNaiveBayes, summary: Summary) -> TuningPlan:
+        """Settings of levels where there are any, then those of numbers."""
+        levels, numbers = _places_by_kind(summary)
+        tried = (*(LEVELS if levels else ()), *(NUMBERS if numbers else ()))
+        # Another deal than that of a mixture which this is a candidate of: its parts would be nearly whole ones here.
+        return cls(learner, tuple(map(_Candidate, tried)), (learner.parts, learner.seed + 7919))
+
+    def row_size(self, summary: Summary) -> int:
+        """A term for each setting, attribute and class."""
+        return len(self.learners) * len(summary.columns) * len(summary.classes)
+
+    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Matrix:
+        """(settings, attributes, rows, classes of all rows); 0 where an attribute says nothing, -inf for a class that
+        the other parts do not have."""
+        names, classes = list(summary.columns), summary.classes
+        out = np.zeros((len(models), len(names), batch.rows, len(classes)))
+        for k, model in enumerate(models):
+            out[k][:, :, [c not in model.classes for c in classes]] = -np.inf
+            places = [classes.index(c) for c in model.classes]
+            terms = model.terms(batch)
+            for j, name in enumerate(terms.names[1:], 1):
+                out[k, names.index(name)][:, places] = terms.array[:, j]
+        return out
+
+    def judge(
+        self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]
+    ) -> tuple[NaiveBayes, dict[str, float]]:
+        """The settings that tell most by themselves, then the weights that tell most together."""
+        names = list(summary.columns)
+        levels, numbers = _places_by_kind(summary)
+        start = np.log(summary.total.floats())
+        settings: dict[str, Any] = {}
+        kept = np.empty(scores.shape[1:])
+        if levels:
+            # Half of the evidence: that of all attributes is counted several times, and is too sure of itself.
+            each = [score_alone(0.5 * scores[k, levels].sum(axis=0), start, truth, weight) for k in range(len(LEVELS))]
+            best = int(np.argmax(each))
+            settings, kept[levels] = dict(LEVELS[best]), scores[best, levels]
+        if numbers:
+            first = len(scores) - len(NUMBERS)
+            table = [
+                [score_alone(scores[first + k, j], start, truth, weight) for j in numbers] for k in range(len(NUMBERS))
+            ]
+            shared, best_of = _densities(np.array(table))
+            settings |= shared
+            kinds = {names[j]: NUMBERS[k]["numbers"] for j, k in zip(numbers, best_of, strict=True)}
+            bins = {names[j]: NUMBERS[k]["bins"] for j, k in zip(numbers, best_of, strict=True) if "bins" in NUMBERS[k]}
+            settings |= {"numbers": {n: k for n, k in kinds.items() if k != "gaussian"} or "gaussian"}
+            settings |= {"bins": bins} if bins else {}
+            for j, k in zip(numbers, best_of, strict=True):
+                kept[j] = scores[first + k, j]
+        weights = attribute_weights(kept, start, truth, weight)
+        return NaiveBayes(**settings), dict(zip(names, weights.tolist(), strict=True))
+
+    def unjudged(self) -> tuple[NaiveBayes, dict[str, float]]:
+        """Plain naive Bayes."""
+        return NaiveBayes(), {}
+
+    def kept(self, verdict: tuple[NaiveBayes, dict[str, float]]) -> Sequence[int]:
+        """None: what was chosen is made of several."""
+        return ()
+
+    def model(
+        self, summary: Summary, members: Mapping[int, Model], verdict: tuple[NaiveBayes, dict[str, float]]
+    ) -> Weighed:
+        """What was chosen, from all rows."""
+        chosen, weights = verdict
+        return weighed(chosen.product(summary), weights, self.learner)
+
+
+def _places_by_kind(summary: Summary) -> tuple[list[int], list[int]]:
+    """The places of nominal attributes, and those of numbers."""
+    kinds = [summary.schema[name].kind == "nominal" for name in summary.columns]
+    return [j for j, k in enumerate(kinds) if k], [j for j, k in enumerate(kinds) if not k]
+
+
+def _densities(scores: NDArray[np.float64]) -> tuple[dict[str, Any], list[int]]:
+    """From the scores of NUMBERS (settings, attributes): what all numbers share, and which of them each takes."""
+    shared = ("variance_floor", "bandwidth")
+    options = [list(dict.fromkeys(t.get(name) for t in NUMBERS)) for name in shared]
+    best, value = None, -np.inf
+    for values in product(*options):
+        said = dict(zip(shared, values, strict=True))
+        # A setting speaks of its own kind of density only: a floor of Gaussians, a bandwidth of kernels.
+        open_to = [k for k, t in enumerate(NUMBERS) if all(t.get(n) == said[n] for n in _SHARED[t["numbers"]])]
+        total = float(scores[open_to].max(axis=0).sum())
+        if best is None or total > value:
+            best, value = (said, open_to), total
+    assert best is not None
+    said, open_to = best
+    chosen = [open_to[k] for k in scores[open_to].argmax(axis=0).tolist()]
+    used = {NUMBERS[k]["numbers"] for k in chosen}
+    kept = {n: v for n, v in said.items() if v is not None and any(n in _SHARED[kind] for kind in used)}
+    return kept, chosen
+
+
+_SHARED = {"gaussian": ("variance_floor",), "binned": (), "kernel": ("bandwidth",)}

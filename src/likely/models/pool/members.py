@@ -1,0 +1,90 @@
+"""Members of mixtures: the learners that may be one, and what people call them.
+
+A member is kept as plain values, {"name": "NaiveBayes", "pseudo_count": 1.0, …}, so that a file can hold it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from likely.errors import SettingError, shown
+from likely.models.dependence.one_dependence import OneDependence
+from likely.models.dependence.tree import TreeAugmented
+from likely.models.joint.discriminant import LinearDiscriminant
+from likely.models.joint.full import FullBayes
+from likely.models.linear.least_squares import LeastSquares
+from likely.models.linear.logistic import Logistic
+from likely.models.model import Learner
+from likely.models.naive.baseline import Prior
+from likely.models.naive.density import Density
+from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.one_rule import OneRule
+from likely.models.naive.tuned import TunedNaiveBayes
+from likely.models.neighbors.neighbors import Neighbors
+from likely.models.registry import build_learner
+from likely.models.settings import changed_settings, settings_of
+
+MEMBERS: dict[str, type[Any]] = {
+    learner.__name__: learner
+    for learner in (
+        LeastSquares,
+        Logistic,
+        Prior,
+        NaiveBayes,
+        FullBayes,
+        LinearDiscriminant,
+        Density,
+        Neighbors,
+        OneDependence,
+        OneRule,
+        TreeAugmented,
+        TunedNaiveBayes,
+    )
+}
+"""Learners by name."""
+MIXTURES = ("Auto", "Gibbs", "Mixture")
+"""Learners of other learners, which cannot be members."""
+
+
+def member_spec(member: Any) -> dict[str, Any]:
+    """A member as plain values, all its settings spelled out."""
+    learner = member_learner(member) if isinstance(member, (Mapping, str)) else member
+    _refuse_mixture(type(learner).__name__)
+    if isinstance(learner, type) or not isinstance(learner, Learner):
+        raise SettingError(f"{shown(member)} is no learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
+    return {"name": type(learner).__name__, **settings_of(learner)}
+
+
+def check_members(members: Any) -> tuple[dict[str, Any], ...]:
+    """The members one by one, as plain values; a single learner or spec is one member."""
+    several = isinstance(members, Sequence) and not isinstance(members, str)
+    return tuple(member_spec(member) for member in (members if several else [members]))
+
+
+def _refuse_mixture(name: str) -> None:
+    if name in MIXTURES:
+        raise SettingError(f"{name} cannot be a member of a mixture. Name its members instead.")
+
+
+def member_learner(spec: Mapping[str, Any] | str) -> Learner:
+    """The learner that plain values stand for."""
+    settings = {"name": spec} if isinstance(spec, str) else dict(spec)
+    name = settings.pop("name", None)
+    if not isinstance(name, str):
+        raise SettingError('A member needs the name of its learner, such as {"name": "NaiveBayes"}.')
+    _refuse_mixture(name)
+    return cast("Learner", build_learner(MEMBERS, name, settings))
+
+
+def learner_titles(learners: Sequence[Learner]) -> tuple[str, ...]:
+    """A name for each learner: what it is called and the settings that are not the usual ones; no two are the same."""
+    out: list[str] = []
+    seen: Counter[str] = Counter()
+    for learner in learners:
+        changed = ", ".join(f"{name}={value!r}" for name, value in changed_settings(learner).items())
+        title = type(learner).__name__ + (f"({changed})" if changed else "")
+        seen[title] += 1
+        out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
+    return tuple(out)
