@@ -7,44 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.models.dependence.one_dependence import OneDependence
-from likely.models.dependence.tree import TreeAugmented
-from likely.models.joint.discriminant import LinearDiscriminant
-from likely.models.joint.full import FullBayes
-from likely.models.linear.least_squares import LeastSquares
-from likely.models.linear.logistic import Logistic
-from likely.models.naive.baseline import Prior
-from likely.models.naive.density import Density
-from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.one_rule import OneRule
-from likely.models.naive.tuned import TunedNaiveBayes
-from likely.models.neighbors.neighbors import Neighbors
 from likely.models.pool.auto import Auto
 from likely.models.pool.mixture import Gibbs, Mixture
-from likely.models.registry import build_learner
+from likely.models.registry import LEARNERS as LEARNERS
+from likely.models.registry import build_learner, register
 from likely.models.settings import changed_settings as changed_settings
 from likely.models.settings import settings_of as settings_of
 
-LEARNERS: dict[str, type[Any]] = {
-    learner.__name__: learner
-    for learner in (
-        Auto,
-        LeastSquares,
-        Logistic,
-        Prior,
-        NaiveBayes,
-        FullBayes,
-        LinearDiscriminant,
-        Density,
-        Neighbors,
-        Mixture,
-        Gibbs,
-        OneDependence,
-        OneRule,
-        TreeAugmented,
-        TunedNaiveBayes,
-    )
-}
+register(Auto, Mixture, Gibbs)
 
 
 def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
@@ -53,7 +23,7 @@ def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     >>> learner_named("NaiveBayes", {"pseudo_count": 0.5}).pseudo_count
     0.5
     """
-    return build_learner(LEARNERS, name, settings)
+    return build_learner(name, settings)
 
 
 def learner_written(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""How a name and plain values become a learner, among learners by name. Knows no learner."""
+"""Learners by name, and how a name and plain values become one. Knows no learner: each room registers its own."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from likely.models.knowledge.knowledge import check_knowledge
 from likely.models.text.settings import check_text, check_texts
 from likely.sums import state
 
+LEARNERS: dict[str, type[Any]] = {}
+"""What a file, a spec, a mixture or the command line may ask for."""
 
-def build_learner(among: Mapping[str, type[Any]], name: str, given: Mapping[str, Any] | None = None) -> Any:
+
+def register(*learners: type[Any]) -> None:
+    """Let these learners be asked for by name."""
+    LEARNERS.update({learner.__name__: learner for learner in learners})
+
+
+def build_learner(name: str, given: Mapping[str, Any] | None = None) -> Any:
     """The learner of this name with these settings; a misspelt name or setting is refused with the nearest one."""
     settings = given or {}
-    if name not in among:
-        raise SettingError(f"There is no learner {shown(name)}. {nearest(name, among, len(among))}")
-    maker, known = among[name], [f.name for f in fields(among[name])]
+    if name not in LEARNERS:
+        raise SettingError(f"There is no learner {shown(name)}. {nearest(name, LEARNERS, len(LEARNERS))}")
+    maker, known = LEARNERS[name], [f.name for f in fields(LEARNERS[name])]
     for key in settings:
         if key not in known:
             raise SettingError(f"{name} has no setting {shown(key)}. {nearest(key, known)}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from likely.errors import SettingError, shown
 from likely.models.dependence.one_dependence import OneDependence
@@ -23,27 +23,23 @@ from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.one_rule import OneRule
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
-from likely.models.registry import build_learner
+from likely.models.registry import build_learner, register
 from likely.models.settings import changed_settings, settings_of
 
-MEMBERS: dict[str, type[Any]] = {
-    learner.__name__: learner
-    for learner in (
-        LeastSquares,
-        Logistic,
-        Prior,
-        NaiveBayes,
-        FullBayes,
-        LinearDiscriminant,
-        Density,
-        Neighbors,
-        OneDependence,
-        OneRule,
-        TreeAugmented,
-        TunedNaiveBayes,
-    )
-}
-"""Learners by name."""
+register(
+    LeastSquares,
+    Logistic,
+    Prior,
+    NaiveBayes,
+    FullBayes,
+    LinearDiscriminant,
+    Density,
+    Neighbors,
+    OneDependence,
+    OneRule,
+    TreeAugmented,
+    TunedNaiveBayes,
+)
 MIXTURES = ("Auto", "Gibbs", "Mixture")
 """Learners of other learners, which cannot be members."""
 
@@ -75,7 +71,8 @@ def member_learner(spec: Mapping[str, Any] | str) -> Learner:
     if not isinstance(name, str):
         raise SettingError('A member needs the name of its learner, such as {"name": "NaiveBayes"}.')
     _refuse_mixture(name)
-    return cast("Learner", build_learner(MEMBERS, name, settings))
+    learner: Learner = build_learner(name, settings)
+    return learner
 
 
 def learner_titles(learners: Sequence[Learner]) -> tuple[str, ...]:
