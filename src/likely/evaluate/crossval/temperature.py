@@ -17,6 +17,7 @@ from likely.evaluate.scores.held_out import HeldOut, log_odds
 from likely.evaluate.scores.intervals import of_rows, of_scorer
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
+from likely.models.heldout.tempering import temperature_of, tempered
 from likely.models.model import Model
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
