@@ -14,6 +14,7 @@ import likely
 from likely.apply.decide.decider import decider
 from likely.apply.decide.tables import decide_table
 from likely.errors import ColumnError
+from likely.intake.reading import Reading
 
 LOSS = {"no [red]": {'go "out"': 5}, "yes, é": {"stay=home": 1}}
 RNG = np.random.default_rng(2)
@@ -36,7 +37,7 @@ def test_batches_of_parquet_give_what_rows_give(table: dict, tmp_path: Path) -> 
     settings = {"prior": {"no [red]": 0.3}, "missing_by": "averaged", "unlike": 0.01, "training": table}
     how = decider(model, **settings)
     seen: list[int] = []
-    done = decide_table(how, str(tmp_path / "rows.parquet"), str(tmp_path / "out.csv"), progress=seen.append)
+    done = decide_table(how, str(tmp_path / "rows.parquet"), str(tmp_path / "out.csv"), Reading(progress=seen.append))
     whole = likely.decide(model, table, **settings)
     with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -88,7 +88,7 @@ def summarize(
     def work(source: Source) -> Summary:
         return summarize_source(source, reading, lambda schema: frozenset(more), like)
 
-    return with_encoding(data, reading, work)  # type: ignore[no-any-return]
+    return with_encoding(data, reading, work)
 
 
 def summarize_source(
@@ -167,7 +167,7 @@ def fit(
     if how.by_file:
         files, whole = summarize_by_file(data, how, needs)
         return with_loss(run_search(files, chosen(whole).learn(whole), whole, how), costs)
-    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+    return with_encoding(data, how, work)
 
 
 def with_loss(model: Model, loss: Loss | None) -> Model:

@@ -66,7 +66,7 @@ def joint(
     def work(source: Source) -> Joint:
         return _counted(source, wanted, cuts, bins, how, pseudo_count)
 
-    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+    return with_encoding(data, how, work)
 
 
 def _cuts(edges: Mapping[str, Sequence[float]], wanted: tuple[str, ...], closed: Closed) -> dict[str, Any]:

@@ -181,7 +181,7 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
         products = reduce(add, (w.products for w in workers))
         return _derived(summary, products, column, float(ridge), sum(w.left_out for w in workers))
 
-    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+    return with_encoding(data, how, work)
 
 
 def _derived(summary: Summary, products: Products, target: Column, ridge: float, left_out: int) -> Regression:

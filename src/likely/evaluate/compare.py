@@ -97,7 +97,7 @@ def compare(
     def work(source: Source) -> Comparison:
         return compared(source, how, learners, also or {}, asked)
 
-    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+    return with_encoding(data, how, work)
 
 
 def _check(learners: object) -> None:

@@ -117,7 +117,7 @@ def curve(
             raise SettingError(f"{name} is {shown(value)}. It must be a whole number from {least} to {most}.")
     how = Reading(target, **reading)
     asked = learner or default_learner("look").learner
-    return with_encoding(data, how, lambda source: _curve(source, how, asked, int(folds), int(steps), seed))  # type: ignore[no-any-return]
+    return with_encoding(data, how, lambda source: _curve(source, how, asked, int(folds), int(steps), seed))
 
 
 def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps: int, seed: int) -> Curve:

@@ -194,7 +194,7 @@ def look(
     def work(source: Source) -> Look:
         return _look(parse_once(source), how, asked)
 
-    return with_encoding(data, how, work)  # type: ignore[no-any-return]
+    return with_encoding(data, how, work)
 
 
 @dataclass(frozen=True)

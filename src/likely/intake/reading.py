@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TypeVar
 
 from likely.errors import EncodingError, InputError, LikelyError, SettingError
 from likely.models.settings import check_choice
@@ -23,6 +23,7 @@ from likely.table.wrappers.concatenated import concatenate, split_agreeing
 from likely.table.wrappers.repair import Repaired
 
 Progress = Callable[[int], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def tell_left_out(reading: Reading, bad: Sequence[str], files: int) -> None:
         reading.tell(f"- and {len(bad) - 20:,} more.")
 
 
-def with_encoding(data: object, reading: Reading, work: Callable[[Source], Any]) -> Any:
+def with_encoding(data: object, reading: Reading, work: Callable[[Source], T]) -> T:
     """Do `work`; where the text proves not to be UTF-8 after all, once more as latin-1."""
     source = open_table(data, reading)
     try:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
-import numpy as np
-
+from likely.apply.answers import Answers, Mismatches
 from likely.apply.decide.decider import decider
-from likely.apply.decide.decision import NONE_OF_THESE, reasons
+from likely.apply.decide.tables import Decisions
 from likely.apply.explain.ledger import explain
-from likely.apply.predict import remarks_on, together
+from likely.apply.predict import Predictions
 from likely.errors import SettingError
 from likely.models.model import Model
-from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.table.labels import label
 from likely.table.output.payload import Format, received, sent
-from likely.table.output.sink import decisions, predictions
 
 Row = Mapping[str, Any]
+A = TypeVar("A")
 
 
 def about(model: Model) -> dict[str, Any]:
@@ -77,8 +74,9 @@ def predicted(model: Model, rows: Sequence[Row]) -> dict[str, Any]:
         {"prediction": name, "probabilities": dict(zip(model.classes, chances, strict=True))}
         for name, chances in zip(best, found.matrix.tolist(), strict=True)
     ]
-    remarks = remarks_on((), found.unseen, found.strays, found.words)
-    return {"proper": bool(found.proper), "rows": out, "remarks": remarks}
+    unlike = Mismatches()
+    unlike.add(found)
+    return {"proper": bool(found.proper), "rows": out, "remarks": unlike.remarks()}
 
 
 def explained(model: Model, row: Row, of: str | None, against: str | None, unit: str) -> dict[str, Any]:
@@ -138,59 +136,16 @@ def _check_target(model: Model) -> None:
 def predicted_table(model: Model, data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
     """Predictions of a whole table, and what was unlike training on the way."""
     _check_target(model)
-    seen = _Seen()
-
-    def batches(source: Any) -> Iterator[Any]:
-        model.columns_in(source)
-        rows = 0
-        for _, found in model.posteriors(source):
-            rows += len(found)
-            seen.take(found)
-            yield predictions(model.classes, found.codes, found.matrix)
-        if not rows:
-            none = Posterior.of(model.classes, np.empty((0, len(model.classes))))
-            yield predictions(model.classes, none.codes, none.matrix)
-
-    with received(data, given) as source:
-        return sent(batches(source), wanted), seen.remarks()
+    return _answered(Predictions(model), data, given, wanted)
 
 
 def decided_table(model: Model, data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
     """Decisions about a whole table by the model's own loss, or zero-one."""
     _check_target(model)
-    how, seen = decider(model), _Seen()
+    return _answered(Decisions(decider(model)), data, given, wanted)
 
-    def batches(source: Any) -> Iterator[Any]:
-        model.columns_in(source)
-        others, why = (None, NONE_OF_THESE), reasons(model.proper)
-        rows = 0
-        for _, found in how.decisions(source):
-            rows += len(found)
-            seen.take(found.posterior)
-            yield decisions(found.actions, others, why, found.codes, found.expected, found.margins)
-        if not rows:
-            size = len(how.loss.actions)
-            empty = np.empty(0, np.intp), np.empty((0, size)), np.empty(0)
-            yield decisions(how.loss.actions, others, why, *empty)
 
+def _answered(answers: Answers[A], data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
     with received(data, given) as source:
-        return sent(batches(source), wanted), seen.remarks()
-
-
-class _Seen:
-    """What was unlike training, over all batches of a table."""
-
-    def __init__(self) -> None:
-        self.unseen: Counter[str] = Counter()
-        self.strays: Counter[str] = Counter()
-        self.absent: set[str] = set()
-        self.words: dict[str, tuple[int, int]] = {}
-
-    def take(self, found: Posterior) -> None:
-        self.unseen.update(found.unseen)
-        self.strays.update(found.strays)
-        self.absent.update(found.absent)
-        self.words = together(self.words, found.words)
-
-    def remarks(self) -> list[str]:
-        return remarks_on(self.absent, self.unseen, self.strays, self.words)
+        out = sent((answers.columns(answer, kept) for answer, kept in answers.stream(source)), wanted)
+        return out, answers.mismatches.remarks()

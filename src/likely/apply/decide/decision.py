@@ -18,6 +18,8 @@ from likely.table.output.sink import decisions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.table.arrow import ArrowBatch
+
 NONE_OF_THESE = "none of these"
 """What is said of a row that is unlike all that the model knows."""
 UNDECIDED, STRANGE = -1, -2
@@ -107,13 +109,16 @@ class Decision:
         found = [names[-min(c, 0)] for c in self.codes.tolist()]
         return found[0] if self.one else found
 
+    def batch(self, kept: ArrowBatch | None = None) -> ArrowBatch:
+        """Action, expected losses, margin and reason of every row as columns, after those of `kept`."""
+        others, why = (None, NONE_OF_THESE), reasons(self.posterior.proper)
+        return decisions(self.actions, others, why, self.codes, self.expected, self.margins, kept)
+
     def frame(self) -> Any:
         """Action, expected losses, margin and reason of every row, in the kind of frame that the rows came in, with its
         index; a dict of lists where they came in none.
         """
-        others, why = (None, NONE_OF_THESE), reasons(self.posterior.proper)
-        batch = decisions(self.actions, others, why, self.codes, self.expected, self.margins)
-        return as_frame(batch, self.posterior.frames)
+        return as_frame(self.batch(), self.posterior.frames)
 
     def __repr__(self) -> str:
         if not self.one:

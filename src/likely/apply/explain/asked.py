@@ -58,7 +58,7 @@ def asked(
             raise InputError(f"One row was given by its values, so there is no row {number} to look for.")
         return _by_hand(model, data, table)  # type: ignore[arg-type]
     reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
-    return with_encoding(data, reading, lambda source: _of_table(model, source, number))  # type: ignore[no-any-return]
+    return with_encoding(data, reading, lambda source: _of_table(model, source, number))
 
 
 def _by_hand(model: Model, row: Mapping[str, object], table: object) -> Asked:

@@ -99,7 +99,7 @@ class Window:
             self._begun, self.pieces, self._total, self.came = first, pieces, total, self.came + came
             return self
 
-        return with_encoding(data, how, work)  # type: ignore[no-any-return]
+        return with_encoding(data, how, work)
 
     def _later(self, reading: Mapping[str, Any]) -> Reading:
         odd = sorted(reading.keys() - {"encoding", "delimiter", "threads", "progress", "encoding_errors"})

@@ -76,6 +76,7 @@ def decide(
     from likely.apply.decide.decider import decider
     from likely.apply.decide.tables import decide_table
     from likely.apply.fitting import load_model
+    from likely.intake.reading import Reading
     from likely.present.report.losses import priors_told
     from likely.present.report.records import Records
 
@@ -97,12 +98,14 @@ def decide(
             how,
             data,
             out,
+            Reading(
+                encoding=encoding,
+                delimiter=delimiter,
+                progress=progress,
+                encoding_errors="replace" if replace_invalid else "strict",
+            ),
             keep=keep,
             each=records.take if records is not None and out is None else None,
-            encoding=encoding,
-            delimiter=delimiter,
-            encoding_errors="replace" if replace_invalid else "strict",
-            progress=progress,
         )
     if records is not None:
         records.end(done)

@@ -30,6 +30,7 @@ def predict(
     """
     from likely.apply.fitting import load_model
     from likely.apply.predict import predict_table
+    from likely.intake.reading import Reading
 
     loaded = load_model(model)
     with terminal.counting() as progress:
@@ -37,11 +38,13 @@ def predict(
             loaded,
             data,
             out,
+            Reading(
+                encoding=encoding,
+                delimiter=delimiter,
+                progress=progress,
+                encoding_errors="replace" if replace_invalid else "strict",
+            ),
             keep=keep,
-            encoding=encoding,
-            delimiter=delimiter,
-            progress=progress,
-            encoding_errors="replace" if replace_invalid else "strict",
         )
     for remark in done.remarks:
         terminal.say(remark)

@@ -37,6 +37,7 @@ def score(
     """
     from likely.apply.fitting import load_model
     from likely.apply.score import score_table
+    from likely.intake.reading import Reading
     from likely.present.report.densities import of_scores, scores_json
 
     loaded = load_model(model)
@@ -45,12 +46,14 @@ def score(
             loaded,
             data,
             out,
+            Reading(
+                encoding=encoding,
+                delimiter=delimiter,
+                progress=progress,
+                encoding_errors="replace" if replace_invalid else "strict",
+            ),
             lowest=lowest,
             keep=keep,
-            encoding=encoding,
-            delimiter=delimiter,
-            encoding_errors="replace" if replace_invalid else "strict",
-            progress=progress,
         )
     page = of_scores(found, data)
     if out == "-":  # standard output holds the densities
