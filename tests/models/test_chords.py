@@ -14,7 +14,7 @@ from likely.intake import row_cache as holding
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
 from likely.models.linear.logistic import Logistic
-from likely.models.linear.shared_folds import Together
+from likely.models.linear.newton import FoldNewton
 from likely.table.open import open_source
 
 TYPES = {"x": "number", "z": "number", "far": "number", "k": "nominal", "rare": "nominal"}
@@ -53,7 +53,7 @@ def searched(table: dict[str, Any], learner: Logistic, folds: int = 5, threads: 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_together_is_alone(seed: int, ridge: float) -> None:
     begun, together, alone = searched(some_table(seed), Logistic(ridge=ridge))
-    assert isinstance(begun, Together) and len(begun.designs) == 5
+    assert isinstance(begun, FoldNewton) and len(begun.designs) == 5
     for one, other in zip(together, alone, strict=True):
         assert one.weights.shape == other.weights.shape and one.notes == other.notes
         np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6, atol=1e-7)

@@ -25,7 +25,7 @@ def numbers(rows: int = 400, seed: int = 0) -> dict[str, list[Any]]:
 
 @pytest.fixture
 def exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(climbing, "LEAST_PROMISE", 1e-10)
+    monkeypatch.setattr(climbing, "LEAST_DECREMENT", 1e-10)
 
 
 @pytest.mark.usefixtures("exact")

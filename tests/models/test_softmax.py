@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.models.linear import solving
-from likely.models.linear.softmax import Sheet, bends_size, bent, sloped
-from likely.models.linear.solving import factored, solved
+from likely.models.linear import cholesky
+from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
+from likely.models.linear.softmax import Sheet, gradient_sums, hessian_matrix, hessian_size
 
 
 def some_sheet(rng: np.random.Generator, rows: int, numbers: int, levels: tuple[int, ...], classes: int) -> Sheet:
@@ -40,8 +40,8 @@ def test_sums_are_those_of_a_dense_design(
     x = as_matrix(sheet)
     others, size = classes - 1, x.shape[1]
     theta = rng.normal(size=(size, others, sets)) * rng.choice([0.0, 1.0, 30.0])
-    bends = np.zeros(bends_size(1 + numbers, levels, others)) if sets == 1 else None
-    ends, gradient = sloped(sheet, theta, bends)
+    hessian = np.zeros(hessian_size(1 + numbers, levels, others)) if sets == 1 else None
+    ends, gradient = gradient_sums(sheet, theta, hessian)
     for k in range(sets):
         scores = np.concatenate([np.zeros((rows, 1)), x @ theta[:, :, k]], axis=1)
         logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
@@ -52,29 +52,29 @@ def test_sums_are_those_of_a_dense_design(
         share = np.exp(logs)
         left = (np.eye(classes)[sheet.own] - share) * sheet.weight[:, None]
         np.testing.assert_allclose(gradient[:, :, k], x.T @ left[:, 1:], rtol=1e-9, atol=1e-9)
-        if bends is not None:
-            found = bent(bends, 1 + numbers, levels, others)
+        if hessian is not None:
+            found = hessian_matrix(hessian, 1 + numbers, levels, others)
             for a in range(others):
                 for b in range(others):
                     by = sheet.weight * share[:, a + 1] * ((a == b) - share[:, b + 1])
                     np.testing.assert_allclose(found[a, b], x.T @ (x * by[:, None]), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 50, solving.SMALL + 1])
+@pytest.mark.parametrize("size", [1, 2, 50, cholesky.SMALL + 1])
 def test_equations(size: int) -> None:
     rng = np.random.default_rng(size)
     half = rng.normal(size=(size, size))
     matrix, right = half @ half.T + np.eye(size), rng.normal(size=size)
     before = matrix.copy()
-    factor = factored(matrix)
+    factor = cholesky_factor(matrix)
     assert factor is not None
     np.testing.assert_array_equal(matrix, before)
-    np.testing.assert_allclose(solved(factor, right), np.linalg.solve(matrix, right), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(cholesky_solve(factor, right), np.linalg.solve(matrix, right), rtol=1e-8, atol=1e-10)
     for count in (1, 3, 4, 9):
         many = rng.normal(size=(size, count))
-        each = [solved(factor, np.ascontiguousarray(column)) for column in many.T]
-        np.testing.assert_array_equal(solved(factor, many), np.stack(each, axis=1))  # to the bit
+        each = [cholesky_solve(factor, np.ascontiguousarray(column)) for column in many.T]
+        np.testing.assert_array_equal(cholesky_solve(factor, many), np.stack(each, axis=1))  # to the bit
     matrix[-1, -1] = -1.0
-    assert factored(matrix) is None
+    assert cholesky_factor(matrix) is None
     matrix[-1, -1] = np.nan
-    assert size > solving.SMALL or factored(matrix) is None
+    assert size > cholesky.SMALL or cholesky_factor(matrix) is None

@@ -24,7 +24,7 @@ from likely.intake.further import classes_and_weights
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece
 from likely.intake.schema import Draft, check_strays
-from likely.models.linear.shared_folds import Together
+from likely.models.linear.newton import FoldNewton
 from likely.models.model import Learner, Model
 from likely.spark.flow import drafted, no_rows
 from likely.spark.parcel import packed, unpacked
@@ -160,7 +160,7 @@ def _held(worker: Any) -> Any:
 class AskTogether:
     """What a search for all folds wants to know of a piece."""
 
-    search: Together
+    search: FoldNewton
     total: Summary
 
     def __call__(self, piece: Piece) -> tuple[Any, ...]:
@@ -191,10 +191,10 @@ class SpreadFolded(FoldedRows):
     def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
         return looked(self._spread, self._rows, partial, plus_tables) or {}
 
-    def search_together(self, begun: Together) -> Mapping[int, Model]:
+    def search_together(self, begun: FoldNewton) -> Mapping[int, Model]:
         while not begun.done:
             begun = begun.step(looked(self._spread, self._rows, AskTogether(begun, self.total), plus_tuples))
-        return begun.found
+        return begun.models
 
 
 def compared(

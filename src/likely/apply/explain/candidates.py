@@ -15,7 +15,7 @@ from likely.apply.decide.panels import starts_of
 from likely.models.factors.gaussian import Gaussian
 from likely.models.knowledge.known import known_normals
 from likely.models.linear.design import NumberWeights
-from likely.models.linear.logistic import LogOdds
+from likely.models.linear.log_odds import LogOdds
 from likely.models.model import Model
 from likely.models.naive.product import Product
 from likely.sums.columns.counts import Counts

@@ -19,7 +19,7 @@ from likely.apply.explain.odds import UNITS, Unit, in_unit, log_odds_of, steps_b
 from likely.apply.explain.pieces import Kind, Piece, pieces_of
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.machinery import html as showing
-from likely.models.linear.logistic import LogOdds
+from likely.models.linear.log_odds import LogOdds
 from likely.models.model import Model
 from likely.models.naive.product import Product
 from likely.models.naive.working import Working, working

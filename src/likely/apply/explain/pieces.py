@@ -15,7 +15,7 @@ from likely.apply.explain.marking import Span, places_of
 from likely.errors import SettingError, shown
 from likely.models.dependence.tree import TreeAugmentedModel
 from likely.models.joint.normals import Discriminant
-from likely.models.linear.logistic import LogOdds
+from likely.models.linear.log_odds import LogOdds
 from likely.models.model import Model
 from likely.models.naive.product import Product
 from likely.models.naive.weighed import Weighed

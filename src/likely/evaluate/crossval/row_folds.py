@@ -34,7 +34,7 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.models.linear.shared_folds import Together
+    from likely.models.linear.newton import FoldNewton
 
 W = TypeVar("W", bound=Worker)
 
@@ -121,7 +121,7 @@ class FoldedRows:
             for key in [k for k in searches if (k[0], lessons.group[k[1]]) in refused]:
                 del searches[key]
 
-    def search_together(self, begun: Together) -> Mapping[int, Model]:
+    def search_together(self, begun: FoldNewton) -> Mapping[int, Model]:
         """Let a search for all folds have its sweeps; the models of those folds for which it found one."""
 
         def first(piece: Piece) -> Any:
@@ -137,7 +137,7 @@ class FoldedRows:
             for part in in_order(sheets, work, self.reading.threads):
                 sums.take(part)
             begun = begun.step(sums.whole())
-        return begun.found
+        return begun.models
 
 
 @dataclass(frozen=True)

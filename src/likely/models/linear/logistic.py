@@ -1,6 +1,6 @@
-"""Logistic regression: log-odds linear in the attributes, by maximum likelihood. Settings, and the model found.
+"""Logistic regression: log-odds linear in the attributes, by maximum likelihood. Settings, and which search serves.
 
-The search itself, sweep after sweep, is in newton.py. The weights cannot be had from sums, so the file keeps them.
+The searches, sweep after sweep, are in newton.py and lbfgs.py. Weights cannot be had from sums, so the file keeps them.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
+from likely.models.linear import lbfgs
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import CURVES, Curve, Curves
-from likely.models.linear.design import add_part, exhibit, hyperplane, outputs, plane_exhibit, spreadless
-from likely.models.model import Exhibit, Model, Search, Terms, learnable
-from likely.models.posterior import Matrix
+from likely.models.linear.log_odds import LogOdds
+from likely.models.linear.newton import FoldNewton, Newton
+from likely.models.model import Search, learnable
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    from likely.models.linear.shared_folds import Together
 
 MOST = 2_000
 """Weights (columns of the design times classes but one) for which curvature is still kept and solved."""
@@ -84,9 +83,6 @@ class Logistic(Settings):
 
     def learn(self, summary: Summary) -> LogOdds | Search:
         """Begin the search; with a single class there is nothing to search for."""
-        from likely.models.linear.lbfgs import LEAST_PROMISE, Climb
-        from likely.models.linear.newton import Newton
-
         summary = learnable(summary)
         design = self.design(summary)
         size, classes = design.size, len(summary.classes)
@@ -101,108 +97,24 @@ class Logistic(Settings):
         if classes == 1:
             return LogOdds.of(self, design, np.zeros((size, 1)), {}, ())
         # Who asks for no more than steps promise is given steps, where Newton's curvature would be much to sum.
-        many = QUICK if self.tolerance >= LEAST_PROMISE else MOST
+        many = QUICK if self.tolerance >= lbfgs.LEAST_DECREMENT else MOST
         if isinstance(design, Design) and weights <= many:
-            return Newton.begun(self, design)
-        return Climb.begun(self, design)
+            return Newton.start(self, design)
+        return lbfgs.LBFGS.start(self, design)
 
     def design(self, summary: Summary) -> Design | Curves:
         """The columns that a row is turned into."""
         return Design(summary) if self.numbers == "linear" else Curves(summary, self.numbers)
 
-    def learn_together(self, total: Summary, training: Sequence[Summary]) -> Together | None:
+    def learn_together(self, total: Summary, training: Sequence[Summary]) -> FoldNewton | None:
         """Begin the search for all folds of a cross-validation at once, where that can be done."""
         if self.numbers != "linear":
             return None
-        from likely.models.linear.shared_folds import Together
-
         plain = [summary.canonical().without_text() for summary in (total, *training)]
-        return Together.begun(self, plain[0], plain[1:])
+        return FoldNewton.start(self, plain[0], plain[1:])
 
     def restored(self, summary: Summary, found: dict[str, Any]) -> LogOdds:
         """The model as a file keeps it."""
         facts = {k: float(v) for k, v in found["facts"].items()}
         weights = np.ascontiguousarray(found["weights"], np.float64)
         return LogOdds.of(self, self.design(learnable(summary)), weights, facts, tuple(map(str, found["remarks"])))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LogOdds(Model):
-    """P(class | row) itself: the model says nothing of how rows come about, so `log_joint` is log P(class | row), and
-    log_evidence is 0 (up to rounding) for every row.
-    """
-
-    learner: Logistic
-    weights: NDArray[np.float64]
-    """(columns of the design, classes)."""
-    parts: tuple[Any, ...]
-    """What each attribute adds."""
-    design: Design | Curves
-    facts: dict[str, float]
-    """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
-    remarks: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls,
-        learner: Logistic,
-        design: Design | Curves,
-        weights: NDArray[np.float64],
-        facts: dict[str, float],
-        remarks: tuple[str, ...],
-    ) -> LogOdds:
-        """The model with these weights on a design."""
-        return cls(
-            learner=learner,
-            summary=design.summary,
-            notes=(*spreadless(design.left_out), *remarks),
-            weights=weights,
-            parts=design.parts(weights),
-            design=design,
-            facts=facts,
-            remarks=remarks,
-        )
-
-    def log_joint(self, batch: Batch) -> Matrix:
-        """log P(class | row), (rows, classes)."""
-        out = outputs(self.weights[0], self.parts, batch)
-        out += _normaliser(out)
-        return out
-
-    def terms(self, batch: Batch) -> Terms:
-        """The constant, a term for each attribute, and last what normalises the row, the same for all classes."""
-        out = np.zeros((2 + len(self.parts), batch.rows, len(self.classes)))
-        out[0] = self.weights[0]
-        total = out[0].copy()
-        for term, part in zip(out[1:-1], self.parts, strict=True):
-            add_part(part, batch, term)
-            total += term
-        out[-1] = _normaliser(total)
-        return Terms(("(constant)", *(p.name for p in self.parts), "(normalised)"), out.transpose(1, 0, 2))
-
-    def found(self) -> dict[str, Any]:
-        """The weights, and how the search ended."""
-        if not self.facts:
-            return {}
-        return {"weights": self.weights, "facts": dict(self.facts), "remarks": list(self.remarks)}
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
-        if isinstance(self.design, Curves):
-            tables = [self.design.exhibit(self.weights)]
-        else:
-            tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], self.parts)]
-        if len(self.classes) == 2 and isinstance(self.design, Design):
-            # Weights of two classes are opposite, so the first one's output is half of its log-odds.
-            plane = hyperplane(float(self.weights[0, 0]), self.parts, 0)
-            tables.append(plane_exhibit(plane, self.classes[0]))
-        rows = tuple((name.replace("_", "-"), value) for name, value in self.facts.items())
-        if rows:
-            tables.append(Exhibit("How the search ended", ("what", "value"), rows))
-        return tuple(tables)
-
-
-def _normaliser(scores: Matrix) -> Matrix:
-    """Minus the log of the sum of exp(scores), one for each row, (rows, 1)."""
-    top = scores.max(axis=1, keepdims=True)
-    return -(top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))  # type: ignore[no-any-return]

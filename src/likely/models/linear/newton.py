@@ -1,25 +1,34 @@
-"""The search of logistic regression: Newton's method, one sweep over the rows for each step.
+"""Logistic regression by Newton's method: one sweep over the rows for each step; for one set of rows, or for all folds
+of a cross-validation at once.
 
-A sweep adds up log-likelihood, gradient and curvature; a step that lowers the likelihood is halved.
+A sweep adds up log-likelihood, gradient and Hessian; a step that lowers the likelihood is halved. Folds share the first
+steps, with sums kept apart by fold: at weights that all folds share, the sums of all rows but a fold's are the total
+minus the fold's. Near the end every fold goes its own way with the Hessian it has by then (the chord method, or
+simplified Newton): a sweep then needs gradients only, and looks at the weights of all folds together. The maximum is
+unique, so it is the one that Newton's method finds on the fold's rows alone (tests/models/test_chords.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
 from likely.models.linear.columns import Design
-from likely.models.linear.logistic import Logistic, LogOdds
-from likely.models.linear.softmax import bends_size, bent, sloped
-from likely.models.linear.solving import factored, solved
+from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
+from likely.models.linear.softmax import Sheet, gradient_sums, hessian_matrix, hessian_size
 from likely.models.linear.squares import pseudo_inverse
 from likely.models.model import Search
+from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 COLLINEAR = 1e-12
 """Without ridge: directions of the design with less than this share of the largest curvature have no weight at all."""
@@ -27,165 +36,290 @@ SLACK = 1e-12
 """Share of the log-likelihood that is rounding: so much less is no worse."""
 HALVINGS = 40
 LINGERING = 0.05
-"""Newton's steps promise ever less, by squares, where there is a maximum. Where weights grow without end, each promise
-is about a third of the last."""
+"""Newton's decrements shrink by squares where there is a maximum. Where weights grow without end, each is about a third
+of the last."""
+MOST_SUMS = 1 << 22
+"""Numbers that Hessians may take up, over all folds: 32 MB, which every piece of rows being looked at needs."""
+FEWEST_SWEEPS = 20
+"""Who allows fewer wants to see the search stopped, as it is when it is alone."""
+NEAR = 0.1
+"""The decrement of the step on all rows, in units of log-likelihood, at which the folds part."""
+SHARPER = 1e-4
+"""Share of the tolerance that may be left after the last chord: Newton's last step leaves far less than that."""
+SLOWEST = 0.25
+"""The decrement of a chord must be less than this share of the last one's; else the fold searches alone."""
 
 
 @dataclass(frozen=True)
 class Newton(Search):
     """The weights of all classes but the first, relative to the first's: (columns, classes - 1). And how it goes."""
 
-    learner: Logistic
+    learner: LogisticSettings
     design: Design
-    theta: NDArray[np.float64]
+    theta: Floats
     sweeps: int = 0
     best: float = -np.inf
     """The log-likelihood less what ridge takes, and the log-likelihood itself, of the best weights so far."""
     likelihood: float = -np.inf
-    before: NDArray[np.float64] | None = None
+    before: Floats | None = None
     """The last weights that were an improvement, and the step from them."""
-    stride: NDArray[np.float64] | None = None
+    last_step: Floats | None = None
     halvings: int = 0
-    promise: float = np.inf
-    basis: NDArray[np.float64] | None = None
+    decrement: float = np.inf
+    """Half of gradient * step: what the step gains where the likelihood is a parabola."""
+    basis: Floats | None = None
     """Without ridge: the directions in which the rows differ at all."""
 
     @classmethod
-    def begun(cls, learner: Logistic, design: Design) -> Newton:
+    def start(cls, learner: LogisticSettings, design: Design) -> Newton:
         """At the start all classes are equally probable."""
         return cls(learner, design, np.zeros((design.size, len(design.summary.classes) - 1)))
 
-    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """(log-likelihood, rows not predicted rightly), gradient, sums of curvature."""
+    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Floats, ...]:
+        """(log-likelihood, rows not predicted rightly), gradient, sums of the Hessian."""
         design, others = self.design, self.theta.shape[1]
-        bends = np.zeros(bends_size(design.dense, design.levels, others))
-        sheet = design.sheet(batch, group, weight)
-        ends, gradient = sloped(sheet, self.theta[design.order][:, :, None], bends)
-        return ends[:, 0], gradient[:, :, 0], bends
+        hessian = np.zeros(hessian_size(design.dense, design.levels, others))
+        ends, gradient = gradient_sums(
+            design.sheet(batch, group, weight), self.theta[design.order][:, :, None], hessian
+        )
+        return ends[:, 0], gradient[:, :, 0], hessian
 
-    def step(self, sums: tuple[NDArray[np.float64], ...]) -> LogOdds | Newton:
+    def step(self, sums: tuple[Floats, ...]) -> LogOdds | Newton:
         """Judge the weights of this sweep, then propose better ones or end."""
-        ends, sheet_gradient, bends = sums
-        design, others = self.design, self.theta.shape[1]
+        ends, sheet_gradient, flat = sums
         gradient = np.empty_like(sheet_gradient)
-        gradient[design.order] = sheet_gradient
-        bent_columns = bent(bends, design.dense, design.levels, others)
-        back = np.argsort(design.order)
-        return self.moved(ends, gradient, bent_columns[:, :, back][:, :, :, back])
+        gradient[self.design.order] = sheet_gradient
+        hessian = hessian_matrix(flat, self.design.dense, self.design.levels, self.theta.shape[1])
+        back = np.argsort(self.design.order)
+        return self.advance(ends, gradient, hessian[:, :, back][:, :, :, back])
 
-    def moved(
-        self, ends: NDArray[np.float64], gradient: NDArray[np.float64], curvature: NDArray[np.float64]
-    ) -> LogOdds | Newton:
-        """The same with gradient (columns, classes but one) and curvature by columns of the design."""
+    def advance(self, ends: Floats, gradient: Floats, hessian: Floats) -> LogOdds | Newton:
+        """The same with gradient (columns, classes but one) and Hessian by columns of the design."""
         sweeps, ridge = self.sweeps + 1, self.learner.ridge
-        pull = centred_pull(self.theta)
+        penalty = penalty_gradient(self.theta)
         likelihood = float(ends[0])
-        value = likelihood - 0.5 * ridge * float((self.theta * pull).sum())
-        if (
-            self.before is not None
-            and self.stride is not None
-            and not value >= self.best - SLACK * (1 + abs(self.best))
-        ):
+        value = likelihood - 0.5 * ridge * float((self.theta * penalty).sum())
+        worse = not value >= self.best - SLACK * (1 + abs(self.best))
+        if self.before is not None and self.last_step is not None and worse:
             if self.halvings < HALVINGS and sweeps < self.learner.max_sweeps:
-                half = self.stride / 2
-                return replace(self, theta=self.before + half, stride=half, halvings=self.halvings + 1, sweeps=sweeps)
+                half = self.last_step / 2
+                halvings = self.halvings + 1
+                return replace(self, theta=self.before + half, last_step=half, halvings=halvings, sweeps=sweeps)
             remark = "The search ended early: no step made the training rows more probable."
-            return self._ended(self.before, sweeps, self.likelihood, gradient, remark)
-        slope = gradient - ridge * pull
+            return self._model(self.before, sweeps, self.likelihood, gradient, remark)
+        slope = gradient - ridge * penalty
         if ridge == 0 and not ends[1]:
             remark = (
                 "The classes are perfectly separable, so no finite weights are the most likely ones. These are the "
                 "first that separated all training rows; set ridge above 0 for weights that the data define."
             )
-            return self._ended(self.theta, sweeps, likelihood, slope, remark)
-        stride, basis, flat = self._stride(slope, curvature)
-        promise = 0.5 * float((slope * stride).sum())
-        if flat or (promise <= self.learner.tolerance and promise > LINGERING * self.promise):
+            return self._model(self.theta, sweeps, likelihood, slope, remark)
+        step, basis, flat = self._newton_step(slope, hessian)
+        decrement = 0.5 * float((slope * step).sum())
+        if flat or (decrement <= self.learner.tolerance and decrement > LINGERING * self.decrement):
             remark = (
                 "Some weights grow without bound: a level or a range of values goes with some classes only. The search "
                 "was stopped where the likelihood no longer rises; set ridge above 0 for weights that the data define."
             )
-            return self._ended(self.theta, sweeps, likelihood, slope, remark)
-        if promise <= self.learner.tolerance:
-            return self.ended(self.theta + stride, sweeps, likelihood, slope, separable=not ends[1])
+            return self._model(self.theta, sweeps, likelihood, slope, remark)
+        if decrement <= self.learner.tolerance:
+            return self._model(self.theta + step, sweeps, likelihood, slope, "" if ends[1] else SEPARABLE)
         if sweeps >= self.learner.max_sweeps:
             remark = f"The search was stopped after {sweeps} sweeps, before it had converged. Raise max_sweeps."
-            return self._ended(self.theta, sweeps, likelihood, slope, remark)
+            return self._model(self.theta, sweeps, likelihood, slope, remark)
         return replace(
             self,
-            theta=self.theta + stride,
+            theta=self.theta + step,
             sweeps=sweeps,
             best=value,
             likelihood=likelihood,
             before=self.theta,
-            stride=stride,
+            last_step=step,
             halvings=0,
-            promise=promise,
+            decrement=decrement,
             basis=basis,
         )
 
-    def _stride(
-        self, slope: NDArray[np.float64], curvature: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, bool]:
+    def _newton_step(self, slope: Floats, hessian: Floats) -> tuple[Floats, Floats | None, bool]:
         """Newton's step; the directions it may take; and whether there is one without curvature left."""
         size, others = self.theta.shape
-        full = ridged(curvature, self.learner.ridge)
+        full = penalised_hessian(hessian, self.learner.ridge)
         along, basis = slope.T.reshape(-1), self.basis
         if self.learner.ridge:
-            factor = factored(full)
+            factor = cholesky_factor(full)
             if factor is not None:  # where it is not quite definite the pseudo-inverse below will do
-                return solved(factor, along).reshape(others, size).T, None, False
+                return cholesky_solve(factor, along).reshape(others, size).T, None, False
         if basis is None and not self.learner.ridge:
             values, vectors = np.linalg.eigh(full)
             basis = vectors[:, values > COLLINEAR * values[-1]]
         if basis is not None:
             full, along = basis.T @ full @ basis, basis.T @ along
         inverse, rank = pseudo_inverse(full, 0.0 if self.learner.ridge else np.finfo(np.float64).eps)
-        found = inverse @ along
+        step = inverse @ along
         if basis is not None:
-            found = basis @ found
-        return found.reshape(others, size).T, basis, rank < len(full) and not self.learner.ridge
+            step = basis @ step
+        return step.reshape(others, size).T, basis, rank < len(full) and not self.learner.ridge
 
-    def ended(
-        self,
-        theta: NDArray[np.float64],
-        sweeps: int,
-        likelihood: float,
-        slope: NDArray[np.float64],
-        *,
-        separable: bool,
-    ) -> LogOdds:
-        """The model of a search that has found the maximum."""
-        remark = "The classes are perfectly separable: ridge alone keeps the weights finite." if separable else ""
-        return self._ended(theta, sweeps, likelihood, slope, remark)
-
-    def _ended(
-        self, theta: NDArray[np.float64], sweeps: int, likelihood: float, slope: NDArray[np.float64], remark: str
-    ) -> LogOdds:
-        whole = np.concatenate([np.zeros((len(theta), 1)), theta], axis=1)
-        whole -= whole.mean(axis=1, keepdims=True)
-        facts = {
-            "sweeps": float(sweeps),
-            "log_likelihood": likelihood,
-            "gradient": float(np.abs(slope).max(initial=0.0)),
-        }
-        return LogOdds.of(self.learner, self.design, np.ascontiguousarray(whole), facts, (remark,) if remark else ())
+    def _model(self, theta: Floats, sweeps: int, likelihood: float, slope: Floats, remark: str) -> LogOdds:
+        return model_at(self.learner, self.design, theta, sweeps, likelihood, slope, remark)
 
 
-def centred_pull(theta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half the slope of the sum of squared weights, once they are centred over classes; constants are free."""
-    pull = theta - theta.sum(axis=1, keepdims=True) / (theta.shape[1] + 1)
-    pull[0] = 0.0
-    return pull  # type: ignore[no-any-return]
+def model_at(
+    learner: LogisticSettings, design: Design, theta: Floats, sweeps: int, likelihood: float, slope: Floats, remark: str
+) -> LogOdds:
+    """The model with weights relative to the first class's."""
+    every_class = np.concatenate([np.zeros((len(theta), 1)), theta], axis=1)
+    return LogOdds.at(learner, design, every_class, sweeps, likelihood, slope, remark)
 
 
-def ridged(curvature: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
-    """Curvature (others, others, columns, columns) as one matrix, class by class, with what ridge adds."""
-    others, size = curvature.shape[1:3]
-    full = curvature.transpose(0, 2, 1, 3).reshape(others * size, others * size)
+def penalty_gradient(theta: Floats) -> Floats:
+    """Half the gradient of the sum of squared weights, once they are centred over classes; constants are free."""
+    out = theta - theta.sum(axis=1, keepdims=True) / (theta.shape[1] + 1)
+    out[0] = 0.0
+    return out  # type: ignore[no-any-return]
+
+
+def penalised_hessian(hessian: Floats, ridge: float) -> Floats:
+    """The Hessian (others, others, columns, columns) as one matrix, class by class, with what ridge adds."""
+    others, size = hessian.shape[1:3]
+    full = hessian.transpose(0, 2, 1, 3).reshape(others * size, others * size)
     if not ridge:
         return full
     held = np.eye(size)
     held[0, 0] = 0.0
     centred = np.eye(others) - 1.0 / (others + 1)
     return np.asarray(full + ridge * np.kron(centred, held))
+
+
+# -- all folds at once --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chord:
+    """A fold on its own: its weights, how its columns are made of the shared ones, and its Hessian, factored."""
+
+    design: Design
+    within: Floats
+    theta: Floats
+    factor: Floats
+    decrement: float = np.inf
+
+    def advance(self, gradient: Floats, ridge: float) -> tuple[Chord, Floats]:
+        """A step along the chord, and the slope that it was taken on."""
+        slope = gradient - ridge * penalty_gradient(self.theta)
+        step = cholesky_solve(self.factor, slope.T.reshape(-1)).reshape(slope.shape[1], len(slope)).T
+        decrement = 0.5 * float((slope * step).sum())
+        return replace(self, theta=self.theta + step, decrement=decrement), slope
+
+
+@dataclass(frozen=True)
+class FoldNewton:
+    """The search of all folds. Those without a chord and without a model in the end must search for themselves."""
+
+    learner: LogisticSettings
+    shared: Design
+    newton: Newton
+    """The search on all rows, on its own design."""
+    within: Floats
+    designs: Mapping[int, tuple[Design, Floats]]
+    """Of each fold that takes part: its own design, and how that is made of the shared one."""
+    folds: int
+    chords: Mapping[int, Chord] | None = None
+    sweeps: int = 0
+    models: Mapping[int, LogOdds] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, learner: LogisticSettings, total: Summary, training: Sequence[Summary]) -> FoldNewton | None:
+        """The search, or None where it would not be worth it or is not to be had."""
+        if not learner.ridge or learner.max_sweeps < FEWEST_SWEEPS or len(total.classes) < 2:
+            return None  # without ridge there may be no maximum: that is found out on the way, from the start
+        shared, own = Design(total, whole=True), Design(total)
+        others = len(total.classes) - 1
+        sums = hessian_size(shared.dense, shared.levels, others) + (own.size * others) ** 2
+        within = own.within(shared)
+        if within is None or sums * len(training) > MOST_SUMS:
+            return None
+        designs = {}
+        for k, summary in enumerate(training):
+            if summary.classes == total.classes and 0 < summary.rows < total.rows:
+                design = Design(summary)
+                made = design.within(shared)
+                if made is not None:
+                    designs[k] = design, made
+        if len(designs) < 2:
+            return None
+        return cls(learner, shared, Newton.start(learner, own), within, designs, len(training))
+
+    @property
+    def done(self) -> bool:
+        return self.chords is not None and not self.chords
+
+    def sheets(self, batch: Batch, group: Ints, weight: Floats, fold: Ints) -> list[tuple[int, Sheet]]:
+        """The rows of each fold; made once."""
+        rows = ((k, np.flatnonzero(fold == k)) for k in np.unique(fold).tolist() if k < self.folds)
+        return [(k, self.shared.sheet(batch.take(i), group[i], weight[i])) for k, i in rows]
+
+    def look_at(self, sheets: Sequence[tuple[int, Sheet]]) -> tuple[Floats, ...]:
+        """Ends and gradients by fold: of its own rows at first, then of all but those; and Hessians at first."""
+        shared, others = self.shared, len(self.shared.summary.classes) - 1
+        order, count = shared.order, self.folds if self.chords is None else len(self.chords)
+        ends, gradients = np.zeros((count, 2)), np.zeros((count, shared.size, others))
+        if self.chords is None:
+            theta = (self.within @ self.newton.theta)[order][:, :, None]
+            hessians = np.zeros((count, hessian_size(shared.dense, shared.levels, others)))
+            for k, sheet in sheets:
+                end, gradient = gradient_sums(sheet, theta, hessians[k])
+                ends[k] += end[:, 0]
+                gradients[k][order] += gradient[:, :, 0]
+            return ends, gradients, hessians
+        all_of = np.stack([(c.within @ c.theta)[order] for c in self.chords.values()], axis=2)
+        for k, sheet in sheets:
+            others_of = [i for i, key in enumerate(self.chords) if key != k]
+            if others_of:
+                end, gradient = gradient_sums(sheet, np.ascontiguousarray(all_of[:, :, others_of]))
+                ends[others_of] += end.T
+                gradients[np.array(others_of)[:, None], order] += gradient.transpose(2, 0, 1)
+        return ends, gradients
+
+    def step(self, sums: tuple[Floats, ...]) -> FoldNewton:
+        """Another step for all rows, or for each fold."""
+        return self._shared_step(*sums) if self.chords is None else self._chord_steps(*sums)
+
+    def _shared_step(self, ends: Floats, gradients: Floats, hessians: Floats) -> FoldNewton:
+        newton, sweeps = self.newton, self.sweeps + 1
+        gradient, hessian = gradients.sum(axis=0), hessians.sum(axis=0)
+        after = newton.advance(ends.sum(axis=0), *self._by_columns(self.within, gradient, hessian))
+        if sweeps >= self.learner.max_sweeps:
+            return replace(self, chords={})
+        if isinstance(after, Newton) and (after.halvings or after.decrement > NEAR):
+            return replace(self, newton=after, sweeps=sweeps)
+        chords = {}
+        at = self.within @ newton.theta
+        for k, (design, within) in self.designs.items():
+            own_gradient, own = self._by_columns(within, gradient - gradients[k], hessian - hessians[k])
+            factor = cholesky_factor(penalised_hessian(own, self.learner.ridge))
+            if factor is not None:
+                chord = Chord(design, within, design.started(at, self.shared, within), factor)
+                chords[k] = chord.advance(own_gradient, self.learner.ridge)[0]
+        return replace(self, chords=chords, sweeps=sweeps)
+
+    def _chord_steps(self, ends: Floats, gradients: Floats) -> FoldNewton:
+        assert self.chords is not None
+        chords, models, sweeps, tolerance = {}, dict(self.models), self.sweeps + 1, self.learner.tolerance
+        for (k, chord), end, gradient in zip(self.chords.items(), ends, gradients, strict=True):
+            after, slope = chord.advance(np.asarray(chord.within.T @ gradient), self.learner.ridge)
+            # Chords come nearer by about the same share each time: what will be left is less by that share again.
+            left = after.decrement * min(after.decrement / chord.decrement, 1.0) if chord.decrement else 0.0
+            if after.decrement <= tolerance and left <= SHARPER * tolerance:
+                remark = "" if end[1] else SEPARABLE
+                models[k] = model_at(self.learner, chord.design, after.theta, sweeps, float(end[0]), slope, remark)
+            elif after.decrement < SLOWEST * chord.decrement and sweeps < self.learner.max_sweeps:
+                chords[k] = after
+        return replace(self, chords=chords, models=models, sweeps=sweeps)
+
+    def _by_columns(self, within: Floats, gradient: Floats, flat: Floats) -> tuple[Floats, Floats]:
+        """Gradient and Hessian by the columns of one design."""
+        shared, others = self.shared, len(self.shared.summary.classes) - 1
+        whole = hessian_matrix(flat, shared.dense, shared.levels, others)
+        some = within[shared.order]
+        return within.T @ gradient, some.T @ whole @ some

@@ -1,4 +1,4 @@
-"""What rows say of weights of logistic regression: log-likelihood, gradient and curvature. Knows arrays, no search.
+"""What rows say of weights of logistic regression: log-likelihood, gradient and Hessian. Knows arrays, no search.
 
 Several sets of weights are looked at together (those of all folds, say), so that BLAS has something to multiply. A
 level is an index: it costs one addition for each set of weights, however many levels its attribute has.
@@ -80,7 +80,7 @@ def _centred(scores: Any, own: Any, sets: int, first: Any, true: Any, second: An
 
 
 @kernel("f8[][], f8[][], f8[][], i4[], f8[], i8, f8[]")
-def _left(share: Any, total: Any, true: Any, own: Any, weight: Any, sets: int, value: Any) -> None:
+def _residuals(share: Any, total: Any, true: Any, own: Any, weight: Any, sets: int, value: Any) -> None:
     """exp(scores) become weight * (1 in the row's own class, less the probability); `total` holds logs of sums by now
     and comes with the reciprocals behind them; value[k] gets what the rows' log-probabilities weigh."""
     others = share.shape[1] // sets
@@ -118,7 +118,7 @@ def add_rows(codes: Any, rows: Any, out: Any) -> None:
 
 
 @kernel("f8[][], f8[], f8[][]")
-def _bends(share: Any, weight: Any, out: Any) -> None:
+def _class_hessians(share: Any, weight: Any, out: Any) -> None:
     """out[i] = weight * p_a * ([a = b] - p_b) for all classes a <= b but the first."""
     for i in range(weight.size):
         at = 0
@@ -129,17 +129,17 @@ def _bends(share: Any, weight: Any, out: Any) -> None:
 
 
 @kernel("f8[][], f8[][], f8[][]")
-def _spread(dense: Any, bends: Any, out: Any) -> None:
+def _spread(dense: Any, hessians: Any, out: Any) -> None:
     """out[i] = all products of a dense column with a bend."""
-    size = bends.shape[1]
+    size = hessians.shape[1]
     for i in range(dense.shape[0]):
         for j in range(dense.shape[1]):
             x = dense[i, j]
             for k in range(size):
-                out[i, j * size + k] = x * bends[i, k]
+                out[i, j * size + k] = x * hessians[i, k]
 
 
-def parted(theta: NDArray[np.float64], dense: int, levels: Sequence[int]) -> list[NDArray[np.float64]]:
+def split_weights(theta: NDArray[np.float64], dense: int, levels: Sequence[int]) -> list[NDArray[np.float64]]:
     """Weights (columns, outputs): those of dense columns, then those of each nominal attribute with a row of 0 more."""
     out, at = [np.ascontiguousarray(theta[:dense])], dense
     for count in levels:
@@ -153,18 +153,20 @@ def _product(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[n
     return left @ right if left.size * right.shape[1] <= 1 << 18 else tiled(left, right)
 
 
-def sloped(sheet: Sheet, theta: NDArray[np.float64], curved: NDArray[np.float64] | None = None) -> tuple[Any, Any]:
-    """(ends, gradient) of weights (columns, classes but one, sets). With `curved`, which is for a single set, what the
-    rows add to curvature as `bent` reads it is added there."""
+def gradient_sums(
+    sheet: Sheet, theta: NDArray[np.float64], hessian: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(ends, gradient) of weights (columns, classes but one, sets). With `hessian`, which is for a single set, what the
+    rows add to the Hessian, as `hessian_matrix` reads it, is added there."""
     size, others, sets = theta.shape
-    weights = parted(theta.reshape(size, others * sets), sheet.dense.shape[1], sheet.levels)
+    weights = split_weights(theta.reshape(size, others * sets), sheet.dense.shape[1], sheet.levels)
     sums = [np.zeros_like(part) for part in weights]
     ends = np.zeros((2, sets))
     pairs = others * (others + 1) // 2
-    wide = others * sets if curved is None else sheet.dense.shape[1] * pairs
-    step = ROOM // (wide if curved is not None else wide * sheet.dense.shape[1])
+    wide = others * sets if hessian is None else sheet.dense.shape[1] * pairs
+    step = ROOM // (wide if hessian is not None else wide * sheet.dense.shape[1])
     step = min(max(step if step > MOST // 4 else ROOM // wide, LEAST), MOST)
-    views = None if curved is None else bends_of(curved, sheet.dense.shape[1], sheet.levels, pairs)
+    views = None if hessian is None else hessian_blocks(hessian, sheet.dense.shape[1], sheet.levels, pairs)
     for start in range(0, sheet.rows, step):
         some = sheet.sliced(slice(start, start + step))
         scores = _product(some.dense, weights[0])
@@ -178,10 +180,10 @@ def sloped(sheet: Sheet, theta: NDArray[np.float64], curved: NDArray[np.float64]
         total[:, :sets] = np.exp(first)
         _totals(scores, total, sets)
         if views is not None:
-            _bend(some, scores * total[:, sets:], views, pairs)
+            _add_hessian(some, scores * total[:, sets:], views, pairs)
         total[:, :sets] = np.log(total[:, :sets])
         value = np.zeros(sets)
-        _left(scores, total, true, some.own, some.weight, sets, value)
+        _residuals(scores, total, true, some.own, some.weight, sets, value)
         ends[0] += value
         sums[0] += _product(some.dense.T, scores)
         for codes, out in zip(some.codes, sums[1:], strict=True):
@@ -190,17 +192,19 @@ def sloped(sheet: Sheet, theta: NDArray[np.float64], curved: NDArray[np.float64]
     return ends, whole.reshape(size, others, sets)
 
 
-# -- curvature ----------------------------------------------------------------------------------------------
+# -- the Hessian ----------------------------------------------------------------------------------------------
 
 
-def bends_size(dense: int, levels: Sequence[int], others: int) -> int:
+def hessian_size(dense: int, levels: Sequence[int], others: int) -> int:
     """How many sums there are of products of two columns with a pair of classes."""
     every = dense * dense + sum((a + 1) * dense for a in levels)
     every += sum((a + 1) * (b + 1) for k, a in enumerate(levels) for b in levels[k + 1 :])
     return every * (others * (others + 1) // 2)
 
 
-def bends_of(flat: NDArray[np.float64], dense: int, levels: Sequence[int], pairs: int) -> list[NDArray[np.float64]]:
+def hessian_blocks(
+    flat: NDArray[np.float64], dense: int, levels: Sequence[int], pairs: int
+) -> list[NDArray[np.float64]]:
     """The sums as views: dense by dense, each attribute's levels by dense, then levels by levels of two attributes."""
     shapes = [(dense, dense * pairs), *((a + 1, dense * pairs) for a in levels)]
     shapes += [((a + 1) * (b + 1), pairs) for k, a in enumerate(levels) for b in levels[k + 1 :]]
@@ -211,29 +215,30 @@ def bends_of(flat: NDArray[np.float64], dense: int, levels: Sequence[int], pairs
     return out
 
 
-def _bend(some: Sheet, share: NDArray[np.float64], views: list[NDArray[np.float64]], pairs: int) -> None:
-    bends = np.empty((some.rows, pairs))
-    _bends(share, some.weight, bends)
+def _add_hessian(some: Sheet, share: NDArray[np.float64], views: list[NDArray[np.float64]], pairs: int) -> None:
+    hessians = np.empty((some.rows, pairs))
+    _class_hessians(share, some.weight, hessians)
     spread = np.empty((some.rows, some.dense.shape[1] * pairs))
-    _spread(np.ascontiguousarray(some.dense), bends, spread)
+    _spread(np.ascontiguousarray(some.dense), hessians, spread)
     views[0] += tiled(some.dense.T, spread, symmetric=pairs == 1)
     for codes, out in zip(some.codes, views[1:], strict=False):
         add_rows(codes, spread, out)
     at = 1 + len(some.levels)
     for k, codes in enumerate(some.codes):
         for b, more in zip(some.levels[k + 1 :], some.codes[k + 1 :], strict=True):
-            add_rows(codes * np.int32(b + 1) + more, bends, views[at])
+            add_rows(codes * np.int32(b + 1) + more, hessians, views[at])
             at += 1
 
 
-def shared_bends(
+def add_shared_hessian(
     sheet: Sheet, theta: NDArray[np.float64], out: NDArray[np.float64], whole: bool
 ) -> NDArray[np.float64]:
-    """Adds curvature that all classes share, sum of weight * x x' * sum over classes of p (1 - p), to `out`: as `bent`
-    reads it with one class but the first, or only its diagonal. Gives the sum of weight * p (1 - p) of each class."""
-    weights = parted(theta, sheet.dense.shape[1], sheet.levels)
+    """Adds the Hessian that all classes share, sum of weight * x x' * sum over classes of p (1 - p), to `out`: as
+    `hessian_matrix` reads it with one class but the first, or only its diagonal. Gives the sum of weight * p (1 - p) of
+    each class."""
+    weights = split_weights(theta, sheet.dense.shape[1], sheet.levels)
     classes = np.zeros(theta.shape[1] + 1)
-    views = bends_of(out, sheet.dense.shape[1], sheet.levels, 1) if whole else []
+    views = hessian_blocks(out, sheet.dense.shape[1], sheet.levels, 1) if whole else []
     for start in range(0, sheet.rows, MOST):
         some = sheet.sliced(slice(start, start + MOST))
         scores = np.zeros((some.rows, len(classes)))
@@ -247,9 +252,9 @@ def shared_bends(
         scores *= some.weight[:, None]
         classes += scores.sum(axis=0)
         share = scores.sum(axis=1)
-        if whole:  # a half and four times the weight: `_bends` multiplies weight * p (1 - p)
+        if whole:  # a half and four times the weight: `_class_hessians` multiplies weight * p (1 - p)
             half = np.full((some.rows, 1), 0.5)
-            _bend(Sheet(some.dense, some.codes, some.levels, some.own, 4.0 * share), half, views, 1)
+            _add_hessian(Sheet(some.dense, some.codes, some.levels, some.own, 4.0 * share), half, views, 1)
             continue
         at = some.dense.shape[1]
         out[:at] += (some.dense * some.dense * share[:, None]).sum(axis=0)
@@ -259,12 +264,12 @@ def shared_bends(
     return classes
 
 
-def bent(flat: NDArray[np.float64], dense: int, levels: Sequence[int], others: int) -> NDArray[np.float64]:
+def hessian_matrix(flat: NDArray[np.float64], dense: int, levels: Sequence[int], others: int) -> NDArray[np.float64]:
     """Minus the second derivatives of the log-likelihood, (others, others, columns, columns), from its sums."""
     pairs = others * (others + 1) // 2
     size = dense + sum(levels)
     starts = np.concatenate([[dense], dense + np.cumsum(levels)]).astype(int)
-    views = bends_of(flat, dense, levels, pairs)
+    views = hessian_blocks(flat, dense, levels, pairs)
     out = np.zeros((pairs, size, size))
     out[:, :dense, :dense] = views[0].reshape(dense, dense, pairs).transpose(2, 0, 1)
     at = 1 + len(levels)

@@ -39,7 +39,7 @@ def _cholesky(a: Any) -> int:
 
 
 @kernel("f8[][], f8[]")
-def _substituted(u: Any, x: Any) -> None:
+def _substitute(u: Any, x: Any) -> None:
     """x becomes the solution of U'U y = x."""
     n = u.shape[0]
     for k in range(n):
@@ -55,7 +55,7 @@ def _substituted(u: Any, x: Any) -> None:
 
 
 @kernel("f8[][], f8[][]")
-def _substituted_all(u: Any, x: Any) -> None:
+def _substitute_all(u: Any, x: Any) -> None:
     """The same for every row of x, to the same bits: a row of the factor, which fills more than a cache, is read once
     for all of them, and four sums are under way at a time."""
     n, count = u.shape[0], x.shape[0]
@@ -85,7 +85,7 @@ def _substituted_all(u: Any, x: Any) -> None:
             x[c, k] /= u[k, k]
 
 
-def factored(matrix: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def cholesky_factor(matrix: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """The upper factor of a symmetric matrix; None where it is not (quite) positive definite."""
     if len(matrix) <= SMALL:
         out = np.array(matrix, np.float64, order="C")
@@ -96,11 +96,11 @@ def factored(matrix: NDArray[np.float64]) -> NDArray[np.float64] | None:
         return None
 
 
-def solved(factor: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def cholesky_solve(factor: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     """x with matrix @ x = right, from the factor of the matrix; for each column, where there are several."""
     out = np.array(right.T, np.float64, order="C")
     if out.ndim == 1:
-        _substituted(factor, out)
+        _substitute(factor, out)
     else:
-        _substituted_all(factor, out)
+        _substitute_all(factor, out)
     return out.T

@@ -1,0 +1,129 @@
+"""What logistic regression ends in: P(class | row) by weights on the columns of a design. Knows no search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from likely.models.linear.columns import Design
+from likely.models.linear.curves import Curves
+from likely.models.linear.design import add_part, exhibit, hyperplane, outputs, plane_exhibit, spreadless
+from likely.models.model import Exhibit, Learner, Model, Terms
+from likely.models.posterior import Matrix
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SEPARABLE = "The classes are perfectly separable: ridge alone keeps the weights finite."
+
+
+class LogisticSettings(Learner, Protocol):
+    """What a search for the maximum of a penalised log-likelihood goes by."""
+
+    @property
+    def ridge(self) -> float: ...
+    @property
+    def max_sweeps(self) -> int: ...
+    @property
+    def tolerance(self) -> float: ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogOdds(Model):
+    """P(class | row) itself: the model says nothing of how rows come about, so `log_joint` is log P(class | row), and
+    log_evidence is 0 (up to rounding) for every row.
+    """
+
+    weights: NDArray[np.float64]
+    """(columns of the design, classes)."""
+    parts: tuple[Any, ...]
+    """What each attribute adds."""
+    design: Design | Curves
+    facts: dict[str, float]
+    """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        learner: LogisticSettings,
+        design: Design | Curves,
+        weights: NDArray[np.float64],
+        facts: dict[str, float],
+        remarks: tuple[str, ...],
+    ) -> LogOdds:
+        """The model with these weights on a design."""
+        return cls(
+            learner=learner,
+            summary=design.summary,
+            notes=(*spreadless(design.left_out), *remarks),
+            weights=weights,
+            parts=design.parts(weights),
+            design=design,
+            facts=facts,
+            remarks=remarks,
+        )
+
+    @classmethod
+    def at(
+        cls,
+        learner: LogisticSettings,
+        design: Design | Curves,
+        theta: NDArray[np.float64],
+        sweeps: int,
+        likelihood: float,
+        gradient: NDArray[np.float64],
+        *remarks: str,
+    ) -> LogOdds:
+        """The model at the end of a search: weights (columns, classes), which are centred over the classes."""
+        largest = float(np.abs(gradient).max(initial=0.0))
+        facts = {"sweeps": float(sweeps), "log_likelihood": likelihood, "gradient": largest}
+        centred = np.ascontiguousarray(theta - theta.mean(axis=1, keepdims=True))
+        return cls.of(learner, design, centred, facts, tuple(remark for remark in remarks if remark))
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class | row), (rows, classes)."""
+        out = outputs(self.weights[0], self.parts, batch)
+        out += _normaliser(out)
+        return out
+
+    def terms(self, batch: Batch) -> Terms:
+        """The constant, a term for each attribute, and last what normalises the row, the same for all classes."""
+        out = np.zeros((2 + len(self.parts), batch.rows, len(self.classes)))
+        out[0] = self.weights[0]
+        total = out[0].copy()
+        for term, part in zip(out[1:-1], self.parts, strict=True):
+            add_part(part, batch, term)
+            total += term
+        out[-1] = _normaliser(total)
+        return Terms(("(constant)", *(p.name for p in self.parts), "(normalised)"), out.transpose(1, 0, 2))
+
+    def found(self) -> dict[str, Any]:
+        """The weights, and how the search ended."""
+        if not self.facts:
+            return {}
+        return {"weights": self.weights, "facts": dict(self.facts), "remarks": list(self.remarks)}
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
+        if isinstance(self.design, Curves):
+            tables = [self.design.exhibit(self.weights)]
+        else:
+            tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], self.parts)]
+        if len(self.classes) == 2 and isinstance(self.design, Design):
+            # Weights of two classes are opposite, so the first one's output is half of its log-odds.
+            plane = hyperplane(float(self.weights[0, 0]), self.parts, 0)
+            tables.append(plane_exhibit(plane, self.classes[0]))
+        rows = tuple((name.replace("_", "-"), value) for name, value in self.facts.items())
+        if rows:
+            tables.append(Exhibit("How the search ended", ("what", "value"), rows))
+        return tuple(tables)
+
+
+def _normaliser(scores: Matrix) -> Matrix:
+    """Minus the log of the sum of exp(scores), one for each row, (rows, 1)."""
+    top = scores.max(axis=1, keepdims=True)
+    return -(top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))  # type: ignore[no-any-return]
