@@ -10,7 +10,6 @@ from typing import Any
 
 from likely.apply.fitting import load
 from likely.errors import SettingError, nearest, shown
-from likely.intake.schema import AS_ASKED
 from likely.machinery.toml import key, page_of, quoted, text_in
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.learners import learner_named, settings_of
@@ -162,7 +161,7 @@ def spec_of(model: Model) -> Spec:
     schema: Schema = model.schema
     target, weight = schema.target, schema.weight
     columns = {c.name: spoken(c) for c in schema.columns if c.role not in ("target", "weight")}
-    if target is not None and target.why == AS_ASKED:
+    if target is not None and target.asked:
         columns[target.name] = spoken(target)  # a number of many values, say, of which each is a class
     return Spec(
         target.name if target else None,

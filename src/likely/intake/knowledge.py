@@ -10,12 +10,11 @@ from collections.abc import Sequence
 
 from likely.errors import ColumnError, SettingError, shown
 from likely.intake.reading import Reading
-from likely.intake.schema import AS_ASKED
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.model import Learner
 from likely.sums.summary import Summary
 from likely.table.kinds import kind_of
-from likely.table.schema import MISSING, Column, Schema
+from likely.table.schema import MISSING, Column, Reason, Schema
 
 
 def summary_from_knowledge(learner: Learner, reading: Reading) -> Summary:
@@ -51,9 +50,9 @@ def _schema(knowledge: Sequence[Knowledge], reading: Reading) -> Schema:
             kind, reads = kind_of(said[name] if name in said else named[name], name, "text")
             role = "attribute" if kind in ("nominal", "number", "date") else "left out"
             # "As asked" in either case: the spec of the model says the same and must give the same model again.
-            columns.append(Column(name, kind, role, reads, why=AS_ASKED))  # type: ignore[arg-type]
+            columns.append(Column(name, kind, role, reads, reason=Reason("asked")))  # type: ignore[arg-type]
     if weight is not None:
-        columns.append(Column(weight, "number", "weight", "number", why="the weight of a row"))
+        columns.append(Column(weight, "number", "weight", "number", reason=Reason("weight")))
     tokens = MISSING if reading.missing is None else tuple(dict.fromkeys(["", *(t.strip() for t in reading.missing)]))
     return Schema((*columns, _target(target, said.get(target), reading)), tokens)
 
@@ -66,8 +65,8 @@ def _target(name: str, said: str | None, reading: Reading) -> Column:
         edges = tuple(float(e) for e in bins)
         if not edges or sorted(set(edges)) != list(edges) or not all(map(math.isfinite, edges)):
             raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
-        return Column(name, "nominal", "target", "number", edges=edges, why="numbers in the given bins")
+        return Column(name, "nominal", "target", "number", edges=edges, reason=Reason("given bins"))
     kind, reads = kind_of(said or "nominal", name, "text")
     if kind != "nominal":
         raise ColumnError(f"The target {shown(name)} cannot be read as {said} without a table. It must be nominal.")
-    return Column(name, "nominal", "target", reads, why=AS_ASKED if said else "its classes are those that are known")
+    return Column(name, "nominal", "target", reads, reason=Reason("asked" if said else "known classes"))

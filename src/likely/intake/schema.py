@@ -25,12 +25,10 @@ from likely.table.bins import shortest
 from likely.table.encode import Encoder, column_form, numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
 from likely.table.kinds import kind_of
-from likely.table.schema import MISSING, Column, Schema
+from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
 from likely.table.words.tokens import Tokens
 
-AS_ASKED = "as asked"
-"""Why a column is read as it is, where the user said so."""
 WORDS = "word-pairs and the like"
 
 
@@ -72,7 +70,7 @@ def draft_schema(
         if name == reading.target:
             columns.append(_target(source, reading, profiles.get(name), tokens, tally))
         elif name == reading.weight:
-            columns.append(Column(name, "number", "weight", "number", why="the weight of a row"))
+            columns.append(Column(name, "number", "weight", "number", reason=Reason("weight")))
         else:
             column, fixed = _attribute(source, reading, name, profiles.get(name))
             columns.append(column)
@@ -178,26 +176,29 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
         return _as_said(name, said, form, "attribute"), True
     if declared is not None and declared.kind != "text":
         reading_of = "text" if declared.kind == "nominal" else declared.kind
-        return Column(name, declared.kind, "attribute", reading_of, declared.levels, why="the file says so"), (
+        return Column(name, declared.kind, "attribute", reading_of, declared.levels, reason=Reason("declared")), (
             declared.kind == "nominal"
         )
     if profile is not None:
         return of_text(name, profile.read()), False
     if form == "text":
         return Column(name, "nominal", "attribute", "text"), True
-    if form in ("number", "date"):
-        return Column(name, form, "attribute", form, why=f"the table keeps {form}s here"), False  # type: ignore[arg-type]
+    if form == "number":
+        return Column(name, "number", "attribute", "number", reason=Reason("stored numbers")), False
+    if form == "date":
+        return Column(name, "date", "attribute", "date", reason=Reason("stored dates")), False
     if form == "boolean":
-        return Column(name, "nominal", "attribute", "boolean", why="true or false"), True
-    why = "every cell is missing" if form == "empty" else "cells of this type cannot be used"
-    return Column(name, "constant" if form == "empty" else "ignored", "left out", why=why), True
+        return Column(name, "nominal", "attribute", "boolean", reason=Reason("booleans")), True
+    if form == "empty":
+        return Column(name, "constant", "left out", reason=Reason("empty")), True
+    return Column(name, "ignored", "left out", reason=Reason("unusable")), True
 
 
 def _as_said(name: str, said: str, form: str, role: str) -> Column:
     kind, reading = kind_of(said, name, form)
     used = kind in ("nominal", "number", "date", "text")
     tokens = Tokens() if kind == "text" else None
-    return Column(name, kind, role if used else "left out", reading, why=AS_ASKED, tokens=tokens)  # type: ignore[arg-type]
+    return Column(name, kind, role if used else "left out", reading, reason=Reason("asked"), tokens=tokens)  # type: ignore[arg-type]
 
 
 def _target(
@@ -220,9 +221,9 @@ def _target(
             f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."
         )
     if form == "boolean":
-        return Column(name, "nominal", "target", "boolean", why="true or false")
+        return Column(name, "nominal", "target", "boolean", reason=Reason("booleans"))
     if declared is not None and declared.kind == "nominal":
-        return Column(name, "nominal", "target", "text", declared.levels, why="the file says so")
+        return Column(name, "nominal", "target", "text", declared.levels, reason=Reason("declared"))
     if kind == "nominal" or form == "empty":
         return _as_said(name, said if said and kind == "nominal" else "nominal", form, "target")
     if form == "text" and profile is None:
@@ -241,7 +242,7 @@ def _target(
                 f"{type_option(name, 'nominal')} if each value is a class of its own. "
                 "To predict the number itself: `likely regress`."
             )
-        return replace(column, kind="nominal", reading="number", why=f"numbers with {len(values)} values")
+        return replace(column, kind="nominal", reading="number", reason=Reason("numeric classes", len(values)))
     if profile is not None and profile.distinct() > MANY_CLASSES:
         raise ColumnError(
             f"The target {shown(name)} has {profile.distinct():,} different values, too many for classes "
@@ -289,13 +290,13 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
         wanted = below[-1] * np.arange(1, bins) / bins
         places = np.clip(np.searchsorted(below, wanted), 0, len(values) - 2)
         edges = tuple(shortest(float(values[p]), float(values[p + 1])) for p in np.unique(places))
-        why = f"numbers in {len(edges) + 1} bins of about as many rows each"
+        reason = Reason("equal bins", len(edges) + 1)
     else:
         edges = tuple(float(e) for e in bins or ())
         if not edges or sorted(set(edges)) != list(edges) or not np.isfinite(edges).all():
             raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
-        why = "numbers in the given bins"
-    return Column(name, "nominal", "target", "number", edges=edges, why=why)
+        reason = Reason("given bins")
+    return Column(name, "nominal", "target", "number", edges=edges, reason=reason)
 
 
 def type_option(name: str, kind: str) -> str:
@@ -307,9 +308,9 @@ def type_option(name: str, kind: str) -> str:
 def remark(column: Column) -> str:
     """What a person should know of how a column was read: that it is left out, or has cells unlike the rest."""
     name = shown(column.name)
-    if column.kind == "identifier" and column.why != AS_ASKED:
+    if column.kind == "identifier" and not column.asked:
         return f"{name} looks like an identifier and is left out: {column.why}."
-    if " other cell" in column.why:
+    if column.reason.strays:
         other = "number" if column.kind == "nominal" else "nominal"
         return f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}."
     return ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.table.schema import Column, Kind, Reading
+from likely.table.schema import Column, Kind, Reading, Reason, Why
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -45,55 +45,46 @@ class TextProfile:
     examples: tuple[str, ...]
 
 
-def _others(count: int, examples: tuple[str, ...], one: str, many: str) -> str:
-    """How many cells are otherwise, with examples where there are any, and what is to be said of them."""
-    some = ", ".join(shown(e, 20) for e in examples)
-    cells = f"{count:,} other cell" + ("" if count == 1 else "s") + (f" ({some})" if some else "")
-    return f"{cells} {one if count == 1 else many}"
-
-
 def of_text(name: str, seen: TextProfile, *, target: bool = False) -> Column:
     """How to read a text column; kind "number" is a first answer that `settled` may still change."""
-    kind, reading, why = _of_text(seen)
+    kind, reading, reason = _kind_of_text(seen)
     if target and kind in ("identifier", "text", "constant"):
         kind, reading = "nominal", "text"
     left_out = kind in ("identifier", "constant")
     role = "target" if target else ("left out" if left_out else "attribute")
     tokens = Tokens() if kind == "text" else None
-    return Column(name, kind, role, reading, tokens=tokens, why=why)  # type: ignore[arg-type]
+    return Column(name, kind, role, reading, tokens=tokens, reason=reason)  # type: ignore[arg-type]
 
 
-def _of_text(seen: TextProfile) -> tuple[Kind, Reading, str]:
+def _kind_of_text(seen: TextProfile) -> tuple[Kind, Reading, Reason]:
     rows, distinct = seen.rows, seen.distinct
     if rows == 0:
-        return "constant", "text", "every cell is missing"
+        return "constant", "text", Reason("empty")
     numbers = seen.whole + seen.decimal
-    strays = rows - numbers
     if seen.code == 0 and numbers >= MOSTLY_NUMBERS * rows:
-        if strays == 0:
-            return "number", "number", "every cell is a number"
-        return "number", "number", f"numbers; {_others(strays, seen.examples, 'counts as missing', 'count as missing')}"
+        return "number", "number", _mixed("numbers", rows - numbers, seen)
     if seen.date >= MOSTLY_NUMBERS * rows:
-        if seen.date == rows:
-            return "date", "date", "every cell is a date"
-        others = _others(rows - seen.date, seen.examples, "counts as missing", "count as missing")
-        return "date", "date", f"dates; {others}"
+        return "date", "date", _mixed("dates", rows - seen.date, seen)
     if distinct == 1:
-        return "constant", "text", "every cell is the same"
+        return "constant", "text", Reason("constant")
     share = distinct / rows
-    if seen.words_per_cell >= 4 and share > 0.3:
-        return "text", "text", f"free text, {seen.words_per_cell:.0f} words a cell on average"
-    if (distinct == rows >= 5) or (share > 0.9 and rows >= 50):
-        if seen.words_per_cell >= 3:
-            return "text", "text", f"free text, {seen.words_per_cell:.0f} words a cell on average"
-        return "identifier", "text", f"almost every cell is different ({distinct:,} in {rows:,} rows)"
+    different = (distinct == rows >= 5) or (share > 0.9 and rows >= 50)
+    if (seen.words_per_cell >= 4 and share > 0.3) or (seen.words_per_cell >= 3 and different):
+        return "text", "text", Reason("free text", round(seen.words_per_cell))
+    if different:
+        return "identifier", "text", Reason("all different", distinct, rows)
     if distinct > MANY_LEVELS:
-        return "identifier", "text", f"{distinct:,} levels are too many to learn from"
-    kinds = "codes with leading zeros" if seen.code and seen.code + numbers == rows else "levels"
-    if 0 < numbers < rows and kinds == "levels" and numbers > rows // 2:
-        others = _others(strays, seen.examples, "is no number", "are no numbers")
-        return "nominal", "text", f"{distinct:,} levels, mostly numbers; {others}"
-    return "nominal", "text", f"{distinct:,} {kinds}"
+        return "identifier", "text", Reason("too many levels", distinct)
+    if seen.code and seen.code + numbers == rows:
+        return "nominal", "text", Reason("codes", distinct)
+    if rows // 2 < numbers < rows:
+        return "nominal", "text", _mixed("mixed levels", rows - numbers, seen)
+    return "nominal", "text", Reason("levels", distinct)
+
+
+def _mixed(why: Why, strays: int, seen: TextProfile) -> Reason:
+    examples = tuple(shown(e, 20) for e in seen.examples) if strays else ()
+    return Reason(why, seen.distinct, strays=strays, examples=examples)
 
 
 def settled(column: Column, values: NDArray[np.float64], weight: NDArray[np.float64], complete: bool) -> Column:
@@ -102,18 +93,18 @@ def settled(column: Column, values: NDArray[np.float64], weight: NDArray[np.floa
     `values` are sorted, `weight` says how much each weighs; `complete` tells that no value was coarsened.
     """
     if len(values) == 0:
-        return replace(column, kind="constant", role="left out", why="every cell is missing")
+        return replace(column, kind="constant", role="left out", reason=Reason("empty"))
     if len(values) == 1 and complete:
-        return replace(column, kind="constant", role="left out", why="every cell is the same")
+        return replace(column, kind="constant", role="left out", reason=Reason("constant"))
     if column.kind != "number":
         return column
     rows = float(weight.sum())
     if not bool(np.all(values == np.floor(values))) and complete:
         return column
     if complete and (len(values) == 2 or (len(values) <= FEW_NUMBERS and rows >= ROWS_PER_LEVEL * len(values))):
-        return replace(column, kind="nominal", why=f"whole numbers with only {len(values)} values")
+        return replace(column, kind="nominal", reason=Reason("few whole numbers", len(values)))
     if is_serial(values, weight):
-        return replace(column, kind="identifier", role="left out", why="whole numbers that count the rows")
+        return replace(column, kind="identifier", role="left out", reason=Reason("row numbers"))
     return column
 
 

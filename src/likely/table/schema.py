@@ -16,10 +16,79 @@ Reading = Literal["text", "number", "date", "boolean"]
 MISSING: tuple[str, ...] = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan", "<NA>")
 """Cells that stand for "not known" unless the user names others. The empty cell always does."""
 
+Why = Literal[
+    "unsaid", "asked", "declared", "weight", "stored numbers", "stored dates", "booleans", "unusable", "empty",
+    "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
+    "few whole numbers", "row numbers", "numeric classes", "equal bins", "given bins", "known classes", "group",
+    "order",
+]  # fmt: skip
+_SENTENCES: dict[Why, str] = {
+    "unsaid": "",
+    "asked": "as asked",
+    "declared": "the file says so",
+    "weight": "the weight of a row",
+    "stored numbers": "the table keeps numbers here",
+    "stored dates": "the table keeps dates here",
+    "booleans": "true or false",
+    "unusable": "cells of this type cannot be used",
+    "empty": "every cell is missing",
+    "constant": "every cell is the same",
+    "numbers": "every cell is a number",
+    "dates": "every cell is a date",
+    "free text": "free text, {count} words a cell on average",
+    "all different": "almost every cell is different ({count:,} in {rows:,} rows)",
+    "too many levels": "{count:,} levels are too many to learn from",
+    "levels": "{count:,} levels",
+    "mixed levels": "{count:,} levels, mostly numbers",
+    "codes": "{count:,} codes with leading zeros",
+    "few whole numbers": "whole numbers with only {count} values",
+    "row numbers": "whole numbers that count the rows",
+    "numeric classes": "numbers with {count} values",
+    "equal bins": "numbers in {count} bins of about as many rows each",
+    "given bins": "numbers in the given bins",
+    "known classes": "its classes are those that are known",
+    "group": "rows that share it stay together",
+    "order": "rows are taken in its order",
+}
+_MIXED: dict[Why, str] = {"numbers": "numbers", "dates": "dates"}
+"""How a sentence begins where some cells are otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a column is read as it is, with the counts that its sentence names.
+
+    >>> print(Reason("levels", 3)), print(Reason("numbers", strays=2, examples=("'?'", "'x'")))
+    3 levels
+    numbers; 2 other cells ('?', 'x') count as missing
+    (None, None)
+    """
+
+    why: Why = "unsaid"
+    count: int = 0
+    """Levels, values, bins, or words of a cell."""
+    rows: int = 0
+    strays: int = 0
+    """Cells that are unlike the rest: not numbers, or not dates."""
+    examples: tuple[str, ...] = ()
+    """Some of them, fit to be shown."""
+
+    def __str__(self) -> str:
+        """The sentence for people."""
+        if not self.strays:
+            return _SENTENCES[self.why].format(count=self.count, rows=self.rows)
+        begin = _MIXED.get(self.why) or _SENTENCES[self.why].format(count=self.count)
+        one = self.strays == 1
+        cells = f"{self.strays:,} other cell" + ("" if one else "s")
+        cells += f" ({', '.join(self.examples)})" if self.examples else ""
+        if self.why == "mixed levels":
+            return f"{begin}; {cells} {'is no number' if one else 'are no numbers'}"
+        return f"{begin}; {cells} {'counts' if one else 'count'} as missing"
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `kind` is what it means, `reading` how a cell becomes a value, `why` a sentence for people."""
+    """One column: `kind` is what it means, `reading` how a cell becomes a value, `reason` why it is read so."""
 
     name: str
     kind: Kind
@@ -31,7 +100,22 @@ class Column:
     """For a binned numeric target: the inner edges; class i holds edges[i-1] <= x < edges[i]."""
     tokens: Tokens | None = None
     """For a text attribute: what counts as a word of it."""
-    why: str = field(default="", compare=False)
+    reason: Reason = field(default=Reason(), compare=False)
+
+    @property
+    def why(self) -> str:
+        """The reason as a sentence for people; empty where there is none."""
+        return str(self.reason)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the user said how it is to be read."""
+        return self.reason.why == "asked"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every cell was missing."""
+        return self.reason.why == "empty"
 
 
 @dataclass(frozen=True, slots=True)

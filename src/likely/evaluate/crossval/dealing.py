@@ -24,7 +24,7 @@ from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder, column_form
 from likely.table.kinds import kind_of
 from likely.table.labels import Labels
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column, Reason, Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -204,8 +204,8 @@ def set_apart(source: Source, first: Draft, folds: Folds) -> Draft:
     found = next((c for c in first.schema.columns if c.name == name), None)
     if found is not None and found.role in ("target", "weight"):
         raise SettingError(f"{shown(name)} is the {found.role}, so rows cannot be dealt by it. Choose another column.")
-    why = "rows that share it stay together" if folds.group is not None else "rows are taken in its order"
-    columns = [replace(c, role="left out", why=why) if c.name == name else c for c in first.schema.columns]
+    reason = Reason("group" if folds.group is not None else "order")
+    columns = [replace(c, role="left out", reason=reason) if c.name == name else c for c in first.schema.columns]
     return Draft(first.schema.with_columns(columns), first.open - {name})
 
 

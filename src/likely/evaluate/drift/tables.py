@@ -15,7 +15,6 @@ from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
 from likely.evaluate.drift.divergence import Amount, amounts
 from likely.intake.reading import Reading, open_table
-from likely.intake.schema import AS_ASKED
 from likely.models.model import Model
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -188,7 +187,7 @@ def _read_alike(
             continue
         other = own[column.name]
         chosen = _read_as(column, other, reread)
-        said = column.name in types or column.why == AS_ASKED
+        said = column.name in types or column.asked
         words_no_more = (column.kind, column.reading, other.kind) == ("nominal", "text", "number") and not said
         if (chosen is None or words_no_more) and _kind(column) != _kind(other):
             retyped.append(Retyped(column.name, _kind(column), _kind(other), other.why))
@@ -203,19 +202,19 @@ def _kind(column: Column) -> str:
 
 def _read_as(one: Column, two: Column, reread: bool) -> Column | None:
     """How both can be read; None where they cannot be compared."""
-    used, empty = ("nominal", "number", "date", "text"), "every cell is missing"
+    used = ("nominal", "number", "date", "text")
     if one.kind == "constant" and two.kind == "constant":
-        plain = reread and one.why != empty and two.why != empty
+        plain = reread and not one.is_empty and not two.is_empty
         return replace(one, kind="nominal", role="attribute", reading="text") if plain else one
     if one.kind == "constant":
-        fits = two.kind == "nominal" or one.reading == two.reading or one.why == empty
+        fits = two.kind == "nominal" or one.reading == two.reading or one.is_empty
         return two if reread and two.kind in used and fits else None
     if one.kind not in used:
         return one if one.kind == two.kind else None
     if one.kind == two.kind and one.reading == two.reading:
         return one
     if two.kind == "constant":
-        fits = one.kind in ("nominal", "text") or one.reading == two.reading or two.why == empty
+        fits = one.kind in ("nominal", "text") or one.reading == two.reading or two.is_empty
         return one if fits else None
     if one.kind == "nominal" and one.reading == "text" and two.kind in ("nominal", "number"):
         return one

@@ -36,7 +36,7 @@ from likely.sums.trees import joined
 from likely.table.encode import Encoder
 from likely.table.formats.files import list_files
 from likely.table.open import open_file
-from likely.table.schema import Column, Schema
+from likely.table.schema import Column, Reason, Schema
 from likely.table.source import Source
 from likely.table.wrappers.concatenated import ConcatenatedSource, split_agreeing
 from likely.table.wrappers.remote import DeferredSource
@@ -346,7 +346,7 @@ def _rows(summary: Summary) -> int:
 
 def _bare(schema: Schema) -> Any:
     """A schema as plain values, without the sentences that say why."""
-    return state.plain(replace(schema, columns=tuple(replace(c, why="") for c in schema.columns)))
+    return state.plain(replace(schema, columns=tuple(replace(c, reason=Reason()) for c in schema.columns)))
 
 
 def _types(source: Source) -> dict[str, str]:
