@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from likely.apply.decide.decider import decide
     from likely.apply.decide.decision import Decision
     from likely.apply.explain.counterfactual import Counterfactual, counterfactual
-    from likely.apply.explain.ledger import Ledger, explain
+    from likely.apply.explain.explaining import explain
+    from likely.apply.explain.ledger import Ledger
     from likely.apply.explain.sureness import Sureness, sureness
     from likely.apply.fitting import fit, learn, load, summarize
     from likely.apply.joint_table import joint
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from likely.evaluate.drift.tables import drift
     from likely.evaluate.look import look
     from likely.evaluate.repeats import repeats
+    from likely.models.contracts import Model
     from likely.models.dependence.one_dependence import OneDependence
     from likely.models.dependence.tree import TreeAugmented
     from likely.models.joint.discriminant import LinearDiscriminant
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from likely.models.knowledge.knowledge import Knowledge
     from likely.models.linear.least_squares import LeastSquares
     from likely.models.linear.logistic import Logistic
-    from likely.models.model import Model
     from likely.models.naive.baseline import Prior
     from likely.models.naive.density import Density
     from likely.models.naive.naive import NaiveBayes
@@ -122,7 +123,7 @@ _ROOMS = {
     "Counterfactual": "likely.apply.explain.counterfactual",
     "Ledger": "likely.apply.explain.ledger",
     "counterfactual": "likely.apply.explain.counterfactual",
-    "explain": "likely.apply.explain.ledger",
+    "explain": "likely.apply.explain.explaining",
     "Knowledge": "likely.models.knowledge.knowledge",
     "LeastSquares": "likely.models.linear.least_squares",
     "Logistic": "likely.models.linear.logistic",
@@ -131,7 +132,7 @@ _ROOMS = {
     "LinearDiscriminant": "likely.models.joint.discriminant",
     "FullBayes": "likely.models.joint.full",
     "Density": "likely.models.naive.density",
-    "Model": "likely.models.model",
+    "Model": "likely.models.contracts",
     "Gibbs": "likely.models.pool.mixture",
     "Auto": "likely.models.pool.auto",
     "Mixture": "likely.models.pool.mixture",

@@ -21,7 +21,7 @@ from conformance.databases import Duck, Lite, Postgres, postgres
 
 import likely
 from likely.errors import SettingError
-from likely.models.model import Model
+from likely.models.contracts import Model
 
 SKY, COUNT, WIND = "sky = [red] \"'; --", "n°", "wind, m/s"
 TARGET = "to <b>play</b>?"

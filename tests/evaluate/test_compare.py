@@ -12,9 +12,9 @@ import pytest
 import likely
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.scores.scores import Scorer, Scores
+from likely.models.contracts import Search
 from likely.models.field import MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
-from likely.models.model import Search
 from likely.present.report.compared import of_comparison
 from likely.table.open import open_source
 

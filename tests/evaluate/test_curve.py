@@ -19,7 +19,7 @@ from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.lessons import growing_lessons, k_fold
 from likely.evaluate.scores.scores import Scorer, Scores
 from likely.evaluate.trend import fitted, trend
-from likely.models.model import Search
+from likely.models.contracts import Search
 from likely.table.open import open_source
 
 SUMS = {

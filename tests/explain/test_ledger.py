@@ -16,7 +16,7 @@ from models.tables import ASKED, ROWS, TYPES, columns
 
 import likely
 from likely.apply.explain.asked import cut
-from likely.apply.explain.odds import UNITS, in_unit, summed
+from likely.apply.explain.odds import UNITS, in_unit, sum_ratios
 from likely.models.factors.categorical import Categorical
 from likely.models.learners import LEARNERS
 
@@ -88,7 +88,7 @@ def test_the_ledger_is_the_prediction(
     np.testing.assert_allclose(again.matrix, posterior.matrix, rtol=0, atol=min(1e-12 * size, 1e-3))
 
     # What the entries add to the odds is the odds.
-    whole = summed([e.log_ratio for e in ledger.entries])
+    whole = sum_ratios([e.log_ratio for e in ledger.entries])
     assert (whole is None) == (ledger.log_odds is None)
     if whole is not None:
         assert ledger.log_odds is not None
@@ -117,7 +117,7 @@ def test_steps_against_the_rest_are_the_odds_of_a_row_that_grows(
         (batch,) = model.batches(model.table_of_one(shown))
         own, *rest = model.log_joint(batch)[0].tolist()
         others = float(np.logaddexp.reduce(rest))
-        found = summed([e.log_ratio for e in entries[: k + 1]])
+        found = sum_ratios([e.log_ratio for e in entries[: k + 1]])
         if own == others == -math.inf:
             assert found is None
         elif math.isinf(own) or math.isinf(others):
@@ -182,13 +182,13 @@ def test_a_row_that_no_class_allows() -> None:
     assert [e.log_ratio for e in both.entries] == [0.0, -math.inf, math.inf]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Halved(Categorical):
     """A factor that can tell two halves of its term apart, as a text its words."""
 
     def parts(self, cells: Any) -> tuple[list[str], np.ndarray]:
         term = np.zeros((1, self.log_table.shape[1]))
-        self.add(cells, term)
+        self.add_cells(cells, term)
         return ["one", "two"], np.concatenate([term * 0.25, term * 0.75])
 
 

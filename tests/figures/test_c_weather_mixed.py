@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.models.factors.gaussian import Gaussian
+from likely.models.shapes import Gaussian
 
 DAY = {"outlook": "sunny", "temperature": 66, "humidity": 90, "windy": "true"}
 YES = {"temperature": [83, 70, 68, 64, 69, 75, 75, 72, 81], "humidity": [86, 96, 80, 65, 70, 80, 70, 90, 75]}

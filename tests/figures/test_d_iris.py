@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import likely
-from likely.models.factors.gaussian import Gaussian
+from likely.models.shapes import Gaussian
 
 POINT = {"sepal_length": 6.75, "sepal_width": 4.25}
 

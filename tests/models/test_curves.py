@@ -13,7 +13,7 @@ import likely
 from likely.errors import SettingError
 from likely.models.linear import lbfgs as climbing
 from likely.models.linear import logistic
-from likely.models.linear.curves import REACH
+from likely.models.shapes import REACH
 
 
 def numbers(rows: int = 400, seed: int = 0) -> dict[str, list[Any]]:

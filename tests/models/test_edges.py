@@ -11,9 +11,10 @@ import pytest
 
 import likely
 from likely.errors import UnseenLevel
-from likely.models.factors.gaussian import Gaussian, root_of
+from likely.models.factors.gaussian import root_of
 from likely.models.posterior import Posterior
 from likely.models.quotient import Quotient, as_written
+from likely.models.shapes import Gaussian
 
 NB = likely.NaiveBayes
 

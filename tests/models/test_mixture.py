@@ -15,9 +15,9 @@ from likely.errors import InputError, SettingError
 from likely.evaluate.crossval.validate import validate
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
+from likely.models.contracts import Model, Search
 from likely.models.heldout.dealing import uniform_numbers
 from likely.models.learners import LEARNERS
-from likely.models.model import Model, Search
 from likely.models.naive.baseline import Prior
 from likely.models.pool.evidence import log_evidence
 from likely.models.pool.stacking import stack_by_em

@@ -13,9 +13,9 @@ import likely
 from likely.errors import ColumnError, SettingError
 from likely.models.factors.binned import Binned
 from likely.models.factors.bins import edges_of, mdl
-from likely.models.factors.gaussian import Gaussian
 from likely.models.factors.kernel import KernelDensity
 from likely.models.factors.tallied import tallied
+from likely.models.shapes import Gaussian
 from likely.present.report.contents import of_attribute
 from likely.sums.columns.numbers import Numbers
 

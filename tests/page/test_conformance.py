@@ -16,7 +16,7 @@ from page.conftest import Watched
 from portable.test_portable import ALWAYS, ASKED, OTHERS, TEXTS, close, fitted, rows_of, table
 
 import likely
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.models.text.settings import Text
 from likely.portable import forms
 from likely.portable.describing import portable

@@ -20,8 +20,8 @@ import likely.table.schema
 from likely.apply.decide.missing import averaged
 from likely.apply.decide.priors import reweighted
 from likely.errors import FileFormatError, SettingError
+from likely.models.contracts import Model
 from likely.models.learners import LEARNERS
-from likely.models.model import Model
 from likely.models.text.settings import Text
 from likely.portable import forms
 from likely.portable.describing import is_portable, portable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from likely.errors import ColumnError, shown
 from likely.intake.reading import Reading, open_table, with_encoding
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.table.output.sink import Sink, empty_batch
 from likely.table.source import Source

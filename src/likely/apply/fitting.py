@@ -17,9 +17,9 @@ from likely.intake.observe import summed
 from likely.intake.reading import Progress, Reading, with_encoding
 from likely.intake.schema import Draft, check_rows, check_strays, finalize_schema
 from likely.intake.store.by_file import summarize_by_file
+from likely.models.contracts import Learner, Model, Restores, Search, setting_of
 from likely.models.default import default_learner
 from likely.models.learners import LEARNERS
-from likely.models.model import Learner, Model, Search
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -218,7 +218,8 @@ def _with_loss(model: Model, loss: Loss | None) -> Model:
 def _derive(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
     """The model of a summary: derived anew, or, where a search had found it, as it was found."""
     if found:
-        return learner.restored(summary, found)  # type: ignore[attr-defined, no-any-return]
+        assert isinstance(learner, Restores)
+        return learner.restored(summary, found)
     model = learner.learn(summary)
     if isinstance(model, Search):
         without = model.blind()
@@ -282,4 +283,4 @@ def unlearn(held: Model | Summary, data: object, **reading: Any) -> Any:
 
 def _is_outset(held: Model | Summary) -> bool:
     """Whether there is something to believe without any row."""
-    return isinstance(held, Model) and bool(getattr(held.learner, "knowledge", ()))
+    return isinstance(held, Model) and bool(setting_of(held.learner, "knowledge", ()))

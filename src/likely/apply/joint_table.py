@@ -18,8 +18,9 @@ from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
-from likely.models.factors.bins import bin_of, least_of_bins, names_of
+from likely.models.factors.bins import least_of_bins
 from likely.models.setting_values import Closed
+from likely.models.shapes import bin_names, bin_of
 from likely.probability import Joint
 from likely.probability.cells import names_of as distinct
 from likely.probability.cells import sorted_levels
@@ -61,7 +62,7 @@ def joint(
         if option not in ("missing", "weight", "encoding", "delimiter", "threads", "progress"):
             raise SettingError(f"joint does not take {shown(option)}. Give edges for numbers; all else are levels.")
     how = Reading(**reading)
-    bins = {name: names_of(np.array((edges or {})[name], np.float64), closed) for name in cuts}
+    bins = {name: bin_names(np.array((edges or {})[name], np.float64), closed) for name in cuts}
 
     def work(source: Source) -> Joint:
         return _counted(source, wanted, cuts, bins, how, pseudo_count)

@@ -18,9 +18,10 @@ from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.engine import sweep
 from likely.intake.reading import Reading, with_encoding
 from likely.models.factors.categorical import domain
-from likely.models.linear.design import Standard, Weighed, constant_of, outputs, spreadless, weight_rows
+from likely.models.linear.design import Weighed, constant_of, outputs, spreadless, weight_rows
 from likely.models.linear.squares import Squares
 from likely.models.model import numbered
+from likely.models.shapes import Standard
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.products import Products, features_of
 from likely.sums.summary import Summary

@@ -12,7 +12,7 @@ import numpy as np
 from likely.apply.answers import Answers, answer_table
 from likely.errors import SettingError
 from likely.intake.reading import Reading
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.table.output.sink import DENSITY, densities
 from likely.table.source import Source

@@ -11,9 +11,9 @@ from typing import Any
 from likely.apply.fitting import load
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.toml import key, page_of, quoted, text_in
+from likely.models.contracts import Model
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.learners import learner_named, settings_of
-from likely.models.model import Model
 from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import DONT_KNOW, Loss, loss_of
 from likely.sums import state

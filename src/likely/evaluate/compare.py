@@ -14,10 +14,10 @@ from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import Draft, draft_schema
+from likely.models.contracts import Learner, has_trait
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
-from likely.models.model import Learner, unread_texts
-from likely.models.naive.naive import NaiveBayes
+from likely.models.model import unread_texts
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.source import Source
@@ -153,7 +153,7 @@ def compared(
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
     notes = [f"{shown(t)} is free text, from which only NaiveBayes learns; the others leave it out." for t in texts]
-    if all(isinstance(learner, NaiveBayes) for learner in chosen.values()):
+    if all(has_trait(learner, "reads text") for learner in chosen.values()):
         notes = []
     ranked = _set_against(rows, found.parts)
     return Comparison(

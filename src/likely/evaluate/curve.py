@@ -26,8 +26,8 @@ from likely.evaluate.trend import Trend, spread, trend
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
 from likely.intake.schema import draft_schema
+from likely.models.contracts import Learner
 from likely.models.default import default_learner
-from likely.models.model import Learner
 from likely.models.naive.baseline import Prior
 from likely.sums import state
 from likely.sums.summary import Summary

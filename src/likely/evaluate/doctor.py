@@ -29,8 +29,8 @@ from likely.evaluate.troubles.labels import Surprise, Suspect, SuspectFinder
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
 from likely.intake.schema import draft_schema
+from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
-from likely.models.model import Learner, Model
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
@@ -151,7 +151,7 @@ def _examined(
     workers = rows.sweep(lambda: _Examiner(total, found, models[""], suspects))
     bound, grouped = dependencies(reduce(add, (w.cells for w in workers)))
     suspected = reduce(add, (w.suspects for w in workers))
-    pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), getattr(chosen, "blocks", ()))
+    pairs = outside(reduce(add, (w.sampler.sample for w in workers)).pairs(), setting_of(chosen, "blocks", ()))
     copies = {name: reduce(add, (w.texts[name] for w in workers)).copies() for name in workers[0].texts}
     texts = tuple(TextColumn(a.words, copies[a.name]) for a in found if a.words is not None)
     each = association_tests(total, found)

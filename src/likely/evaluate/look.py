@@ -17,7 +17,7 @@ from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.attributes.redundancy import Pair
 from likely.evaluate.attributes.word_information import Piece
 from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
-from likely.evaluate.crossval.temperature import Sharpened, Tempered, cooled, sharpened, tempered_model
+from likely.evaluate.crossval.temperature import Sharpened, Tempered, cooled, sharpened
 from likely.evaluate.crossval.validate import Validation, judged_rows, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone, with_named
 from likely.evaluate.scores.calibration import Reliability, calibrations
@@ -34,12 +34,12 @@ from likely.intake.further import run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
 from likely.machinery import html as showing
+from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
-from likely.models.model import Learner, Model
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.one_rule import OneRule
-from likely.models.naive.product import Product
+from likely.models.naive.weighed import tempered
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.table.schema import Column, Schema
@@ -237,12 +237,13 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
         model = run_search(source, whole, total, reading)
     if heat is not None:
         learner = NaiveBayes(temperature=heat.temperature)
-        model = None if model is None else tempered_model(model, heat.temperature)
+        model = None if model is None else tempered(model, heat.temperature)
     if model is not None and asked.loss is not None:
         model = replace(model, loss=asked.loss)
-    seen = sweep.read(found.extras, total, getattr(learner, "blocks", ()))
-    if isinstance(whole, Product):  # a block takes its attributes together, so nothing is counted twice
-        seen = replace(seen, pairs=tuple(p for p in seen.pairs if not whole.share_block(p.one, p.other)))
+    seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))
+    if isinstance(whole, Model):  # a block takes its attributes together, so nothing is counted twice
+        blocks = {name: factor.names for factor in whole.factors for name in factor.names}
+        seen = replace(seen, pairs=tuple(p for p in seen.pairs if p.other not in blocks.get(p.one, ())))
     trust = _trust(found, _positive(asked.positive, total), ranks, heat, seen)
     schema = whole.schema if isinstance(whole, Model) else total.schema
     record = _record(source, found, folds, learner, _by_themselves(sweep, found), seen, trust, schema)

@@ -18,8 +18,7 @@ from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
 from likely.evaluate.scores.ceiling import Ceiling, Sampled, ceiling
 from likely.evaluate.troubles.duplicates import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.row_cache import Piece
-from likely.models.model import Model
-from likely.models.naive.product import Product
+from likely.models.contracts import Model
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 
@@ -78,16 +77,16 @@ class LookSweep:
 
     def of_texts(self, models: Mapping[str, list[Model]]) -> dict[str, list[Model]]:
         """For each text column the learner's models with that factor alone, where they have others too."""
-        held = [m for m in models.get(LEARNER, []) if isinstance(m, Product)]
+        held = [m for m in models.get(LEARNER, []) if m.factored]
         if not held or len(held) < len(models[LEARNER]):
             return {}
         out: dict[str, list[Model]] = {}
         for name in (text.name for text in held[0].texts):
-            own = [tuple(f for f in m.factors if f.name == name) for m in held]
-            if all(len(m.factors) == len(factors) == 1 for m, factors in zip(held, own, strict=True)):
+            own = [m.only([name]) for m in held]
+            if all(len(m.factors) == len(text.factors) == 1 for m, text in zip(held, own, strict=True)):
                 self.only = name
-            elif all(own):
-                out[alone(name)] = [replace(m, factors=factors) for m, factors in zip(held, own, strict=True)]
+            elif all(text.factors for text in own):
+                out[alone(name)] = own
         return out
 
     @staticmethod

@@ -14,11 +14,9 @@ from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
+from likely.models.contracts import Learner, Model, Search, has_trait
 from likely.models.default import default_learner
-from likely.models.model import Learner, Model, Search
-from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
@@ -83,15 +81,14 @@ class _Without:
     def needs(self, schema: Schema) -> frozenset[str]:
         return self.learner.needs(schema)
 
-    def learn(self, summary: Summary) -> Product | Search:
+    def learn(self, summary: Summary) -> Model | Search:
         return self.of(self.learner.learn(summary))
 
-    def of(self, model: Model | Search) -> Product | Search:
+    def of(self, model: Model | Search) -> Model | Search:
         """The model without the factor; a search gives it when it ends."""
         if isinstance(model, Search):
             return _Fewer(self, model)
-        assert isinstance(model, Product)
-        return replace(model, factors=tuple(f for f in model.factors if f.name != self.name or _is_block(f)))
+        return model.only([f.name for f in model.factors if f.names != (self.name,)])
 
 
 @dataclass(frozen=True)
@@ -104,12 +101,8 @@ class _Fewer(Search):
     def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
         return self.search.look_at(batch, group, weight)
 
-    def step(self, sums: tuple[Any, ...]) -> Product | Search:
+    def step(self, sums: tuple[Any, ...]) -> Model | Search:
         return self.wish.of(self.search.step(sums))
-
-
-def _is_block(factor: Any) -> bool:
-    return isinstance(factor, (LevelBlock, NumberBlock))
 
 
 def without(learner: NaiveBayes, name: str) -> Learner:
@@ -147,7 +140,7 @@ def repeats(
     [('x', 'again')]
     """
     chosen = default_learner("look").learner if learner is None else learner
-    if not isinstance(chosen, NaiveBayes):
+    if not has_trait(chosen, "independent"):
         raise SettingError(
             f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "
             "Look for repeats with NaiveBayes."

@@ -13,7 +13,8 @@ from likely.intake.engine import sweep
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece, RowCache, piece_rows
 from likely.machinery.threads import in_order
-from likely.models.model import Model, Search, numbered
+from likely.models.contracts import Model, Search
+from likely.models.model import numbered
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.pairs import Pairs
 from likely.sums.summary import Summary

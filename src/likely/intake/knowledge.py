@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from likely.errors import ColumnError, SettingError, shown
 from likely.intake.reading import Reading
+from likely.models.contracts import Learner
 from likely.models.knowledge.knowledge import Knowledge
-from likely.models.model import Learner
 from likely.sums.summary import Summary
 from likely.table.kinds import kind_of
 from likely.table.schema import MISSING, Column, Reason, Schema

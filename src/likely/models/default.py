@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from likely.models.model import Learner
+from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.pool.auto import MOST_TUNED, Auto

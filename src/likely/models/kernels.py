@@ -201,3 +201,21 @@ def one_dependence(
                 out[i, k] = -np.inf
             else:
                 out[i, k] = top[k] + np.log(total[k] / parents)
+
+
+@kernel("f8[][], i8, f8[][], b1[], f8[], f8[][]")
+def add_curve(z: Any, own: Any, weights: Any, there: Any, absent: Any, out: Any) -> None:
+    """out[i] += z of one number * (its weight + sum over all numbers of weight * z), or `absent` where it is missing.
+
+    Sums in one fixed order, and no BLAS: a row's score must not depend on the rows beside it.
+    """
+    last = weights.shape[0] - 1
+    for i in range(z.shape[0]):
+        for k in range(out.shape[1]):
+            if there[i]:
+                slope = weights[last, k]
+                for j in range(last):
+                    slope += z[i, j] * weights[j, k]
+                out[i, k] += z[i, own] * slope
+            else:
+                out[i, k] += absent[k]

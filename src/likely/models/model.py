@@ -1,6 +1,6 @@
-"""The model: what a learner believes after reading a summary, and everything that follows from its scores.
+"""What every model shares: rows in, probabilities out, prediction, density, file. All of it follows from `log_joint`.
 
-Every model defines `log_joint`; all else (posterior, prediction, file) is derived from it here, once.
+The contract of a model is in contracts.py.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.errors import ColumnError, InputError, nearest, shown
 from likely.machinery import html as showing
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
@@ -22,7 +22,7 @@ from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.encode import Encoder
 from likely.table.formats.frames import Frames, as_column
 from likely.table.labels import Labels
@@ -35,46 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@runtime_checkable
-class Learner(Protocol):
-    """Frozen settings that derive a model from a summary. Knows settings, never data."""
-
-    def needs(self, schema: Schema) -> frozenset[str]:
-        """The statistics wanted beyond the first order: names out of products, pairs, cells, rows."""
-        ...
-
-    def learn(self, summary: Summary) -> Model | Search:
-        """Derive the model, or begin a search that needs to see the rows again."""
-        ...
-
-
-class Search(ABC):
-    """A learner on its way: it looks at all rows once more, and then is done or looks again."""
-
-    @abstractmethod
-    def look_at(self, batch: Batch, group: Ints, weight: NDArray[np.float64]) -> tuple[Any, ...]:
-        """What the rows of a batch add: arrays, or anything else with `+`, summed over batches in the order of rows.
-
-        A negative group is left out. Several threads may ask at once, each about another batch.
-        """
-
-    @abstractmethod
-    def step(self, sums: tuple[Any, ...]) -> Model | Search:
-        """The model, or the search for another sweep."""
-
-    def blind(self) -> Model | None:
-        """The model that does without looking at rows, where there is one."""
-        return None
-
-
-@dataclass(frozen=True)
-class Terms:
-    """A log score taken apart, (rows, terms, classes). Adding the terms in order gives `log_joint` to the last bit."""
-
-    names: tuple[str, ...]
-    array: NDArray[np.float64]
-
-
 def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """What must come last for the parts, added in order, to be the whole (but for rounding)."""
     so_far = np.zeros_like(whole)
@@ -85,26 +45,11 @@ def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray
     return np.where(np.isfinite(whole) & np.isfinite(so_far), out, np.where(np.isneginf(so_far), 0.0, whole))
 
 
-@dataclass(frozen=True)
-class Exhibit:
-    """One table of what a model believes, for people: cells are words or numbers."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str | float, ...], ...]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Model(ABC):
-    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores.
+class Answers(ABC):
+    """What follows from the scores of any model (`contracts.Model`): posterior, prediction, density, file."""
 
-    >>> import likely
-    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
-    >>> model.classes, model.levels("sky"), model.predict({"sky": "rain"})
-    (('n', 'y'), ['rain', 'sun'], 'n')
-    """
-
-    learner: Learner
+    learner: object
     summary: Summary
     notes: tuple[str, ...] = ()
     """What was special when the model was derived, as sentences for people."""
@@ -127,16 +72,6 @@ class Model(ABC):
     def schema(self) -> Schema:
         return self.summary.schema
 
-    @property
-    def frozen(self) -> Learner:
-        """Settings that learn this model again: the learner's own, or, where it chose among several, what it chose."""
-        return self.learner
-
-    @property
-    def describer(self) -> Model:
-        """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""
-        return self
-
     def levels(self, name: str) -> list[str]:
         """The levels of a nominal attribute, whether rows have them or not."""
         statistic = self.summary[name]
@@ -144,7 +79,7 @@ class Model(ABC):
 
     @abstractmethod
     def log_joint(self, batch: Batch) -> Matrix:
-        """The log score of each class for each row; log P(class, row) where the model is generative."""
+        """The log score of each class for each row."""
 
     def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
         """`log_joint`, and for each text column how many words there were and how many are not known."""
@@ -153,22 +88,6 @@ class Model(ABC):
     def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
         """What log P(row) has besides `log_joint`, the same for all classes; None where that is all."""
         return None
-
-    def terms(self, batch: Batch) -> Terms:
-        """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
-        raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
-
-    def choices(self) -> dict[str, tuple[str, str]]:
-        """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
-        return {}
-
-    def exhibits(self) -> tuple[Exhibit, ...]:
-        """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
-        return ()
-
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
-        """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None."""
-        raise SettingError(f"{type(self.learner).__name__} does not say how rows come about, so none can be drawn.")
 
     # -- rows in, probabilities out -------------------------------------------------------------------------
 
@@ -277,20 +196,9 @@ class Model(ABC):
             return as_column(densities(found.log_evidence), frames)
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
+    @abstractmethod
     def check_generative(self) -> None:
         """Refuse to speak of the density of rows where the model knows only that of classes."""
-        odd = [t for t in getattr(self, "texts", ()) if not t.settings.is_likelihood]
-        if odd:
-            raise SettingError(
-                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which says how probable a "
-                "class is given the words, not how probable the words are. Say text multinomial or bernoulli, and "
-                "scale = 1."
-            )
-        if not self.generative:
-            raise SettingError(
-                f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
-                "Use Density, NaiveBayes, FullBayes, LinearDiscriminant, TreeAugmented or OneDependence."
-            )
 
     # -- the file -------------------------------------------------------------------------------------------
 

@@ -1,24 +1,33 @@
-"""A model as a portable form: `portable(model)`. Reads what models hold; computes no score.
+"""A model as a portable form: `portable(model)`. Reads shapes; computes no score, and knows no model and no factor.
 
-Each model and factor has one function here. What cannot be said without the rows of training is refused.
+What cannot be said without the rows of training is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.errors import SettingError
-from likely.models.model import Model
+from likely.errors import SettingError, shown
+from likely.models import shapes
+from likely.models.contracts import Model
+from likely.models.quotient import log_of
 from likely.portable import forms
-from likely.portable.terms import floats, grid_axes, matrix, term, terms_of
 from likely.sums.columns.counts import Counts
 from likely.table.schema import Column
 
-Describe = Callable[[Any, dict[str, tuple[str, ...]]], forms.Score]
-"""From a model and the levels that rows are read with."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.float64]
+
+Levels: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The levels that rows are read with, by attribute."""
 
 
 def portable(model: Model) -> forms.Portable:
@@ -30,14 +39,20 @@ def portable(model: Model) -> forms.Portable:
     >>> found.classes, found.attributes[0].levels, type(found.score).__name__
     (('n', 'y'), ('rain', 'sun'), 'Sum')
     """
+    shape = model.shape()
+    if shape is None:
+        odd = next((m for m in model.members if m.shape() is None), model)
+        raise SettingError(
+            f"{type(odd.learner).__name__} cannot be taken elsewhere. {odd.shapeless} Use NaiveBayes, Logistic or "
+            "another model that scores rows from tables alone."
+        )
     attributes = tuple(_attribute(model, column) for column in model.schema.attributes)
-    levels = {a.name: a.levels for a in attributes}
     target = model.schema.target
     return forms.Portable(
         classes=model.classes,
         attributes=attributes,
         missing=model.schema.missing,
-        score=score_of(model, levels),
+        score=_score(shape, model.classes, {a.name: a.levels for a in attributes}),
         learner=type(model.learner).__name__,
         target=None if target is None else target.name,
         proper=bool(model.proper),
@@ -48,30 +63,7 @@ def portable(model: Model) -> forms.Portable:
 
 def is_portable(model: Model) -> bool:
     """Whether `portable` would not refuse it."""
-    return _kind(model) in _SCORES and all(is_portable(m) for m in _inside(model))
-
-
-def _kind(model: Model) -> str:
-    # By name, through the ancestors: a model that refines another one scores as that does.
-    return next((c.__name__ for c in type(model).__mro__ if c.__name__ in _SCORES or c.__name__ in _WHY), "")
-
-
-def _inside(model: Model) -> tuple[Model, ...]:
-    inner = getattr(model, "inner", None)
-    return (*getattr(model, "members", ()), *(() if inner is None else (inner,)))
-
-
-def score_of(model: Model, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    """The score of a model, for rows that are read with these levels."""
-    kind = _kind(model)
-    if kind not in _SCORES:
-        name = type(model.learner).__name__
-        why = _WHY.get(kind, "It has no portable form.")
-        raise SettingError(
-            f"{name} cannot be taken elsewhere. {why} Use NaiveBayes, Logistic or another model that scores rows from "
-            "tables alone."
-        )
-    return _SCORES[kind](model, levels)
+    return model.shape() is not None
 
 
 def _attribute(model: Model, column: Column) -> forms.Attribute:
@@ -84,104 +76,184 @@ def _attribute(model: Model, column: Column) -> forms.Attribute:
     return forms.Attribute(column.name, "date" if column.reading == "date" else "number")
 
 
-# -- one function for each model ------------------------------------------------------------------------------------
+def _floats(values: Iterable[float]) -> forms.Scores:
+    """Numbers as Python's own."""
+    return tuple(float(v) for v in values)
 
 
-def _product(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return forms.Sum(floats(model.log_prior), tuple(t for f in model.factors for t in terms_of(f, levels)))
+def _matrix(rows: Iterable[Iterable[float]]) -> tuple[forms.Scores, ...]:
+    return tuple(_floats(row) for row in rows)
 
 
-def _weighed(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
+def _score(shape: shapes.Score, classes: tuple[str, ...], levels: Levels) -> forms.Score:
+    match shape:
+        case shapes.Sum():
+            return _sum(shape, levels)
+        case shapes.Normalised(inner):
+            return forms.Normalised(_score(inner, classes, levels))
+        case shapes.Shifted(inner, by):
+            return forms.Shifted(_score(inner, classes, levels), _floats(by))
+        case shapes.Clipped(outputs):
+            return forms.Clipped(_sum(outputs, levels))
+        case shapes.Duels(outputs, pairs, votes):
+            return forms.Duels(_sum(outputs, levels), len(classes), tuple((int(a), int(b)) for a, b in pairs), votes)
+        case shapes.Mixture(members):
+            places = {name: k for k, name in enumerate(classes)}
+            each = (
+                forms.Member(
+                    _score(m.inner, m.classes, levels),
+                    m.weight,
+                    m.temperature,
+                    tuple(places.get(name, -1) for name in m.classes),
+                )
+                for m in members
+            )
+            return forms.Mixture(len(classes), tuple(each))
+        case shapes.OneDependence():
+            return forms.OneDependence(
+                tuple(_axis(axis, levels) for axis in shape.axes),
+                tuple(bool(s) for s in shape.serves),
+                _floats(shape.prior),
+                _matrix(shape.alone),
+                _matrix(shape.joint),
+                tuple(_matrix(rows) for rows in shape.given),
+            )
+
+
+def _sum(shape: shapes.Sum, levels: Levels) -> forms.Sum:
     terms: list[forms.Term] = []
-    for factor in model.product.factors:
-        weight = float(model.power_of(factor.name))
-        if weight:
-            terms += [t if weight == 1 else forms.PowerTerm(weight, t) for t in terms_of(factor, levels)]
-    return forms.Sum(floats(model.temperature * model.product.log_prior), tuple(terms))
+    for term, power in shape.powered:
+        if power:
+            terms += [t if power == 1 else forms.PowerTerm(float(power), t) for t in _terms(term, levels)]
+    return forms.Sum(_floats(shape.constant), tuple(terms))
 
 
-def _log_odds(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return forms.Normalised(forms.Sum(floats(model.weights[0]), tuple(term(p, levels) for p in model.parts)))
+def _terms(term: object, levels: Levels) -> Iterator[forms.Term]:
+    """What a term adds: one form, or for a block whose gaps are evidence one more for each attribute."""
+    match term:
+        case shapes.Block():
+            yield _joint(term.name, term.joint, levels)
+            for attribute, shares in zip(term.names, term.presence, strict=False):
+                known, gone = (_floats(log_of(side)) for side in zip(*shares, strict=True))
+                yield forms.PresenceTerm(term.name, attribute, known, gone)
+        case shapes.JointTable() | shapes.MultivariateNormal():
+            yield _joint(" & ".join(term.names), term, levels)
+        case shapes.Tree():
+            yield _tree(term, levels)
+        case shapes.Curve():
+            units = tuple(_unit(u, shapes.REACH) for u in term.units)
+            yield forms.CurveTerm(term.name, int(term.at), units, _matrix(term.weights), _floats(term.absent))
+        case shapes.Column():
+            yield _column(term, levels)
+        case _:
+            raise SettingError(f"{shown(term)} has no portable form.")
 
 
-def _hyperplanes(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    outputs = forms.Sum(floats(model.constant), tuple(term(p, levels) for p in model.parts))
-    if model.learner.mode != "pairwise":
-        return forms.Clipped(outputs)
-    pairs = tuple((int(a), int(b)) for a, b in model.pairs)
-    return forms.Duels(outputs, len(model.classes), pairs, model.learner.ties == "votes")
+def _column(term: shapes.Column, levels: Levels) -> forms.Term:
+    match term:
+        case shapes.LevelTable(name, labels, table):
+            unseen, missing = _floats(table[-2]), _floats(table[-1])
+            places = (labels.index.get(level) for level in levels[name])
+            rows = tuple(unseen if place is None else _floats(table[place]) for place in places)
+            return forms.LevelTerm(name, rows, unseen, missing)
+        case shapes.BinTable(name, starts, table):
+            return forms.BinTerm(name, _floats(starts), _matrix(table[: len(starts) + 1]), _floats(table[-1]))
+        case shapes.Density():
+            return _density(term)
+        case shapes.WordWeights():
+            how, words = term.settings, term.scores.vocabulary
+            return forms.TextTerm(
+                term.name,
+                tuple(words[k] for k in range(len(words))),
+                _matrix(term.scores.weights),
+                _floats(term.base),
+                "binary" if how.model == "bernoulli" else how.damping,  # type: ignore[arg-type]
+                1.0 if how.scale == "none" else float(how.scale),
+                bool(how.length),
+            )
+        case shapes.Slope():
+            unit = _unit(term.standard, shapes.FARTHEST)
+            return forms.SlopeTerm(term.name, unit, _floats(term.weights), _floats(term.absent))
+    raise SettingError(f"What {shown(term.name)} adds has no portable form.")
 
 
-def _normals(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    some = tuple(terms_of(model.normal, levels)) if model.normal.names else ()
-    return forms.Sum(floats(model.log_prior), some)
+def _density(term: shapes.Density) -> forms.Term:
+    normal, kernels = term.normal, term.kernels
+    if kernels is None:
+        mean, deviation, rate = map(_floats, (normal.mean, normal.deviation, normal.rate))
+        return forms.NormalTerm(term.name, mean, deviation, rate, _floats(normal.peak), _floats(normal.absent))
+    own = [
+        dict(zip(kernels.points[a:b].tolist(), kernels.weights[a:b].tolist(), strict=True))
+        for a, b in pairwise(kernels.starts.tolist())
+    ]
+    centres = sorted({x for part in own for x in part})
+    weights = tuple(tuple(part.get(x, 0.0) for x in centres) for part in own)
+    each = (kernels.bandwidth, kernels.rate, kernels.peak, normal.absent)
+    return forms.KernelTerm(term.name, tuple(centres), weights, *map(_floats, each))
 
 
-def _joint(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return forms.Sum(floats(model.log_prior), tuple(terms_of(model.table, levels)) if model.table.names else ())
+def _unit(standard: shapes.Standard, farthest: float) -> forms.Unit:
+    center, rest, spread = float(standard.center), float(standard.rest), float(standard.spread)
+    return forms.Unit(standard.name, int(standard.shift), center, rest, spread, farthest)
 
 
-def _tree(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    axes = grid_axes(model.grid, levels)
+# -- several attributes together ------------------------------------------------------------------------------------
+
+
+def _axis(axis: shapes.Axis, levels: Levels) -> forms.Axis:
+    """Unseen levels and missing cells are left out."""
+    if axis.edges is not None:
+        return forms.Axis(axis.name, len(axis.levels), None, _floats(axis.edges))
+    codes = tuple(axis.levels.index.get(level, -1) for level in levels[axis.name])
+    return forms.Axis(axis.name, len(axis.levels), codes)
+
+
+def _tree(tree: shapes.Tree, levels: Levels) -> forms.Term:
+    axes = tuple(_axis(axis, levels) for axis in tree.axes)
     with np.errstate(divide="ignore"):
-        tables = tuple(tuple(matrix(np.log(rows)) for rows in table) for table in model.tables)
-    order, parents = tuple(map(int, model.order)), tuple(map(int, model.parents))
-    name = " & ".join(a.attribute for a in axes)
-    return forms.Sum(floats(model.log_prior), (forms.TreeTerm(name, axes, order, parents, tables),) if axes else ())
+        tables = tuple(tuple(_matrix(np.log(rows)) for rows in table) for table in tree.tables)
+    order, parents = tuple(map(int, tree.order)), tuple(map(int, tree.parents))
+    return forms.TreeTerm(" & ".join(a.attribute for a in axes), axes, order, parents, tables)
 
 
-def _one_dependence(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return forms.OneDependence(
-        grid_axes(model.grid, levels),
-        tuple(bool(s) for s in model.serves),
-        floats(model.log_prior),
-        matrix(model.log_alone),
-        matrix(model.log_joint_cell),
-        tuple(matrix(rows) for rows in model.log_given),
+def _joint(name: str, joint: shapes.JointTable | shapes.MultivariateNormal, levels: Levels) -> forms.Term:
+    return _table(name, joint, levels) if isinstance(joint, shapes.JointTable) else _covariance(name, joint)
+
+
+def _table(name: str, table: shapes.JointTable, levels: Levels) -> forms.Term:
+    axes = []
+    for attribute, labels, size in zip(table.names, table.labels, table.sizes, strict=True):
+        unseen = len(labels) if table.reserve else -1
+        gone = len(labels) + table.reserve if table.missing_is_level else -1
+        codes = tuple(labels.index.get(level, unseen) for level in levels[attribute])
+        axes.append(forms.Axis(attribute, size, codes, (), unseen, gone))
+    whole = table.extra * table.cells
+    return forms.TableTerm(
+        name,
+        tuple(axes),
+        tuple(tuple(map(int, row)) for row in table.codes),
+        _matrix(table.counts.floats()),
+        float(table.extra),
+        _log(table.extra) if table.extra else -math.inf,
+        # 0 where a class weighs nothing, so that each of its cells is impossible.
+        tuple(_log(n + whole) if n + whole else 0.0 for n in table.totals()),
     )
 
 
-def _mixed(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return _mixture(model, model.beliefs.weight, getattr(model.learner, "temperatures", None), levels)
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)
 
 
-def _chosen(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return _mixture(model, model.weights, model.temperatures, levels)
-
-
-def _mixture(
-    model: Any, weights: Sequence[float], temperatures: Sequence[float] | None, levels: dict[str, tuple[str, ...]]
-) -> forms.Score:
-    places = {name: k for k, name in enumerate(model.classes)}
-    members = []
-    for k, (inner, weight) in enumerate(zip(model.members, weights, strict=True)):
-        if weight > 0:
-            warmth = 1.0 if temperatures is None else float(temperatures[k])
-            theirs = tuple(places.get(name, -1) for name in inner.classes)
-            members.append(forms.Member(score_of(inner, levels), float(weight), warmth, theirs))
-    return forms.Mixture(len(model.classes), tuple(members))
-
-
-def _reweighted(model: Any, levels: dict[str, tuple[str, ...]]) -> forms.Score:
-    return forms.Shifted(score_of(model.inner, levels), floats(model.log_ratio))
-
-
-_SCORES: dict[str, Describe] = {
-    "Product": _product,
-    "Weighed": _weighed,
-    "LogOdds": _log_odds,
-    "Hyperplanes": _hyperplanes,
-    "Normals": _normals,
-    "Discriminant": _normals,
-    "Joint": _joint,
-    "TreeAugmentedModel": _tree,
-    "OneDependenceModel": _one_dependence,
-    "Mixed": _mixed,
-    "Chosen": _chosen,
-    "Reweighted": _reweighted,
-}
-_WHY = {
-    "Nearby": "It asks the rows of training, which are not taken along.",
-    "Drawn": "It draws a hypothesis for each row by the place of the row in its table; Mixture asks all of them.",
-    "Averaged": "It scores every row many times over, once for each value that a missing cell may hold.",
-}
+def _covariance(name: str, normal: shapes.MultivariateNormal) -> forms.Term:
+    whole = normal.whitened(np.arange(len(normal.names)))
+    return forms.CovarianceTerm(
+        name,
+        normal.names,
+        _matrix(normal.mean),
+        _matrix(normal.deviation),
+        tuple(_matrix(rows) for rows in normal.correlation),
+        _floats(normal.least),
+        tuple(_matrix(whitening) for whitening, _ in whole),
+        tuple(-float(volume) for _, volume in whole),
+        all(len(part) > 1 and bool((part == part[0]).all()) for part in (normal.deviation, normal.correlation)),
+    )

@@ -22,7 +22,7 @@ from likely.apply.fitting import fit, model_from_tree
 from likely.errors import SettingError
 from likely.intake.incremental import IncrementalSummary
 from likely.intake.reading import Reading
-from likely.models.model import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search
 from likely.models.settings import declared, type_names
 from likely.sklearn.tables import (
     Rows,

@@ -11,8 +11,8 @@ from typing import Any
 
 from likely.errors import SettingError
 from likely.intake.reading import Reading
+from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
-from likely.models.model import Learner, Model
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 from likely.table.schema import Schema

@@ -24,8 +24,8 @@ from likely.intake.further import classes_and_weights
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece
 from likely.intake.schema import Draft, check_strays
+from likely.models.contracts import Learner, Model
 from likely.models.linear.newton import FoldNewton
-from likely.models.model import Learner, Model
 from likely.spark.flow import drafted, no_rows
 from likely.spark.parcel import packed, unpacked
 from likely.spark.pieces import Dealing, Places, Rows, looked

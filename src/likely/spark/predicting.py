@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.spark import tasks
 from likely.spark.parcel import packed
 from likely.spark.session import failures

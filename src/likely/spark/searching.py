@@ -7,7 +7,7 @@ from typing import Any
 
 from likely.intake.further import classes_and_weights
 from likely.intake.row_cache import Piece
-from likely.models.model import Model, Search
+from likely.models.contracts import Model, Search
 from likely.spark.pieces import Places, Rows, looked
 from likely.spark.spread import Spread
 from likely.sums.summary import Summary

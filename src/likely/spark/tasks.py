@@ -15,7 +15,7 @@ from likely.intake.further import Extension
 from likely.intake.observe import Partial, Seen, summed, viewed
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.spark.parcel import packed, told, unpacked
 from likely.sums import state
 from likely.sums.requests import asked

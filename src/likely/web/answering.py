@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from likely.apply.answers import Answers, Mismatches
 from likely.apply.decide.decider import decider
 from likely.apply.decide.tables import Decisions
-from likely.apply.explain.ledger import explain
+from likely.apply.explain.explaining import explain
 from likely.apply.predict import Predictions
 from likely.errors import SettingError
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.table.labels import label

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from likely.errors import LikelyError
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.table.output.payload import Format
 from likely.web import answering
 from likely.web.guarding import Guard

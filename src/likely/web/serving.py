@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from likely.errors import InputError, SettingError, shown
-from likely.models.model import Model
+from likely.models.contracts import Model
 
 HOST = "127.0.0.1"
 

@@ -1,19 +1,18 @@
-"""A model around another one, which answers otherwise but reads rows and draws them as the one inside does."""
+"""A model around another one, which answers otherwise but believes, reads and draws rows as the one inside does."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from likely.models.model import Model
-from likely.models.naive.weighed import Weighed
+from likely.models.contracts import Model
 from likely.models.pool.members import learner_titles
 from likely.table.encode import Encoder
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Around(Model):
-    """Whether it is proper and generative, its levels and its encoder are those of the model inside."""
+    """All but its scores is of the model inside: whether it is proper and generative, factors, levels, encoder."""
 
     inner: Model
 
@@ -24,6 +23,13 @@ class Around(Model):
     @property
     def generative(self) -> bool:  # type: ignore[override]
         return self.inner.generative
+
+    @property
+    def shapeless(self) -> str:  # type: ignore[override]
+        return self.inner.shapeless
+
+    def power_of(self, name: str) -> float:
+        return self.inner.power_of(name)
 
     def levels(self, name: str) -> list[str]:
         return self.inner.levels(name)
@@ -36,7 +42,7 @@ class Around(Model):
         return self.inner.sample(rows, seed)
 
 
-def settings_of(model: Model) -> dict[str, Any]:
+def wrap(model: Model) -> dict[str, Any]:
     """What a model around this one takes over from it."""
     return {
         "learner": model.learner,
@@ -44,6 +50,10 @@ def settings_of(model: Model) -> dict[str, Any]:
         "notes": model.notes,
         "refuse_unseen": model.refuse_unseen,
         "loss": model.loss,
+        "prior": model.prior,
+        "log_prior": model.log_prior,
+        "factors": model.factors,
+        "members": model.members,
         "inner": model,
     }
 
@@ -57,10 +67,4 @@ def inside(model: Model) -> Model:
 
 def beside(model: Model, describer: Model) -> str:
     """The sentence that says whose view of rows is taken, where the model has none of its own."""
-    title = learner_titles([describer.learner])[0]
-    if isinstance(inside(model), Weighed):
-        return f"Evidence that is weighed does not say how rows come about: that is how {title} sees them unweighed."
-    return (
-        f"{type(inside(model).learner).__name__} does not say how rows come about: that is how {title} sees them, "
-        "from the same sums."
-    )
+    return inside(model).describer_note.format(title=learner_titles([describer.learner])[0])

@@ -20,7 +20,7 @@ from likely.apply.decide.missing import is_missing
 from likely.apply.decide.panels import panels, starts_of
 from likely.apply.decide.priors import NewPrior
 from likely.errors import SettingError, shown
-from likely.models.model import Model
+from likely.models.contracts import Model, setting_of
 from likely.models.posterior import Matrix, Posterior
 from likely.probability.loss import Loss
 from likely.table.batch import UNSEEN_CODE, Batch, Codes
@@ -109,7 +109,7 @@ class _Asked:
         cells = self.batch.cells[name]
         if isinstance(cells, Codes):
             codes = np.arange(len(cells.labels), dtype=np.int32)
-            if getattr(self.model.learner, "unseen", None) == "reserve":
+            if setting_of(self.model.learner, "unseen") == "reserve":
                 codes = np.append(codes, np.int32(UNSEEN_CODE))
             words = f"summed over {len(codes)} levels" if len(codes) != 1 else "it has one level only"
             return self._summed(name, self.joint(name, Codes(codes, cells.labels)), words)
@@ -184,7 +184,7 @@ class _Asked:
 
     def _consistent(self) -> bool:
         """Whether a score leaves a missing cell out by summing over its values."""
-        return getattr(self.model.learner, "missing", None) != "level"
+        return bool(setting_of(self.model.learner, "missing") != "level")
 
     def _compare(self, name: str, whole: NDArray[np.float64]) -> None:
         """Say so where a missing cell means something else than that its value is not known."""

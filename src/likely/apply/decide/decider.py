@@ -13,7 +13,8 @@ from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, reweighted
 from likely.errors import SettingError, shown
 from likely.machinery.threads import in_order
-from likely.models.model import Model, numbered
+from likely.models.contracts import Model
+from likely.models.model import numbered
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.table.formats.frames import Frames

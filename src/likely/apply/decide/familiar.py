@@ -15,8 +15,9 @@ import numpy as np
 from likely.apply.decide.around import beside, inside
 from likely.apply.decide.missing import is_missing
 from likely.errors import InputError, SettingError, shown
+from likely.models.contracts import Model, setting_of
 from likely.models.factors.patterns import patterns
-from likely.models.model import Model, numbered
+from likely.models.model import numbered
 from likely.models.posterior import Posterior
 from likely.table.batch import MISSING_CODE, Batch, Codes, Floats
 from likely.table.open import open_source
@@ -61,9 +62,9 @@ class Familiar:
 
     def _gone(self, cells: Codes | Floats) -> NDArray[np.bool_]:
         """Cells that a score leaves out: missing ones, and levels that training did not have, unless they have mass."""
-        if getattr(self.model.learner, "missing", None) == "level":
+        if setting_of(self.model.learner, "missing") == "level":
             return np.zeros(len(cells.codes if isinstance(cells, Codes) else cells), np.bool_)
-        if isinstance(cells, Codes) and getattr(self.model.learner, "unseen", None) != "reserve":
+        if isinstance(cells, Codes) and setting_of(self.model.learner, "unseen") != "reserve":
             return cells.codes < 0
         return is_missing(cells)
 

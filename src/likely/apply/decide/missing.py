@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from likely.apply.decide.around import Around, settings_of
+from likely.apply.decide.around import Around, wrap
 from likely.errors import SettingError, shown
+from likely.models.contracts import Model, Search, setting_of
 from likely.models.factors.patterns import patterns
-from likely.models.model import Model, Search
 from likely.models.posterior import Matrix, Posterior
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -47,7 +47,7 @@ def by_missing(model: Model, way: str | None) -> Model:
     if way not in WAYS:
         raise SettingError(f"There is no way {shown(way)} to take missing cells. Choose one of {', '.join(WAYS)}.")
     name = type(model.learner).__name__
-    chosen = getattr(model.learner, "missing", None)
+    chosen = setting_of(model.learner, "missing")
     if way == "averaged":
         return averaged(model)
     if way == "informative":
@@ -79,7 +79,7 @@ def averaged(model: Model) -> Model:
     """The model that averages over what a missing cell may hold."""
     spreads = {c.name: spread(model.summary.columns[c.name]) for c in model.schema.attributes}
     return Averaged(
-        **settings_of(model),
+        **wrap(model),
         spreads={name: s for name, s in spreads.items() if len(s[1])},
     )
 
@@ -127,6 +127,7 @@ class Averaged(Around):
     """P(class | row) = sum over v of P(class | row with v) * P(v), over what the missing cells may hold."""
 
     spreads: Mapping[str, Spread]
+    shapeless = "It scores every row many times over, once for each value that a missing cell may hold."
 
     def log_joint(self, batch: Batch) -> Matrix:
         """Rows without a missing cell are scored as ever. The density of a row stays that of the model inside."""

@@ -1,14 +1,17 @@
-"""Where the density of a number may peak under a model, and where its bins begin: what integrals and sums go by."""
+"""Where the density of a number may peak under a model, and where its bins begin: what integrals and sums go by.
+
+Reads shapes and tallies of values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models.factors.binned import Binned
-from likely.models.model import Model
+from likely.models.contracts import Model
+from likely.models.shapes import BinTable, Block, Density, MultivariateNormal, OneDependence, Tree, sum_of
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
@@ -19,16 +22,23 @@ _AROUND = np.concatenate([-_STEPS, [0.0], _STEPS])
 _QUANTILES = np.arange(33) / 32
 
 
+def _terms(model: Model) -> tuple[object, ...]:
+    shape = model.shape()
+    if isinstance(shape, OneDependence):
+        return (shape,)
+    found = None if shape is None else sum_of(shape)
+    return () if found is None else found[0].terms
+
+
 def starts_of(model: Model, name: str) -> NDArray[np.float64] | None:
     """The least number of each bin but the first, where the model reads a number as a bin; None for a density."""
-    for factor in getattr(model, "factors", ()):
-        if factor.name == name and isinstance(factor, Binned):
-            return factor.starts
-    grid: Any = getattr(model, "grid", None)
-    if grid is None:
-        return None
-    edges = [axis.edges for axis in grid.axes if axis.name == name]
-    return edges[0] if edges else np.empty(0)
+    for term in _terms(model):
+        match term:
+            case BinTable() if term.name == name:
+                return term.starts
+            case Tree() | OneDependence():
+                return next((a.edges for a in term.axes if a.name == name and a.edges is not None), np.empty(0))
+    return None
 
 
 def panels(model: Model, name: str) -> NDArray[np.float64]:
@@ -59,13 +69,11 @@ def panels(model: Model, name: str) -> NDArray[np.float64]:
 
 def _believed(model: Model, name: str) -> Iterator[tuple[float, float]]:
     """Mean and deviation of the attribute in each class, where the model has them."""
-    for factor in (*getattr(model, "factors", ()), model):
-        normal = getattr(factor, "normal", factor)  # of a kernel density, of a block, of a whole model
-        mean, deviation = getattr(normal, "mean", None), getattr(normal, "deviation", None)
-        if not isinstance(mean, np.ndarray) or not isinstance(deviation, np.ndarray):
-            continue
-        if mean.ndim == 2 and name in normal.names:
-            place = normal.names.index(name)
-            yield from zip(mean[:, place], deviation[:, place], strict=False)
-        elif mean.ndim == 1 and factor.name == name:
-            yield from zip(mean, deviation, strict=True)
+    for term in _terms(model):
+        joint = term.joint if isinstance(term, Block) else term
+        match joint:
+            case Density() if joint.name == name:
+                yield from zip(joint.normal.mean, joint.normal.deviation, strict=True)
+            case MultivariateNormal() if name in joint.names:
+                place = joint.names.index(name)
+                yield from zip(joint.mean[:, place], joint.deviation[:, place], strict=False)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.decide.around import Around, settings_of
+from likely.apply.decide.around import Around, wrap
 from likely.errors import SettingError, nearest, shown
-from likely.models.model import Model
+from likely.models.contracts import Model, Terms
+from likely.models.model import left_over
 from likely.models.posterior import Matrix
 from likely.models.prior import TOLERANCE
-from likely.models.quotient import Quotient, as_written
+from likely.models.quotient import Quotient, as_written, log_of
+from likely.models.shapes import Score, Shifted
 from likely.table.batch import Batch
 from likely.table.labels import label
 
@@ -34,13 +36,8 @@ def prior_of(model: Model) -> tuple[Fraction, ...]:
     >>> prior_of(likely.fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play"))
     (Fraction(1, 3), Fraction(2, 3))
     """
-    if isinstance(model, Reweighted):
-        return model.new
-    if isinstance(model, Around):
-        return prior_of(model.inner)
-    own = getattr(model, "prior", None)
-    if isinstance(own, tuple) and own and all(isinstance(p, Quotient) for p in own):
-        return tuple(p.value for p in own)
+    if model.prior:
+        return tuple(p.value for p in model.prior)
     weights = model.summary.total.fractions()
     whole = sum(weights, Fraction(0))
     return tuple(w / whole if whole else Fraction(1, len(weights)) for w in weights)
@@ -122,12 +119,9 @@ def reweighted(model: Model, given: NewPrior) -> Model:
             )
     if new == old:
         return model
-    return Reweighted(
-        **settings_of(model),
-        old=old,
-        new=new,
-        log_ratio=np.array([_log(n / o) if n else -np.inf for n, o in zip(new, old, strict=True)]),
-    )
+    prior = tuple(Quotient(Fraction(n.numerator), Fraction(n.denominator)) for n in new)
+    log_ratio = np.array([_log(n / o) if n else -np.inf for n, o in zip(new, old, strict=True)])
+    return Reweighted(**{**wrap(model), "prior": prior, "log_prior": log_of(prior)}, log_ratio=log_ratio)
 
 
 def _log(ratio: Fraction) -> float:
@@ -144,10 +138,28 @@ def _log(ratio: Fraction) -> float:
 class Reweighted(Around):
     """A model whose classes are more or less frequent than they were in training, each as it looked there."""
 
-    old: tuple[Fraction, ...]
-    new: tuple[Fraction, ...]
     log_ratio: NDArray[np.float64]
+
+    @property
+    def factored(self) -> bool:  # type: ignore[override]
+        return self.inner.factored
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class, row) + log new / old prior."""
         return self.inner.log_joint(batch) + self.log_ratio
+
+    def terms(self, batch: Batch) -> Terms:
+        """Those of the model inside, with the new prior."""
+        inner = self.inner.terms(batch)
+        array = inner.array.copy()
+        array[:, 0] += self.log_ratio
+        if inner.last != "attribute":
+            return replace(inner, array=array)
+        rest = left_over(array.transpose(1, 0, 2), self.log_joint(batch))
+        array = np.concatenate([array, rest[:, None]], axis=1)
+        return Terms((*inner.names, "(rounding)"), array, inner.first, "rounding")
+
+    def shape(self) -> Score | None:
+        """That of the model inside, shifted."""
+        inner = self.inner.shape()
+        return None if inner is None else Shifted(inner, self.log_ratio)

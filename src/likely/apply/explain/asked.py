@@ -13,7 +13,8 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
 from likely.intake.reading import Reading, with_encoding
-from likely.models.model import Model, numbered
+from likely.models.contracts import Model
+from likely.models.model import numbered
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
 from likely.table.open import open_source

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.apply.decide.panels import starts_of
-from likely.models.factors.gaussian import Gaussian
-from likely.models.knowledge.known import known_normals
-from likely.models.linear.design import NumberWeights
-from likely.models.linear.log_odds import LogOdds
-from likely.models.model import Model
-from likely.models.naive.product import Product
+from likely.models.contracts import Model
+from likely.models.shapes import Column, Density, Slope, sum_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.batch import Batch, Codes
@@ -26,8 +22,6 @@ from likely.table.labels import Labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PLAIN = (Gaussian, NumberWeights)
-"""What adds the term of a number so plainly that where two classes cross can be worked out."""
 POINTS = 65
 """Values of training, by quantile, that a number is tried at."""
 DEVIATIONS = 3
@@ -62,13 +56,20 @@ class Choice:
         return np.ascontiguousarray(values, np.float64)
 
 
-def additive(model: Model) -> dict[str, Any] | None:
-    """For each attribute what adds its term, where terms do not depend on other cells; None where they do."""
-    if isinstance(model, Product):
-        if any(hasattr(f, "names") for f in model.factors):  # a block
-            return None
-        return {f.name: f for f in model.factors}
-    return {p.name: p for p in model.parts} if isinstance(model, LogOdds) else None
+def additive(model: Model) -> dict[str, tuple[Column, float]] | None:
+    """For each attribute what adds its term, and its power; None where some term depends on several cells."""
+    shape = model.shape()
+    found = None if shape is None else sum_of(shape)
+    if found is None:
+        return None
+    whole, power = found
+    out = {term.name: (term, power * own) for term, own in whole.powered if isinstance(term, Column)}
+    return out if len(out) == len(whole.terms) else None
+
+
+def is_plain(term: Column) -> bool:
+    """Whether the term of a number is so plain that where two classes cross can be worked out."""
+    return isinstance(term, Slope) or (isinstance(term, Density) and term.kernels is None)
 
 
 def choices(model: Model, batch: Batch, names: list[str], totals: NDArray[np.float64]) -> list[Choice]:
@@ -112,13 +113,15 @@ def _numbers(model: Model, name: str, numbers: Numbers, now: float, totals: NDAr
     points = points[np.isfinite(points) & (points >= low) & (points <= high) & (points != now)]
     if not len(points):
         return None
-    complete = bins is not None or (len(totals) < 3 and isinstance((additive(model) or {}).get(name), PLAIN))
+    own = (additive(model) or {}).get(name)
+    complete = bins is not None or (len(totals) < 3 and own is not None and is_plain(own[0]))
     return Choice(name, np.unique(points), None, whole, model.schema[name].kind == "date", low, high, complete)
 
 
 def _known_ends(model: Model, name: str) -> list[float]:
     """Between which numbers those of which something is known before data lie."""
-    known = known_normals(getattr(model.learner, "knowledge", ()), name, model.classes, model.schema)
+    factor = model.factor_of(name)
+    known = factor.normal.knowledge if isinstance(factor, Density) else ()
     return [
         float(one.mean) + sign * DEVIATIONS * math.sqrt(one.variance) for one in known if one is not None
         for sign in (-1, 1)
@@ -143,17 +146,19 @@ def _turns(
 ) -> NDArray[np.float64]:
     """Where log P(x | a) - log P(x | b) of two classes peaks, and numbers between those where their totals cross."""
     found = (additive(model) or {}).get(name)
-    if not isinstance(found, PLAIN):
+    if found is None or not is_plain(found[0]):
         return np.empty(0)
+    term, power = found
     classes = len(totals)
     a, b = np.triu_indices(classes, 1) if classes <= MOST_CLASSES else (np.arange(classes - 1), np.arange(1, classes))
     own = np.zeros((1, classes))
-    found.add(np.array([now]), own)
+    term.add_cells(np.array([now]), own)
     with np.errstate(all="ignore"):
-        rest = totals - own[0]
+        rest = totals - power * own[0]
         apart = rest[a] - rest[b]
-        if isinstance(found, Gaussian):
-            mean, rate, peak = found.mean, found.rate**2, found.peak
+        if isinstance(term, Density):
+            normal = term.normal
+            mean, rate, peak = normal.mean, power * normal.rate**2, power * normal.peak
             # In u = x - mean[a]: square * u² + line * u + level = 0 where the two totals cross.
             shift = mean[b] - mean[a]
             square, line = rate[b] - rate[a], -2 * rate[b] * shift
@@ -164,7 +169,8 @@ def _turns(
             crossings = np.concatenate([mean[a] + q / square, mean[a] + level / q])
         else:
             ends = np.zeros((2, classes))
-            found.add(np.array([low, high]), ends)
+            term.add_cells(np.array([low, high]), ends)
+            ends *= power
             first, last = ends[0, a] - ends[0, b] + apart, ends[1, a] - ends[1, b] + apart
             peaks, crossings = np.empty(0), low + (high - low) * first / (first - last)
         crossings = np.unique(crossings[np.isfinite(crossings) & (crossings > low) & (crossings < high)])

@@ -15,13 +15,11 @@ from likely.apply.decide.decision import Costs, decided
 from likely.apply.explain import words
 from likely.apply.explain.asked import Asked, asked
 from likely.apply.explain.candidates import Choice, additive, choices
-from likely.apply.explain.pieces import alone_in
 from likely.apply.explain.searching import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
 from likely.apply.explain.turning import Alone, alone_of, rounded, told_value
 from likely.apply.explain.word_counterfactual import Wordless, without_words
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.models.model import Model
-from likely.models.pool.mixture import Gibbs
+from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.table.batch import Batch
@@ -168,10 +166,10 @@ def counterfactual_of(
     """The same for a row that was read already."""
     if model.schema.target is None:
         raise SettingError("This model is a density, so there is no decision to change. See `likely score`.")
-    if isinstance(model.learner, Gibbs):
+    if model.random:
         raise SettingError(
-            "Gibbs answers each row by a hypothesis drawn at random, so no change of values explains its decisions. "
-            "Use Mixture."
+            f"{type(model.learner).__name__} answers each row by a hypothesis drawn at random, so no change of values "
+            "explains its decisions. Use Mixture."
         )
     asking = _Asking.of(model, row, model.loss if loss is None else Loss.of(loss))
     wanted = asking.wanted(towards)
@@ -289,9 +287,9 @@ class _Asking:
 
     def fewest(self, found: list[Choice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
         """The fewest changes, and whether that is sure."""
-        pieces = additive(alone_in(self.model)[0]) if self.loss is None else None
+        pieces = additive(self.model) if self.loss is None else None
         if pieces is None:
-            many = TRIES_OF_MANY if getattr(self.model, "members", ()) else TRIES
+            many = TRIES_OF_MANY if self.model.members else TRIES
             tries = Budget(TRIES_OF_ROWS if "rows" in self.model.summary.more else many)
 
             def do(some: Sequence[int], codes: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -304,22 +302,26 @@ class _Asking:
         for k, choice in enumerate(found):
             table = np.zeros((len(choice.values), len(self.model.classes)))
             if choice.name in pieces:
-                pieces[choice.name].add(self.row.batch.cells[choice.name], own[k : k + 1])
-                pieces[choice.name].add(choice.column(choice.values), table)
+                term, power = pieces[choice.name]
+                term.add_cells(self.row.batch.cells[choice.name], own[k : k + 1])
+                term.add_cells(choice.column(choice.values), table)
+                if power != 1.0:
+                    own[k] *= power
+                    table *= power
             tables.append(table)
-        return self._by_terms(pieces, found, own, tables, wanted)
+        return self._by_terms(found, own, tables, wanted)
 
     def _by_terms(
         self,
-        pieces: Mapping[str, Any],
         found: list[Choice],
         own: NDArray[np.float64],
         tables: list[NDArray[np.float64]],
         wanted: NDArray[np.intp],
     ) -> tuple[Pick, bool]:
         # Added up without the attributes that may change: taking -inf away again would not bring anything back.
-        terms = alone_in(self.model)[0].terms(self.row.batch)
-        kept = [k for k, n in enumerate(terms.names) if k == 0 or n not in {c.name for c in found}]
+        terms = self.model.terms(self.row.batch)
+        last = len(terms.names) - (terms.last != "attribute")
+        kept = [k for k, n in enumerate(terms.names[:last]) if k == 0 or n not in {c.name for c in found}]
         fixed = terms.array[0][kept].sum(axis=0)
         best: Pick = ()
         sure, most = True, len(found)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from likely.models.factors.categorical import Categorical, table
-from likely.models.naive.blocks import LevelBlock
-from likely.table.batch import MISSING_CODE, Batch
+from likely.models.shapes import JointTable, Ratios
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,32 +130,22 @@ class LevelDoubt:
         return self._held[key]
 
 
-def of_levels(factor: Categorical, keys: Callable[[Batch], Keys], draws: int, seed: tuple[int, ...]) -> LevelDoubt:
+def of_levels(
+    name: str, ratio: Ratios, keys: Callable[[Batch], Keys], classes: int, draws: int, seed: tuple[int, ...]
+) -> LevelDoubt:
     """Of a nominal attribute, or of a number that was cut into bins."""
-    names, settings, counts = factor.labels.names, factor.settings, factor.counts
-    levels, unseen, missing = table(names, counts, settings, factor.name)
-    seen = factor.seen()
-    # What knowledge is worth counts as so many rows.
-    told = np.array([shares is not None for shares in settings.known or (None,) * counts.groups])
-    alone = len(names) + settings.missing_is_level + settings.reserve < 2
 
     def shares(key: tuple[int, ...]) -> Shares | None:
-        code = key[0]
-        if code >= 0:
-            found = shares_of(levels[0][code], levels[1][code], seen[code], alone)
-            return replace(found, cases=np.where(told, levels[0][code], seen[code]))
-        ratio = missing if code == MISSING_CODE else unseen
-        if ratio is None:
+        found = ratio(key[0])
+        if found is None:
             return None
-        there = counts.other[0].floats() if code == MISSING_CODE else np.zeros(counts.groups)
-        return shares_of(ratio[0][0], ratio[1][0], there)
+        return replace(shares_of(found.top, found.bottom, found.seen, found.alone), cases=found.cases)
 
-    return LevelDoubt(factor.name, keys, shares, counts.groups, draws, seed)
+    return LevelDoubt(name, keys, shares, classes, draws, seed)
 
 
-def of_block(factor: LevelBlock, draws: int, seed: tuple[int, ...]) -> LevelDoubt:
+def of_joint_table(name: str, joint: JointTable, draws: int, seed: tuple[int, ...]) -> LevelDoubt:
     """Of several nominal attributes that have a joint table; those that are missing are summed over."""
-    joint = factor.table
     counts, extra = joint.counts.floats(), float(joint.extra)
     bottom = np.array([float(n) for n in joint.totals()]) + extra * joint.cells
 
@@ -169,4 +158,4 @@ def of_block(factor: LevelBlock, draws: int, seed: tuple[int, ...]) -> LevelDoub
         others = math.prod(size for size, known in zip(joint.sizes, there, strict=True) if not known)
         return shares_of(seen + extra * others, bottom, seen)
 
-    return LevelDoubt(factor.name, joint.translated, shares, joint.counts.shape[1], draws, seed)
+    return LevelDoubt(name, joint.translated, shares, joint.counts.shape[1], draws, seed)

@@ -1,39 +1,33 @@
-"""The ledger of one answer: prior odds times the likelihood ratio of each value is the posterior odds.
+"""The ledger of one answer: prior odds times the likelihood ratio of each value is the posterior odds; and its words.
 
-Everything in it is `Model.terms`, taken apart by class; it computes no score of its own. Words are in words.py.
+Holds what was computed (explaining.py) and writes it: sentences, and lines with a small bar for each piece of evidence.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from likely.apply.explain import words
-from likely.apply.explain.asked import Asked, State, asked
+from likely.apply.explain.asked import State
 from likely.apply.explain.marking import Span
-from likely.apply.explain.odds import UNITS, Unit, in_unit, log_odds_of, steps_between, steps_of_rest
-from likely.apply.explain.pieces import Kind, Piece, pieces_of
-from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.apply.explain.odds import Unit, in_unit, sum_ratios
+from likely.apply.explain.pieces import Kind
+from likely.apply.explain.words import clean, percent, power_of_ten, times
 from likely.machinery import html as showing
-from likely.models.linear.log_odds import LogOdds
-from likely.models.model import Model
-from likely.models.naive.product import Product
-from likely.models.naive.working import Working, working
-from likely.models.pool.chosen import Chosen
-from likely.models.posterior import Posterior
-from likely.models.settings import check_choice
-from likely.table.labels import label
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from likely.models.working import Working
 
 Order = Literal["size", "schema"]
 REST = "rest"
 """Against all other classes together."""
+MOST = 20
+"""So many pieces of evidence are written out, those that weigh most; the rest are added up."""
+MOST_PARTS = 8
+WIDEST = 12
+"""Places of the longest bar."""
+TRIFLE = 0.0035
+"""A log ratio below this, a two-hundredth of a bit, is next to nothing."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +116,7 @@ class Ledger:
         return None if entry.log_ratio is None else in_unit(entry.log_ratio, self.unit)
 
     def __str__(self) -> str:
-        return words.written(self)
+        return written(self)
 
     def _repr_html_(self) -> str:
         """The ledger, for a notebook."""
@@ -131,7 +125,7 @@ class Ledger:
         for e in self.ordered:
             found = self.evidence(e)
             name = "before any value" if e.kind == "prior" else f"{e.name} = {e.cell}" if e.cell else e.name
-            lines.append((name, "–" if found is None else f"{found:+.3g}", words.sentence(self, e)))
+            lines.append((name, "–" if found is None else f"{found:+.3g}", sentence(self, e)))
         against = "the rest" if self.against is None else self.against
         header = (f"evidence for {self.of} against {against}", self.unit, "")
         return showing.table(first, header, lines, right=(1,), remarks=self.remarks)
@@ -152,7 +146,7 @@ class Ledger:
                 "log_ratio": plain(e.log_ratio),
                 "log_values": {name: plain(value) for name, value in e.log_values.items()},
                 "impossible": list(e.impossible),
-                "words": words.sentence(self, e),
+                "words": sentence(self, e),
             }
             if e.spans:
                 found |= {"times": len(e.spans), "offsets": [list(span) for span in e.spans]}
@@ -177,137 +171,194 @@ class Ledger:
         }
 
 
-def explain(
-    model: Model,
-    row: object,
-    *,
-    number: int | None = None,
-    of: object = None,
-    against: object = None,
-    unit: Unit = "bits",
-    order: Order = "size",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-) -> Ledger:
-    """The ledger of one answer: a row as a dict of values, or row `number` of a table (the first is 1).
-
-    It weighs the class `of` (the most probable one, if none is named) `against` another (the most probable other
-    one), or against "rest". Against one class the evidence of each value is log P(value | of) - log P(value | against).
-    Against the rest of three or more it is what the value adds when it comes after those before it in the schema.
-
-    >>> import likely
-    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
-    >>> [(e.name, round(math.exp(e.log_ratio), 3)) for e in explain(model, {"sky": "sun"}).entries]
-    [('', 3.0), ('sky', 1.8)]
-    """
-    return explained(model, asked(model, row, number, encoding=encoding, delimiter=delimiter), of, against, unit, order)
+# -- in words ---------------------------------------------------------------------------------------------------------
 
 
-def explained(
-    model: Model, row: Asked, of: object = None, against: object = None, unit: Unit = "bits", order: Order = "size"
-) -> Ledger:
-    """The ledger of a row that was read already."""
-    check_choice("unit", unit, UNITS)
-    check_choice("order", order, ("size", "schema"))
-    if model.schema.target is None:
-        raise SettingError("This model is a density, so there is no class to explain. See `likely score`.")
-    if len(model.classes) < 2:
-        only = shown(model.classes[0])
-        raise SettingError(
-            f"Training had the class {only} alone, so there is nothing that it could be weighed against."
+class Lines(NamedTuple):
+    """A small table of words: `right` are the columns that are set to the right."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int]
+
+
+def amount(ledger: Ledger, log: float | None) -> str:
+    """What a log ratio comes to in the unit of the ledger, with its sign."""
+    if log is None or math.isinf(log):
+        return "impossible"
+    if ledger.unit == "odds":
+        factor = in_unit(abs(log), "odds")
+        far = f"{factor:.3g}" if factor < 1e6 else power_of_ten(abs(log))
+        return f"{'×' if log >= 0 else '÷'} {far}"
+    value = in_unit(log, ledger.unit)
+    return f"{value:+,.2f}" if abs(value) < 1e6 else f"{value:+.3g}"
+
+
+def mark(ledger: Ledger, log: float) -> str:
+    """What a word of a text says, short enough to stand beside it: '+1.2'."""
+    if math.isinf(log):
+        return "+∞" if log > 0 else "-∞"
+    if ledger.unit == "odds":
+        return amount(ledger, log).replace(" ", "")
+    return f"{in_unit(log, ledger.unit):+.1f}"
+
+
+def sides(ledger: Ledger) -> tuple[str, str]:
+    """What the two sides are called."""
+    return clean(ledger.of), "the rest" if ledger.against is None else clean(ledger.against)
+
+
+def heading(entry: Entry) -> str:
+    """What a line is about."""
+    if entry.kind == "block":
+        return clean(entry.name if entry.state == "missing" else entry.cell, 60)
+    if entry.kind == "value":
+        return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
+    names = {"prior": "before any value", "constant": "constant", "all": "all values together", "rest": "the rest"}
+    return names.get(entry.kind) or clean(entry.name)
+
+
+_STATES = {
+    "missing": "missing",
+    "unseen": "not in training",
+    "infinite": "infinite, so taken as missing",
+    "stray": "no number, so taken as missing",
+}
+
+
+def saying(ledger: Ledger, entry: Entry) -> str:
+    """What a line says, without its amount."""
+    of, other = sides(ledger)
+    log, state = entry.log_ratio, _STATES.get(entry.state, "")
+    if entry.silent:
+        # A note says why a value is silent; without one, only what is not known is left out.
+        return entry.note or (f"{state}: left out" if state else "says nothing")
+    if log is None:
+        what = f"impossible for {of} and for {other}"
+    elif math.isinf(log):
+        what = f"impossible for {other if log > 0 else of}"
+    elif abs(log) < TRIFLE:
+        what = "says next to nothing" if entry.kind != "prior" else f"{of} and {other} are about as likely"
+    else:
+        side = of if log > 0 else other
+        ratio = f"{times(abs(log))} as likely"
+        what = f"{side} is {ratio}" if entry.kind in ("prior", "constant") else f"speaks for {side}: {ratio}"
+    return ", ".join(part for part in (state, what, entry.note) if part)
+
+
+def sentence(ledger: Ledger, entry: Entry) -> str:
+    """A line as a sentence: 'outlook=sunny speaks for no: 1.43 bits, 2.7 times as likely'."""
+    told, log = saying(ledger, entry), entry.log_ratio
+    if log is not None and math.isfinite(log) and abs(log) >= TRIFLE and ledger.unit != "odds" and ": " in told:
+        told = told.replace(": ", f": {abs(in_unit(log, ledger.unit)):,.2f} {ledger.unit}, ", 1)
+    return f"{heading(entry)}{': ' if _STATES.get(entry.state) or entry.kind == 'prior' else ' '}{told}"
+
+
+def ruled_out(classes: Sequence[str], entries: Iterable[Entry]) -> str:
+    """Which values make each class impossible."""
+    found = []
+    for name in classes:
+        why = [heading(e) if e.kind == "value" else "the prior" for e in entries if name in e.impossible]
+        if why:
+            many = f" and {len(why) - 2} more" if len(why) > 2 else ""
+            found.append(f"{clean(name)} by {', '.join(why[:2])}{many}")
+    more = f"; and {len(found) - 6} more classes" if len(found) > 6 else ""
+    listed = "; ".join(found[:6])
+    return f"Every class is impossible, so there is no answer: {listed or 'no class scores above zero'}{more}."
+
+
+def headline(ledger: Ledger) -> str:
+    """The answer in one sentence."""
+    target, (of, other) = clean(ledger.target), sides(ledger)
+    if ledger.best is None:
+        return f"{target} cannot be told: every class is impossible for this row."
+
+    def chance(value: float) -> str:
+        return percent(value) if ledger.proper else f"a score of {value:.3g}"
+
+    own = ledger.posterior[ledger.of]
+    against = 1 - own if ledger.against is None else ledger.posterior[ledger.against]
+    if ledger.of == ledger.best:
+        if len(ledger.posterior) == 2:
+            return f"{target} is {of}, with {chance(own)}; {other} has {chance(against)}."
+        return f"{target} is {of}, with {chance(own)}, weighed here against {other}, with {chance(against)}."
+    best = f"{target} is {clean(ledger.best)}, with {chance(ledger.posterior[ledger.best])}."
+    return f"{best} Weighed here: {of}, with {chance(own)}, against {other}, with {chance(against)}."
+
+
+def lines(ledger: Ledger, everything: bool = False) -> Lines:
+    """The ledger as a table, the evidence that weighs most first, with bars to either side."""
+    shown_entries, hidden = _split(ledger, everything)
+    sizes = [abs(e.log_ratio) for e in shown_entries if e.log_ratio is not None and math.isfinite(e.log_ratio)]
+    unit = max(sizes, default=0.0) or 1.0
+    of, other = sides(ledger)
+
+    def line(entry: Entry, indent: str = "") -> list[tuple[str, ...]]:
+        log = entry.log_ratio
+        size = 0 if log is None else WIDEST if math.isinf(log) else round(WIDEST * min(abs(log) / unit, 1.0))
+        bar = "▇" * max(size, 1 if log is not None and abs(log) >= TRIFLE else 0)
+        left, right = ("", bar) if log is None or log >= 0 else (bar, "")
+        told = "" if entry.silent else amount(ledger, log)
+        out: list[tuple[str, ...]] = [(indent + heading(entry), told, left, right, saying(ledger, entry))]
+        parts = sorted(entry.parts, key=lambda p: -math.inf if p.log_ratio is None else -abs(p.log_ratio))
+        for part in parts if everything else parts[:MOST_PARTS]:
+            out += line(part, indent + "  ")
+        if not everything and len(parts) > MOST_PARTS:
+            rest = sum_ratios([p.log_ratio for p in parts[MOST_PARTS:]])
+            out.append((f"{indent}  … {len(parts) - MOST_PARTS} more", amount(ledger, rest), "", "", ""))
+        return out
+
+    rows = [row for entry in shown_entries for row in line(entry)]
+    if hidden:
+        rest = sum_ratios([e.log_ratio for e in hidden])
+        rows.append((f"… {len(hidden)} more values", amount(ledger, rest), "", "", "smaller ones, added up"))
+    log = ledger.log_odds
+    if log is None:
+        total = f"impossible for {of} and for {other}"
+    elif math.isinf(log):
+        total = f"impossible for {other if log > 0 else of}"
+    elif abs(log) < TRIFLE:
+        total = f"{of} and {other} are about as likely"
+    else:
+        total = f"{of if log > 0 else other} is {times(abs(log))} as likely"
+    rows.append(("together", amount(ledger, log), "", "", total))
+    return Lines(("evidence", ledger.unit, other, of, ""), tuple(rows), frozenset({1, 2}))
+
+
+def _split(ledger: Ledger, everything: bool) -> tuple[list[Entry], list[Entry]]:
+    """The entries that are written out, and those that are only added up."""
+    if everything:
+        return list(ledger.ordered), []
+    told = [e for e in ledger.ordered if not _unknown(e)]
+    if len(told) <= MOST + 2:  # not worth a line that says how many more there are
+        return told, []
+    kept = {id(e) for e in sorted(told, key=lambda e: -math.inf if e.log_ratio is None else -abs(e.log_ratio))[:MOST]}
+    return [e for e in told if id(e) in kept], [e for e in told if id(e) not in kept]
+
+
+def _unknown(entry: Entry) -> bool:
+    return entry.silent and entry.state == "missing"
+
+
+def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
+    """What goes with the lines: what was not known, and what is special."""
+    unknown = [e.name for e in ledger.entries if _unknown(e)]
+    out = list(ledger.remarks)
+    if unknown and not everything:
+        listed = ", ".join(clean(n) for n in unknown[:8])
+        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        out.insert(0, f"Not known, so left out: {listed}{more}.")
+    return tuple(out)
+
+
+def written(ledger: Ledger) -> str:
+    """The whole ledger as text."""
+    found = lines(ledger)
+    widths = [max(len(row[k]) for row in (found.header, *found.rows)) for k in range(len(found.header))]
+    out = [headline(ledger)]
+    for row in (found.header, *found.rows):
+        cells = (
+            c.rjust(w) if k in found.right else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
         )
-    joint = model.log_joint(row.batch)
-    posterior = Posterior.of(model.classes, joint, one=True, proper=model.proper)
-    a, b = _sides(model.classes, posterior, of, against)
-    pieces, told = pieces_of(model, row, joint[0])
-    entries = _entries(pieces, model.classes, a, b)
-    return Ledger(
-        target=model.schema.target.name,
-        of=model.classes[a],
-        against=None if b is None else model.classes[b],
-        entries=entries,
-        log_joint=dict(zip(model.classes, joint[0].tolist(), strict=True)),
-        log_odds=log_odds_of(joint[0], a, b),
-        posterior=dict(zip(model.classes, posterior.matrix[0].tolist(), strict=True)),
-        best=None if posterior.undefined[0] else model.classes[int(posterior.codes[0])],
-        proper=model.proper,
-        additive=told is None,
-        unit=unit,
-        order=order,
-        remarks=tuple(_remarks(model, row, bool(posterior.undefined[0]), entries, told)),
-        working=_working(model, row, posterior),
-    )
-
-
-def _sides(classes: tuple[str, ...], posterior: Posterior, of: object, against: object) -> tuple[int, int | None]:
-    """The class that is weighed and the one it is weighed against; None: the rest (of two classes, the other)."""
-    chances = posterior.matrix[0].copy()
-    a = int(chances.argmax()) if of is None else code_of(of, classes)
-    if against == REST and REST not in classes:
-        return a, (1 - a if len(classes) == 2 else None)
-    if against is None:
-        chances[a] = -1.0
-        return a, int(chances.argmax())
-    b = code_of(against, classes)
-    if b == a:
-        raise SettingError(f"The class {shown(classes[a])} cannot be weighed against itself. Name another, or rest.")
-    return a, b
-
-
-def code_of(name: object, classes: Sequence[str]) -> int:
-    """The place of a class, however its name was given."""
-    wanted = str(label(name))
-    if wanted not in classes:
-        raise ColumnError(f"There is no class {shown(name)}. {nearest(wanted, classes)}")
-    return classes.index(wanted)
-
-
-def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int | None) -> tuple[Entry, ...]:
-    """Each piece with what it adds to the log odds; parts begin where the pieces before them have led."""
-
-    def made(some: Sequence[Piece], before: NDArray[np.float64] | None) -> tuple[Entry, ...]:
-        logs = [p.logs for p in some]
-        ratios = steps_of_rest(logs, a, before) if b is None else steps_between(logs, a, b)
-        out, so_far = [], before
-        for piece, ratio in zip(some, ratios, strict=True):
-            values = dict(zip(classes, piece.logs.tolist(), strict=True))
-            parts = made(piece.parts, so_far) if piece.parts else ()
-            made_of = piece.name, piece.kind, piece.cell, piece.state, values, ratio, piece.note
-            out.append(Entry(*made_of, parts, piece.spans, piece.unknown))
-            so_far = piece.logs if so_far is None else so_far + piece.logs
-        return tuple(out)
-
-    return made(pieces, None)
-
-
-def _remarks(model: Model, row: Asked, undefined: bool, entries: Sequence[Entry], told: str | None) -> list[str]:
-    out = [] if told is None else [told]
-    learner = type(model.learner).__name__
-    if not model.proper:
-        out.append(f"{learner} gives scores, which are no probabilities: the odds compare scores.")
-    if isinstance(model, LogOdds):
-        out.append(
-            "Logistic measures numbers from their mean and levels from the most frequent one: the constant is the odds "
-            "of a row of these, and no prior."
-        )
-    if told is None and isinstance(model, Chosen):
-        out.append(model.ledger_of)
-    if undefined:
-        out.append(words.ruled_out(model.classes, entries))
-    for entry in entries:
-        if entry.state == "unseen":
-            levels = row.batch.cells[entry.name].labels.names
-            out.append(
-                f"Training did not have {shown(entry.name)} {shown(entry.cell)}. {nearest(entry.cell or '', levels)}"
-            )
-    unused = [n for n in row.cells if n in model.schema.names and model.schema[n].role == "left out" and row.cells[n]]
-    if unused and row.number is None:
-        out.append(f"The model does not look at {', '.join(shown(n, 30) for n in unused)}.")
-    return out
-
-
-def _working(model: Model, row: Asked, posterior: Posterior) -> Working | None:
-    if not isinstance(model, Product):
-        return None
-    terms = model.terms(row.batch).array[0]
-    return working(model.classes, model.prior, model.factors, terms, row.batch, row.cells, posterior)
+        out.append(("  " + "  ".join(cells)).rstrip())
+    return "\n".join([*out, *remarks(ledger)])

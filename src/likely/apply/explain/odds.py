@@ -76,7 +76,7 @@ def steps_of_rest(
     return out
 
 
-def summed(ratios: Sequence[float | None]) -> float | None:
+def sum_ratios(ratios: Sequence[float | None]) -> float | None:
     """Steps added up; None where one of them is, or where one side is impossible here and the other there."""
     if any(r is None for r in ratios) or {math.inf, -math.inf} <= set(ratios):
         return None

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.explain.doubt import HALF, Behind, Doubt, log_gamma, variance
-from likely.apply.explain.doubts import DOUBTFUL, doubt_of
+from likely.apply.explain.density_doubt import doubt_of
+from likely.apply.explain.doubt import HALF, Behind, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.models.model import Model
-from likely.models.naive.product import Product
+from likely.models.contracts import Model
 from likely.models.posterior import Matrix, Posterior
 from likely.table.batch import Batch, Codes
 from likely.table.labels import label
@@ -180,38 +179,35 @@ def sureness(model: Model, data: object, *, level: float = 0.9, draws: int = 200
     >>> likely.sureness(model, {"sky": "rain"}).words()
     "98 %, between 93 and 99.9: no case like this ('sky' is 'rain' in class 'n')"
     """
-    product = _doubtful(model)
+    _check_doubtful(model)
     level, draws, seed = _checked(level, draws, seed)
     rows, one = model.as_table(data)
-    drawn = _Draws(product, draws, seed)
-    return drawn.sureness(model.batches(rows), level, one)
+    return _Draws(model, draws, seed).sureness(model.batches(rows), level, one)
 
 
 def sure_of(model: Model, batch: Batch, *, level: float = 0.9, draws: int = 2000, seed: int = 0) -> Sureness:
     """The same for a batch of one row that was read already."""
-    product = _doubtful(model)
+    _check_doubtful(model)
     level, draws, seed = _checked(level, draws, seed)
-    return _Draws(product, draws, seed).sureness([batch], level, batch.rows == 1)
+    return _Draws(model, draws, seed).sureness([batch], level, batch.rows == 1)
 
 
 def unsure(model: Model) -> str:
     """Why there is no interval for this model's probabilities, as a sentence; empty where there is one."""
     if model.schema.target is None:
         return "This model is a density, so there is no probability of a class to be sure of."
-    if not isinstance(model, Product):
+    if not model.factored:
         return (
             f"{type(model.learner).__name__} does not keep what would say how sure its probabilities are. "
             "Intervals are there for NaiveBayes and Prior."
         )
-    strange = [factor.name for factor in model.factors if not isinstance(factor, DOUBTFUL)]
+    strange = [f.name for f in model.factors if doubt_of(f, model.summary.columns, 1, (0,)) is None]
     return f"How sure the model is of {shown(strange[0])} cannot be said, so there is no interval." if strange else ""
 
 
-def _doubtful(model: Model) -> Product:
+def _check_doubtful(model: Model) -> None:
     if why := unsure(model):
         raise SettingError(why)
-    assert isinstance(model, Product)
-    return model
 
 
 def _checked(level: Any, draws: Any, seed: Any) -> tuple[float, int, int]:
@@ -227,21 +223,23 @@ def _checked(level: Any, draws: Any, seed: Any) -> tuple[float, int, int]:
 class _Draws:
     """The draws of one model's parameters, and what they come to for rows."""
 
-    def __init__(self, model: Product, draws: int, seed: int) -> None:
+    def __init__(self, model: Model, draws: int, seed: int) -> None:
         self.model, self.draws, self.seed = model, draws, seed
         self.prior, self.cases = self._prior()
-        self.doubts: list[Doubt] = [doubt_of(model, f, draws, (seed, k)) for k, f in enumerate(model.factors, 1)]
+        found = (doubt_of(f, model.summary.columns, draws, (seed, k)) for k, f in enumerate(model.factors, 1))
+        self.doubts = [doubt for doubt in found if doubt is not None]
+        self.powers = [model.power_of(doubt.name) for doubt in self.doubts]
 
     def _prior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Draws of log P(class), up to a constant, (classes, draws), and the rows behind each; as given, if given."""
         model = self.model
-        if getattr(model.learner, "prior", "observed") != "observed":
-            return np.repeat(model.log_prior[:, None], self.draws, axis=1), np.full(len(model.classes), np.inf)
-        seen = model.summary.total.floats()
-        top = np.array([float(q.top) for q in model.prior])
-        known = any(k.attribute is None for k in getattr(model.learner, "knowledge", ()))
-        shape = top + np.where(top == seen, HALF, 0.0)
-        return log_gamma(shape, self.draws, np.random.default_rng([self.seed, 0])), top if known else seen
+        power, counted = model.power_of(""), model.prior_rows()
+        if counted is None:
+            assert model.log_prior is not None
+            return np.repeat(power * model.log_prior[:, None], self.draws, axis=1), np.full(len(model.classes), np.inf)
+        top, cases = counted
+        shape = top + np.where(top == model.summary.total.floats(), HALF, 0.0)
+        return power * log_gamma(shape, self.draws, np.random.default_rng([self.seed, 0])), cases
 
     def sureness(self, batches: Iterable[Batch], level: float, one: bool) -> Sureness:
         """The intervals of all rows of these batches."""
@@ -278,10 +276,11 @@ class _Draws:
         joint = np.repeat(self.prior[None], batch.rows, axis=0)
         room = [np.broadcast_to(variance(self.prior), found.shape)]
         cases = [np.broadcast_to(self.cases, found.shape)]
-        for doubt in self.doubts:
+        for doubt, power in zip(self.doubts, self.powers, strict=True):
             drawn = doubt.draw(batch)
-            joint += drawn.terms
-            room.append(drawn.room)
+            if power:
+                joint += drawn.terms if power == 1.0 else power * drawn.terms
+            room.append(power**2 * drawn.room)
             cases.append(drawn.cases)
         with np.errstate(invalid="ignore"):
             joint -= joint.max(axis=1, keepdims=True)

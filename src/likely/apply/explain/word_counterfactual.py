@@ -17,10 +17,9 @@ import numpy as np
 from likely.apply.explain.asked import Asked
 from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.words import clean, percent
-from likely.models.model import Model
-from likely.models.naive.product import Product
+from likely.models.contracts import Model
 from likely.models.posterior import Posterior
-from likely.models.text.factor import TextFactor
+from likely.models.shapes import WordWeights
 from likely.table.batch import texts
 
 if TYPE_CHECKING:
@@ -66,8 +65,6 @@ def without_words(
     wanted: NDArray[np.intp],
 ) -> tuple[Wordless, ...]:
     """For each text among `names` the fewest words found, without which a wanted decision is made."""
-    if not isinstance(model, Product):
-        return ()
     out = []
     for factor in model.texts:
         if factor.name in names and row.states[factor.name] != "missing":
@@ -78,8 +75,8 @@ def without_words(
 
 
 def _of_one(
-    model: Product,
-    factor: TextFactor,
+    model: Model,
+    factor: WordWeights,
     row: Asked,
     decide: Callable[[Posterior], NDArray[np.intp]],
     called: tuple[str, ...],
@@ -136,7 +133,7 @@ def _order(
     return out
 
 
-def _said(factor: TextFactor, row: Asked, text: str) -> tuple[dict[str, list[Span]], dict[str, NDArray[np.float64]]]:
+def _said(factor: WordWeights, row: Asked, text: str) -> tuple[dict[str, list[Span]], dict[str, NDArray[np.float64]]]:
     """Where each word of the text stands, and what it says of each class: pairs count half for each of their words,
     runs of characters for the word that they are of."""
     at: list[tuple[str, Span]] = [(m.group().lower(), m.span()) for m in re.finditer(r"\w+", text)]

@@ -7,8 +7,8 @@ from typing import Any
 
 from likely.apply.fitting import fit, learn
 from likely.errors import SettingError
+from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
-from likely.models.model import Learner, Model
 from likely.probability.loss import Loss
 from likely.table.stream_blocks import StreamBlocks
 

@@ -17,8 +17,8 @@ from likely.errors import FileFormatError, InputError, SettingError, shown
 from likely.intake.further import extend_summary, run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
+from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
-from likely.models.model import Learner, Model
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.numbers import Numbers

@@ -55,7 +55,7 @@ def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any)
     column's name does.
     """
     from likely.apply.explain.counterfactual import counterfactual_of
-    from likely.apply.explain.ledger import explained
+    from likely.apply.explain.explaining import explained
     from likely.apply.explain.sureness import sure_of, unsure
     from likely.apply.fitting import load_model
     from likely.errors import SettingError

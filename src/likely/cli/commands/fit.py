@@ -62,13 +62,14 @@ def fit(
     """
     from likely.apply.fitting import fit as learn
     from likely.intake.schema import remarks
+    from likely.models.contracts import has_trait, setting_of
     from likely.models.default import MOST_ROWS, default_learner
     from likely.present.report.words import clean, percent, plural
 
     how = assumed(options, target, loss_file)
-    if data is None and not getattr(how.learner, "knowledge", ()):
+    if data is None and not setting_of(how.learner, "knowledge", ()):
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
-    if how.target is None and type(how.learner).__name__ != "Density":
+    if how.target is None and not has_trait(how.learner, "density"):
         raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
     if master is not None and engine != "spark":
         raise click.UsageError("--master is of Spark: say --engine spark as well.")
@@ -96,10 +97,10 @@ def fit(
     if summary.left_out:
         which = "is" if summary.left_out == 1 else "are"
         terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight {which} left out.")
-    if (trial := getattr(model, "trial", None)) is not None and trial.rows:
+    if (trial := model.held_out) is not None:
         terminal.say(
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
-            f"log loss {-trial.kept / math.log(2):.3f} bits."
+            f"log loss {-trial.score / math.log(2):.3f} bits."
         )
     if how.learner is None and default_learner("fit", summary).reason == "many rows":
         terminal.say(

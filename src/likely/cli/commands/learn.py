@@ -22,7 +22,7 @@ def learn(model: str, data: str, out: str, encoding: str | None, delimiter: str 
     """
     from likely.apply.fitting import learn as learned
     from likely.apply.fitting import load
-    from likely.models.model import Model
+    from likely.models.contracts import Model
     from likely.present.report.words import clean, plural
 
     held = load(model)

@@ -17,7 +17,7 @@ def merge(models: tuple[str, ...], out: str) -> None:
     The settings of the first are kept.
     """
     from likely.apply.fitting import merge_files
-    from likely.models.model import Model
+    from likely.models.contracts import Model
     from likely.present.report.words import clean, plural
 
     whole = merge_files(models)

@@ -47,6 +47,7 @@ def window(
     FILE equals, to the last bit, one fitted on the rows that remain; every other command can read it.
     """
     from likely.apply.streams.window import Window
+    from likely.models.contracts import has_trait
     from likely.present.report.words import clean, plural
 
     if os.path.exists(file):
@@ -59,7 +60,7 @@ def window(
         if (rows is None) == (files is None):
             raise click.UsageError(f"{clean(file)} is new: say --rows N or --files N, how much it is to keep.")
         how = assumed(options, target, loss_file)
-        if how.target is None and type(how.learner).__name__ != "Density":
+        if how.target is None and not has_trait(how.learner, "density"):
             raise click.UsageError("Missing option '--target': the column to predict (none for --learner Density).")
         held, reading = Window(how.target, how.learner, rows=rows, step=step, files=files, loss=how.loss), how.reading
     before = sum(p.size for p in held.pieces)

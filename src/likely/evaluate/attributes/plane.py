@@ -16,7 +16,7 @@ from likely.evaluate import kernels
 from likely.evaluate.attributes.information import Attribute
 from likely.intake.further import Extension
 from likely.intake.row_cache import Piece
-from likely.models.model import Learner, Model
+from likely.models.contracts import Learner, Model
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary

@@ -14,7 +14,7 @@ from likely.evaluate.scores.held_out import HeldOutCollector
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
 from likely.intake.row_cache import Piece
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 

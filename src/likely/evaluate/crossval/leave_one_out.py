@@ -11,7 +11,8 @@ from likely.evaluate.scores.held_out import HeldOutCollector
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
 from likely.intake.row_cache import PIECE, Piece
-from likely.models.model import Learner, learnable
+from likely.models.contracts import Learner
+from likely.models.model import learnable
 from likely.models.naive.leave_one_out import LeftOut, left_out
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary

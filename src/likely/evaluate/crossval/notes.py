@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from likely.errors import shown
-from likely.models.model import Model
+from likely.models.contracts import Model
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from likely.intake.further import Extension, classes_and_weights
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece, RowCache, fits_in_memory, piece_rows
 from likely.machinery.threads import in_order
-from likely.models.model import Model, Search
+from likely.models.contracts import Model, Search
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.sums.trees import Ordered, plus_tuples

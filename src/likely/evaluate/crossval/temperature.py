@@ -18,10 +18,6 @@ from likely.evaluate.scores.intervals import of_rows, of_scorer
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
 from likely.models.heldout.tempering import temperature_of, tempered
-from likely.models.model import Model
-from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.product import Product
-from likely.models.naive.weighed import weighed
 from likely.models.posterior import Matrix
 from likely.probability.loss import Loss
 
@@ -111,13 +107,6 @@ def cooled(
         parts={**found.parts, name: parts},
         gathered={**found.gathered, name: judged},
     ), told
-
-
-def tempered_model(model: Model, temperature: float) -> Model:
-    """Naive Bayes of these settings with its evidence weighed; as it is where it is no plain product."""
-    if not isinstance(model, Product) or not isinstance(model.learner, NaiveBayes):
-        return model
-    return weighed(model, {}, replace(model.learner, temperature=temperature), temperature)
 
 
 def _temperature(rows: HeldOut, logs: Matrix, truth: NDArray[np.intp], some: NDArray[np.bool_]) -> float:

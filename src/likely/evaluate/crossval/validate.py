@@ -25,7 +25,7 @@ from likely.evaluate.scores.intervals import Parts, of_rows, of_scorer
 from likely.evaluate.scores.scores import Scorer
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
-from likely.models.model import Learner, Model, Search
+from likely.models.contracts import Learner, LearnsTogether, Model, Search
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 from likely.table.source import Source
@@ -95,9 +95,8 @@ def teach_lessons(
     for key in [k for k in searches if (k[0], lessons.group[k[1]]) in refused]:
         del searches[key]
     for name, learner in learners.items():
-        together = getattr(learner, "learn_together", None)
-        if together is not None and lessons.all_but_one and (name, 0) in searches:
-            begun = together(rows.total, training)
+        if isinstance(learner, LearnsTogether) and lessons.all_but_one and (name, 0) in searches:
+            begun = learner.learn_together(rows.total, training)
             for k, model in (rows.search_together(begun) if begun is not None else {}).items():
                 models[name, k] = model
                 del searches[name, k]

@@ -14,7 +14,7 @@ from likely.errors import InputError, LikelyError, SettingError, shown
 from likely.evaluate.attributes.information import rows_a_weight
 from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.drift.shifts import Moved, Scales, Shift, Spread, of_levels, of_numbers, of_words
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers

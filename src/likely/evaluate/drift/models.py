@@ -9,7 +9,7 @@ from likely.apply.fitting import load
 from likely.apply.spec import differences, parse_spec, spec_of
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
 from likely.machinery.toml import text_in
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.summary import Summary
 

@@ -15,7 +15,7 @@ from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
 from likely.evaluate.drift.divergence import Amount, amounts
 from likely.intake.reading import Reading, open_table
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema

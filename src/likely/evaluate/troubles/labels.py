@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.apply.explain.asked import Asked, state_of
-from likely.apply.explain.ledger import explained
+from likely.apply.explain.explaining import explained
 from likely.evaluate.crossval.folds import rows_by_fold
 from likely.intake.row_cache import Piece
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers
 from likely.table.batch import Batch, Codes, Texts

@@ -13,35 +13,17 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models.factors.categorical import domain
 from likely.models.factors.mdl import mdl_cuts
+from likely.models.shapes import Axis
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.rows.pairs import Pairs
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Batch
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One attribute: its levels, or for a number the inner edges of its bins (bin i: edges[i-1] <= x < edges[i])."""
-
-    name: str
-    levels: Labels
-    edges: NDArray[np.float64] | None = None
-
-    def codes(self, cells: Any) -> NDArray[np.int32]:
-        """The level of each cell; -1 where it is missing or was not in training."""
-        if self.edges is not None:
-            bins = np.searchsorted(self.edges, cells, side="right")
-            return np.where(np.isfinite(cells), bins, -1).astype(np.int32)
-        assert isinstance(cells, Codes)
-        places = [self.levels.index.get(name, -1) for name in cells.labels.names]
-        # The last two places serve the codes -1 and -2 themselves.
-        return np.array([*places, -1, -1], np.int32)[cells.codes]
 
 
 @dataclass(frozen=True)

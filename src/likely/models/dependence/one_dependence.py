@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.models import kernels
+from likely.models import kernels, shapes
+from likely.models.contracts import Model
 from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, shares
 from likely.models.drawing import chance
-from likely.models.model import Model, learnable
+from likely.models.model import learnable
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
@@ -102,6 +103,11 @@ class OneDependenceModel(Model):
         tables = (self.log_joint_cell, self.log_given, self.log_prior, self.log_alone)
         kernels.one_dependence(cells, self.serves, *tables, there, top, total, score, out)
         return out
+
+    def shape(self) -> shapes.Score:
+        """The mean over parents."""
+        tables = (self.log_prior, self.log_alone, self.log_joint_cell, self.log_given)
+        return shapes.OneDependence(self.grid.axes, self.serves, *tables)
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """A parent uniformly, class and cell of it together, then the others given both.

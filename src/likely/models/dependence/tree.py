@@ -12,14 +12,16 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
+from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, shares
 from likely.models.drawing import chance
-from likely.models.model import Exhibit, Model, Terms, learnable
+from likely.models.model import learnable
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
 from likely.models.setting_values import Prior, check_prior
 from likely.models.settings import Settings, setting
+from likely.models.shapes import Score, Sum, Tree
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.schema import Schema
@@ -149,6 +151,11 @@ class TreeAugmentedModel(Model):
         terms = self._terms(batch)
         prior = np.broadcast_to(self.log_prior, (batch.rows, 1, len(self.classes)))
         return Terms(("prior", *(a.name for a in self.grid.axes)), np.concatenate([prior, terms], axis=1))
+
+    def shape(self) -> Score:
+        """The prior and the tree."""
+        tree = Tree(self.grid.axes, self.order, self.parents, self.tables)
+        return Sum(self.log_prior, (tree,) if self.grid.axes else ())
 
     def _terms(self, batch: Batch) -> NDArray[np.float64]:
         grid, classes = self.grid, len(self.classes)

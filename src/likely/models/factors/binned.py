@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models import kernels
-from likely.models.factors.bins import bin_of, least_of_bins, names_of
+from likely.models.factors.bins import least_of_bins
 from likely.models.factors.categorical import Categorical, LevelSettings, categorical_over
 from likely.models.factors.tallied import Tallied
 from likely.models.setting_values import Closed
+from likely.models.shapes import BinTable, bin_names, bin_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
@@ -22,25 +23,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Binned:
+class Binned(BinTable):
     """P(bin | class). The density within a bin is the same for every class, so that it cancels and is left out."""
 
-    name: str
     edges: NDArray[np.float64]
     """As they were given or found."""
     closed: Closed
     """Whether a bin holds the edge below it ('left') or the one above it ('right')."""
-    starts: NDArray[np.float64]
-    """The least number of each bin but the first."""
-    levels: Categorical
+    counted: Categorical
     """Bins as levels, in order."""
     least: float
     greatest: float
     """The range of the values that training had; NaN where it had none."""
 
-    def add(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-        """Add log P(bin | class) to each row of `out`."""
-        kernels.add_levels(bin_of(self.starts, cells), self.levels.log_table, out)
+    @property
+    def levels(self) -> Categorical:
+        return self.counted
+
+    def called(self, tell: Callable[[float], str]) -> list[str]:
+        return bin_names(self.edges, self.closed, tell)
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the greatest number of each bin; the end bins reach as far as the values of training."""
@@ -58,7 +59,7 @@ def binned(
 ) -> Binned:
     """Derive the factor. Infinite numbers count as missing."""
     starts = least_of_bins(edges, closed)
-    names = names_of(edges, closed)
+    names = bin_names(edges, closed)
     counts = Counts(numbers.groups)
     counts.labels = Labels(names)
     counts.table = binned_table(tally, edges, closed)
@@ -67,7 +68,7 @@ def binned(
     plain = replace(settings, level_weights=None, reserve=False)
     low, high = tally.values[[0, -1]] if len(tally.values) else (np.nan, np.nan)
     levels = categorical_over(name, names, counts, plain)
-    return Binned(name, edges, closed, starts, levels, float(low), float(high))
+    return Binned(name, starts, levels.log_table, edges, closed, levels, float(low), float(high))
 
 
 def binned_table(tally: Tallied, edges: NDArray[np.float64], closed: Closed) -> Exact:

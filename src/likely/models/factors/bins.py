@@ -7,8 +7,7 @@ edges[i-1] <= x < edges[i]. Edges that belong to the bin below them are moved up
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,6 @@ import numpy as np
 from likely.models.factors.mdl import mdl_cuts
 from likely.models.factors.tallied import Tallied
 from likely.models.setting_values import Closed, Rule
-from likely.table.labels import number_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,23 +73,3 @@ def mdl(tally: Tallied, closed: Closed = "left") -> NDArray[np.float64]:
 def least_of_bins(edges: NDArray[np.float64], closed: Closed) -> NDArray[np.float64]:
     """Edges as the least numbers of the bins above them."""
     return edges if closed == "left" else np.nextafter(edges, np.inf)
-
-
-def bin_of(edges: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.int32]:
-    """The bin of each cell; -1 where it is missing or infinite. A number beyond the values falls into an end bin."""
-    return np.where(np.isfinite(cells), np.searchsorted(edges, cells, side="right"), -1).astype(np.int32)
-
-
-def names_of(edges: NDArray[np.float64], closed: Closed, tell: Callable[[float], str] = number_label) -> list[str]:
-    """What the bins are called.
-
-    >>> names_of(np.array([10.0, 20.0]), "right")
-    ['up to 10', 'above 10 to 20', 'above 20']
-    """
-    told = [tell(e) for e in edges.tolist()]
-    if not told:
-        return ["any"]
-    pairs = list(pairwise(told))
-    if closed == "left":
-        return [f"below {told[0]}", *(f"{a} to below {b}" for a, b in pairs), f"{told[-1]} or more"]
-    return [f"up to {told[0]}", *(f"above {a} to {b}" for a, b in pairs), f"above {told[-1]}"]

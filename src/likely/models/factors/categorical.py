@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.models import kernels
 from likely.models.knowledge.known import Shares
 from likely.models.quotient import Quotient, as_written
+from likely.models.shapes import LevelTable, Ratio, Ratios
 from likely.sums.columns.counts import Counts
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Codes
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE
 from likely.table.labels import Labels
 from likely.table.schema import Column
 
@@ -36,27 +36,13 @@ class LevelSettings:
     """Knowledge of the levels in each class, which takes the place of smoothing there; empty where there is none."""
 
 
-@dataclass(frozen=True)
-class Categorical:
-    """`log_table` has a row for each level, then one for an unseen level, then one for a missing cell."""
+@dataclass(frozen=True, eq=False)
+class Categorical(LevelTable):
+    """log P(level | class) from counts."""
 
-    name: str
-    labels: Labels
-    log_table: NDArray[np.float64]
     counts: Counts
     settings: LevelSettings
     """Where the table came from, so that its numbers can be shown as they were counted."""
-
-    def add(self, cells: Codes, out: NDArray[np.float64]) -> None:
-        """Add log P(cell | class) to each row of `out`."""
-        kernels.add_levels(self.translated(cells), self.log_table, out)
-
-    def translated(self, cells: Codes) -> NDArray[np.int32]:
-        if cells.labels is self.labels or cells.labels.names == self.labels.names:
-            return cells.codes
-        places = [self.labels.index.get(name, UNSEEN_CODE) for name in cells.labels.names]
-        # The last two places serve the codes -1 and -2 themselves.
-        return np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)[cells.codes]
 
     def shares(self, group: int) -> list[float]:
         """What smoothing or knowledge adds to the count of each level in class number `group`."""
@@ -99,6 +85,26 @@ class Categorical:
             out.append(Quotient(top, bottom))
         return tuple(out)
 
+    def ratios(self) -> Ratios:
+        """As rows and knowledge have it: what knowledge is worth counts as so many rows."""
+        names, settings, counts = self.labels.names, self.settings, self.counts
+        levels, unseen, missing = table(names, counts, settings, self.name)
+        seen = self.seen()
+        known = np.array([shares is not None for shares in settings.known or (None,) * counts.groups])
+        alone = len(names) + settings.missing_is_level + settings.reserve < 2
+
+        def ratio(code: int) -> Ratio | None:
+            if code >= 0:
+                top, bottom = levels[0][code], levels[1][code]
+                return Ratio(top, bottom, seen[code], np.where(known, top, seen[code]), alone)
+            found = missing if code == MISSING_CODE else unseen
+            if found is None:
+                return None
+            there = counts.other[0].floats() if code == MISSING_CODE else np.zeros(counts.groups)
+            return Ratio(found[0][0], found[1][0], there, there)
+
+        return ratio
+
 
 def domain(column: Column, counts: Counts, known: Sequence[Shares | None] = ()) -> list[str]:
     """All levels: those that rows have, those that the file declared, and those that knowledge names."""
@@ -109,6 +115,11 @@ def domain(column: Column, counts: Counts, known: Sequence[Shares | None] = ()) 
 def categorical(column: Column, counts: Counts, settings: LevelSettings) -> Categorical:
     """Derive the factor. Rounding happens here, once for each probability, before its log."""
     return categorical_over(column.name, domain(column, counts, settings.known), counts, settings)
+
+
+def shares_in_training(column: Column, counts: Counts, pseudo_count: float = 0.0) -> Categorical:
+    """The shares of levels as training had them, for a model that says nothing of the attribute by itself."""
+    return categorical(column, counts, LevelSettings(pseudo_count, None, None, False, False))
 
 
 def categorical_over(name: str, names: list[str], counts: Counts, settings: LevelSettings) -> Categorical:
@@ -122,11 +133,11 @@ def categorical_over(name: str, names: list[str], counts: Counts, settings: Leve
     return Categorical(name, Labels(names), np.ascontiguousarray(np.concatenate(rows)), counts, settings)
 
 
-Ratio: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64]]"
+_Ratio: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64]]"
 """Numerators and denominators of probabilities, each rounded once."""
 
 
-def _rounded(ratio: Ratio) -> NDArray[np.float64]:
+def _rounded(ratio: _Ratio) -> NDArray[np.float64]:
     top, bottom = ratio
     # A class that never shows this attribute, without smoothing: 0/0. Its levels are then impossible, not undefined.
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
@@ -134,7 +145,7 @@ def _rounded(ratio: Ratio) -> NDArray[np.float64]:
 
 def table(
     names: list[str], counts: Counts, settings: LevelSettings, column: str
-) -> tuple[Ratio, Ratio | None, Ratio | None]:
+) -> tuple[_Ratio, _Ratio | None, _Ratio | None]:
     """P(level | class) as ratios: the levels, the mass reserved for others, the missing cells."""
     seen, gone = observed(names, counts), counts.other.floats()[:1]
     # One column for each class where knowledge tells them apart, else one for all of them.

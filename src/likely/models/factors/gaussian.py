@@ -6,44 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models import kernels
 from likely.models.knowledge.known import Normal
 from likely.models.quotient import Quotient, as_written, log_of
 from likely.models.setting_values import Variance
+from likely.models.shapes import Gaussian, Presence
 from likely.sums.columns.numbers import Numbers
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 Moments = tuple[Fraction, Fraction, Fraction]
-
-
-@dataclass(frozen=True)
-class Gaussian:
-    """log density = peak - ((x - mean) * rate)**2 for each class; `absent` is the term of a missing cell.
-
-    Standard deviations are kept rather than variances: those of 1e200 or 1e-200 are out of a double's range.
-    """
-
-    name: str
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    peak: NDArray[np.float64]
-    rate: NDArray[np.float64]
-    absent: NDArray[np.float64]
-    borrowed: NDArray[np.bool_]
-    """Classes with too few values to have a spread of their own: they borrow the attribute's."""
-    known: tuple[tuple[Quotient, Quotient], ...] | None = None
-    """Where being missing is evidence: P(known | class) and P(missing | class)."""
-
-    def add(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-        """Add log P(cell | class) to each row of `out`."""
-        kernels.add_normal(cells, self.peak, self.mean, self.rate, self.absent, out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +123,21 @@ def _gaussian(
         there, gone = (log_of(column) for column in zip(*known, strict=True))
         peak, absent = peak + there, gone
     rate = math.sqrt(0.5) / deviation
-    return Gaussian(name, np.array(means), deviation, peak, rate, absent, np.array(borrowed), known)
+    return Gaussian(
+        name,
+        np.array(means),
+        deviation,
+        peak,
+        rate,
+        absent,
+        np.array(borrowed),
+        known,
+        tuple(knowledge),
+        settings.variance == "unbiased",
+    )
 
 
-def known_shares(numbers: Numbers, pseudo_count: float) -> tuple[tuple[Quotient, Quotient], ...]:
+def known_shares(numbers: Numbers, pseudo_count: float) -> Presence:
     """P(known | class) and P(missing | class): two levels, smoothed like any. An infinite cell counts as missing."""
     extra = as_written(pseudo_count)
     there, gone = numbers.weight().fractions(), numbers.other.sum(0).fractions()

@@ -16,6 +16,7 @@ from likely.errors import SettingError, shown
 from likely.models.factors.categorical import domain
 from likely.models.factors.patterns import patterns
 from likely.models.quotient import Quotient, as_written
+from likely.models.shapes import JointTable
 from likely.sums.columns.counts import Counts
 from likely.sums.exact import Exact
 from likely.sums.requests import request
@@ -54,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(JointTable):
     """(n + pseudo-count) / (N + pseudo-count * cells) for each cell, N being the complete rows of the class."""
 
     names: tuple[str, ...]
@@ -70,19 +71,6 @@ class Table:
     missing_is_level: bool = False
     """Whether each domain has one more level, the last, for a cell that is missing."""
     _parts: dict[bytes, Part] = field(default_factory=dict, repr=False)
-
-    @property
-    def sizes(self) -> list[int]:
-        return [len(names) + self.reserve + self.missing_is_level for names in self.labels]
-
-    @property
-    def cells(self) -> int:
-        """How many cells the product of the domains has."""
-        return math.prod(self.sizes)
-
-    def totals(self) -> list[Fraction]:
-        """What the complete rows of each class weigh."""
-        return self.counts.sum(0).fractions()
 
     def part(self, places: NDArray[np.intp]) -> Part:
         """The table summed over all attributes but those at `places`."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.models.factors import smooth
-from likely.models.factors.gaussian import Gaussian, NormalSettings, gaussian
+from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.tallied import tallied
-from likely.models.quotient import Quotient, log_of
+from likely.models.quotient import log_of
 from likely.models.setting_values import Bandwidth
+from likely.models.shapes import Density, Gaussian, Kernels
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
@@ -31,11 +32,10 @@ COARSE = 2.0 ** (np.arange(-12, 5) / 2)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelDensity:
+class KernelDensity(Density):
     """density(x) = sum of share(value) * normal(x; value, bandwidth) over the values of the class."""
 
-    name: str
-    normal: Gaussian
+    moments: Gaussian
     """Mean and spread of the same values; also what missing cells say, and which classes borrow."""
     bandwidth: NDArray[np.float64]
     starts: NDArray[np.int64]
@@ -56,16 +56,14 @@ class KernelDensity:
     """What boxes must add up to in each class for their sum to be taken."""
 
     @property
-    def borrowed(self) -> NDArray[np.bool_]:
-        """Classes with too few values for a spread of their own; those without a value borrow all values."""
-        return self.normal.borrowed
+    def normal(self) -> Gaussian:
+        return self.moments
 
     @property
-    def known(self) -> tuple[tuple[Quotient, Quotient], ...] | None:
-        """Where being missing is evidence: P(known | class) and P(missing | class)."""
-        return self.normal.known
+    def kernels(self) -> Kernels:
+        return Kernels(self.bandwidth, self.starts, self.points, self.weights, self.peak, self.rate)
 
-    def add(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    def add_cells(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Add log P(cell | class) to each row of `out`."""
         smooth.add_densities(
             cells,
@@ -79,7 +77,7 @@ class KernelDensity:
             self.peak,
             self.rate,
             self.reach,
-            self.normal.absent,
+            self.moments.absent,
             out,
         )
 

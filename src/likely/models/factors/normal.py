@@ -18,6 +18,7 @@ from likely.models.factors.gaussian import root_of
 from likely.models.factors.patterns import patterns
 from likely.models.factors.scatter import Covariances, Scatter
 from likely.models.setting_values import Shrinkage, Variance
+from likely.models.shapes import MultivariateNormal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class CovarianceSettings:
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(MultivariateNormal):
     """covariance[i, j] = correlation[i, j] * deviation[i] * deviation[j] within each class.
 
     Kept apart, because variances of numbers like 1e200 are out of a double's range.

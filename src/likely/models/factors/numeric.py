@@ -10,11 +10,12 @@ from likely.errors import SettingError, shown
 from likely.models.factors.binned import Binned, binned
 from likely.models.factors.bins import edges_of
 from likely.models.factors.categorical import LevelSettings
-from likely.models.factors.gaussian import Gaussian, NormalSettings, gaussian
+from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.kernel import KernelDensity, kernel_density
 from likely.models.factors.tallied import Tallied, tallied
 from likely.models.knowledge.known import Normal
 from likely.models.setting_values import Bandwidth, Bins, Closed, Kind, Kinds, Rule
+from likely.models.shapes import Gaussian
 from likely.sums.columns.numbers import Numbers
 from likely.table.schema import Schema
 
@@ -91,7 +92,7 @@ def number_factor(
     notes = [
         f"Class {shown(label)} has too few values of {shown(name)} for a spread of its own; "
         "it borrows that of all classes."
-        for label, borrows in zip(classes, factor.borrowed, strict=True)
+        for label, borrows in zip(classes, factor.normal.borrowed, strict=True)
         if borrows
     ]
     if isinstance(factor, KernelDensity) and factor.rounded:

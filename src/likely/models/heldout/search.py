@@ -19,8 +19,8 @@ import numpy as np
 from likely.errors import LikelyError, SettingError
 from likely.machinery.threads import in_order
 from likely.models import kernels
+from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.dealing import class_codes, deal_rows, recode_target, sum_rows, uniform_numbers
-from likely.models.model import Learner, Model, Search
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints

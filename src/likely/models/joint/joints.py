@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.models.contracts import Exhibit, Model
 from likely.models.factors.joint import Table
 from likely.models.joint.normals import drawn_classes, ordered
-from likely.models.model import Exhibit, Model
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
+from likely.models.shapes import Score, Sum
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ class Joint(Model):
         if self.table.names:
             self.table.add(batch, out)
         return out
+
+    def shape(self) -> Score:
+        """The prior and the table."""
+        return Sum(self.log_prior, (self.table,) if self.table.names else ())
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then a cell of the table."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.drawing import chance, number_cells
 from likely.models.factors.normal import Normal
 from likely.models.factors.patterns import patterns
-from likely.models.model import Exhibit, Model, Terms, left_over
+from likely.models.model import left_over
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
+from likely.models.shapes import Score, Sum
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ class Normals(Model):
             cells: list[Any] = [batch.cells[name] for name in self.normal.names]
             self.normal.add(np.column_stack(cells), out)
         return out
+
+    def shape(self) -> Score:
+        """The prior and the density."""
+        return Sum(self.log_prior, (self.normal,) if self.normal.names else ())
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         return tuple(means_and_covariances(self.normal, self.classes))
@@ -75,7 +81,7 @@ class Discriminant(Normals):
                 if len(places):
                     out[np.ix_(1 + places, rows)] = self._linear(x[np.ix_(rows, places)], places).transpose(2, 0, 1)
         out[-1] = left_over(out[:-1], self.log_joint(batch))
-        return Terms(("(prior)", *names, "(alike)"), out.transpose(1, 0, 2))
+        return Terms(("(prior)", *names, "(alike)"), out.transpose(1, 0, 2), last="rounding")
 
     def _linear(self, x: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
         """The terms of some cells, (rows, classes, attributes)."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models.linear.design import NumberWeights, Standard, Weighed, level_weights, standard_of
+from likely.models.linear.design import Weighed, level_weights, standard_of
 from likely.models.linear.softmax import Sheet
+from likely.models.shapes import Slope, Standard
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -90,7 +91,7 @@ class Design:
         for at, block in self.blocks:
             if isinstance(block, Standard):
                 gone = weights[at + 1] if block.gone else np.zeros(classes)
-                out.append(NumberWeights(block, weights[at], gone))
+                out.append(Slope(block.name, block, weights[at], gone))
             else:
                 name, levels = block
                 out.append(level_weights(name, {lv: weights[at + k] for k, lv in enumerate(levels)}, classes))

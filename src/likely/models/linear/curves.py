@@ -10,48 +10,29 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from likely.machinery.jit import kernel
-from likely.models import kernels
-from likely.models.factors.bins import bin_of, edges_of, names_of
+from likely.models import shapes
+from likely.models.contracts import Exhibit
+from likely.models.factors.bins import edges_of
 from likely.models.factors.tallied import tallied
-from likely.models.linear.design import LevelWeights, Standard, level_weights, standard_of
+from likely.models.linear.design import level_weights, standard_of
 from likely.models.linear.softmax import Sheet
-from likely.models.model import Exhibit
+from likely.models.shapes import BinTable, LevelTable, Standard, bin_names, bin_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Floats, Ints
+from likely.table.batch import Batch, Codes, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Curve: TypeAlias = Literal["linear", "squares", "binned"]
 CURVES: tuple[Curve, ...] = ("linear", "squares", "binned")
-REACH = 4.0
-"""With squares, a number farther than so many standard deviations from its mean is taken to be exactly so far."""
 MOST_PAIRED = 40
 """Numbers up to which every two of them have a product; more have squares only."""
 BINS = 8
 """Of about equal weight, where numbers are binned."""
 SHOWN = 40
 """Weights shown to people at most: the largest."""
-
-
-@kernel("f8[][], i8, f8[][], b1[], f8[], f8[][]")
-def _add_curve(z: Any, own: Any, weights: Any, there: Any, absent: Any, out: Any) -> None:
-    """out[i] += z of one number * (its weight + sum over all numbers of weight * z), or `absent` where it is missing.
-
-    Sums in one fixed order, and no BLAS: a row's score must not depend on the rows beside it.
-    """
-    last = weights.shape[0] - 1
-    for i in range(z.shape[0]):
-        for k in range(out.shape[1]):
-            if there[i]:
-                slope = weights[last, k]
-                for j in range(last):
-                    slope += z[i, j] * weights[j, k]
-                out[i, k] += z[i, own] * slope
-            else:
-                out[i, k] += absent[k]
 
 
 @kernel("f8[][], i8, i8, f8[][]")
@@ -68,45 +49,6 @@ def _expand(z: Any, first: Any, paired: Any, out: Any) -> None:
                 for k in range(j + 1, count):
                     out[i, at] = z[i, j] * z[i, k]
                     at += 1
-
-
-@dataclass(frozen=True)
-class SquareWeights:
-    """Adds z * (weight + square * z + sum over other numbers of half the weight of the product * their z), or `absent`
-    where the cell is missing. So two numbers share what their product says."""
-
-    at: int
-    units: tuple[Standard, ...]
-    """This number (at `at`) and those that it has products with."""
-    weights: NDArray[np.float64]
-    """(units and one more, classes): of the square where it is this one's, halves of products, and last of z itself."""
-    absent: NDArray[np.float64]
-
-    @property
-    def name(self) -> str:
-        return self.units[self.at].name
-
-    def add_from(self, batch: Batch, out: NDArray[np.float64]) -> None:
-        z = np.stack([near(units, batch.cells[units.name]) for units in self.units], axis=1)
-        there = np.isfinite(batch.cells[self.name])
-        _add_curve(np.ascontiguousarray(z), self.at, self.weights, there, self.absent, out)
-
-
-@dataclass(frozen=True)
-class BinWeights:
-    """Adds a row of `table` for the bin of a cell; the last is for missing."""
-
-    name: str
-    edges: NDArray[np.float64]
-    table: NDArray[np.float64]
-
-    def add(self, cells: Floats, out: NDArray[np.float64]) -> None:
-        kernels.add_levels(bin_of(self.edges, cells), self.table, out)
-
-
-def near(standard: Standard, cells: Floats) -> NDArray[np.float64]:
-    """Standard units, no farther than REACH; 0 where a cell is missing."""
-    return np.clip(standard.z(cells), -REACH, REACH)
 
 
 @dataclass(frozen=True)
@@ -163,7 +105,7 @@ class Curves:
         dense = np.ones((batch.rows, self.dense))
         z = np.empty((batch.rows, len(self.units)))
         for k, units in enumerate(self.units):
-            z[:, k] = near(units, batch.cells[units.name])
+            z[:, k] = units.near(batch.cells[units.name])
         dense[:, 1 : 1 + len(self.units)] = z
         for at, k in enumerate(self.gone, 1 + len(self.units)):
             dense[:, at] = ~np.isfinite(batch.cells[self.units[k].name])
@@ -179,10 +121,10 @@ class Curves:
             row[:] = np.array([*(places.get(n, none) for n in held.labels.names), none, none], np.int32)[held.codes]
         return Sheet(dense, codes, self.levels, group.astype(np.int32), np.ascontiguousarray(weight, np.float64))
 
-    def parts(self, weights: NDArray[np.float64]) -> tuple[SquareWeights | BinWeights | LevelWeights, ...]:
+    def parts(self, weights: NDArray[np.float64]) -> tuple[shapes.Curve | BinTable | LevelTable, ...]:
         """Weights (columns, classes) by attribute, in schema order."""
         classes, count = weights.shape[1], len(self.units)
-        found: dict[str, SquareWeights | BinWeights | LevelWeights] = {}
+        found: dict[str, shapes.Curve | BinTable | LevelTable] = {}
         curve = np.zeros((count, count, classes))
         behind = self.first + count
         for k in range(count):
@@ -194,14 +136,16 @@ class Curves:
             some = slice(None) if self.pairs else slice(k, k + 1)
             each = np.ascontiguousarray(np.concatenate([curve[k, some], weights[1 + k : 2 + k]]))
             at = k if self.pairs else 0
-            found[units.name] = SquareWeights(at, tuple(self.units[some]), each, np.ascontiguousarray(absent))
+            found[units.name] = shapes.Curve(
+                units.name, at, tuple(self.units[some]), each, np.ascontiguousarray(absent)
+            )
         at = self.dense
         for block, size in zip(self.indexed, self.levels, strict=True):
             own = weights[at : at + size]
             at += size
             if isinstance(block, _Binned):
                 table = own if block.gone else np.concatenate([own, np.zeros((1, classes))])
-                found[block.name] = BinWeights(block.name, block.edges, np.ascontiguousarray(table))
+                found[block.name] = BinTable(block.name, block.edges, np.ascontiguousarray(table))
             else:
                 found[block[0]] = level_weights(block[0], dict(zip(block[1], own, strict=True)), classes)
         return tuple(found[c.name] for c in self.summary.schema.attributes if c.name in found)
@@ -213,7 +157,7 @@ class Curves:
         out += [f"{names[i]} × {names[j]}" for i, j in self.pairs]
         for block in self.indexed:
             if isinstance(block, _Binned):
-                told = [*names_of(block.edges, "left"), *(["(missing)"] if block.gone else [])]
+                told = [*bin_names(block.edges, "left"), *(["(missing)"] if block.gone else [])]
                 out += [f"{block.name} {bin_name}" for bin_name in told]
             else:
                 out += [f"{block[0]} = {level}" for level in block[1]]

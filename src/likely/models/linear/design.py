@@ -7,69 +7,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from likely.errors import shown
-from likely.models import kernels
-from likely.models.model import Exhibit
+from likely.models.contracts import Exhibit, Factor
+from likely.models.shapes import LevelTable, Slope, Standard
 from likely.sums.columns.numbers import Numbers
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Floats
+from likely.table.batch import Batch
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FARTHEST = 1e150
-"""Standard deviations beyond which a cell is taken to be exactly so far away, so that squares stay finite."""
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache."""
-
-
-@dataclass(frozen=True)
-class Standard:
-    """A number in standard units: z = (x - mean) / sd over all classes, with sd (by n) = spread * 2**shift.
-
-    The mean is kept in two parts, so that 1e9 + 1e-7 and 1e9 stay apart; the power of two, so that no sd overflows.
-    """
-
-    name: str
-    mean: Fraction
-    shift: int
-    spread: float
-    center: float
-    rest: float
-    gone: bool
-    """Whether cells were missing (or infinite) in training: there is a column for that as well."""
-
-    def z(self, cells: Floats) -> NDArray[np.float64]:
-        """Standard units; 0, the mean, where a cell is missing."""
-        there = np.isfinite(cells)
-        with np.errstate(over="ignore"):
-            far = ((np.ldexp(np.where(there, cells, 0.0), -self.shift) - self.center) - self.rest) / self.spread
-        return np.where(there, np.clip(far, -FARTHEST, FARTHEST), 0.0)
-
-    def raw(self, weight: float) -> float:
-        """A weight on z as a weight on x itself."""
-        try:
-            return math.ldexp(weight / self.spread, -self.shift)
-        except OverflowError:
-            return math.copysign(math.inf, weight)
-
-    def distance(self, other: Standard) -> float:
-        """How far the mean of the same column in other rows is from this one's, in standard units of this one."""
-        try:
-            return float((other.mean - self.mean) / Fraction(2) ** self.shift) / self.spread
-        except OverflowError:
-            return math.inf
-
-    def at_zero(self, weight: float) -> Fraction:
-        """What a weight on z adds where x is 0."""
-        return -Fraction(weight) / Fraction(self.spread) * self.mean / Fraction(2) ** self.shift
 
 
 def standard(name: str, weight: Fraction, first: Fraction, second: Fraction, gone: bool) -> Standard | None:
@@ -93,44 +48,10 @@ def standard_of(name: str, numbers: Numbers) -> Standard | None:
     return standard(name, weight, first, second, not numbers.other.is_zero().all())
 
 
-@dataclass(frozen=True)
-class NumberWeights:
-    """Adds z * weights for each output, or `absent` where the cell is missing."""
-
-    standard: Standard
-    weights: NDArray[np.float64]
-    absent: NDArray[np.float64]
-
-    @property
-    def name(self) -> str:
-        return self.standard.name
-
-    def add(self, cells: Floats, out: NDArray[np.float64]) -> None:
-        # One product and one sum a cell, and no BLAS: a row's score must not depend on the rows beside it.
-        each = self.standard.z(cells)[:, None] * self.weights
-        missing = ~np.isfinite(cells)
-        each[missing] = self.absent
-        out += each
+Weighed: TypeAlias = Slope | LevelTable
 
 
-@dataclass(frozen=True)
-class LevelWeights:
-    """Adds a row of `table` for each level; nothing for a level that training did not have. The last is for missing."""
-
-    name: str
-    labels: Labels
-    table: NDArray[np.float64]
-
-    def add(self, cells: Codes, out: NDArray[np.float64]) -> None:
-        places = [self.labels.index.get(n, UNSEEN_CODE) for n in cells.labels.names]
-        codes = np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)[cells.codes]
-        kernels.add_levels(codes, self.table, out)
-
-
-Weighed: TypeAlias = NumberWeights | LevelWeights
-
-
-def outputs(constant: NDArray[np.float64], parts: Sequence[Any], batch: Batch) -> NDArray[np.float64]:
+def outputs(constant: NDArray[np.float64], parts: Sequence[Factor], batch: Batch) -> NDArray[np.float64]:
     """constant + what each attribute adds, in order, (rows, outputs)."""
     out = np.empty((batch.rows, len(constant)))
     out[:] = constant
@@ -138,23 +59,15 @@ def outputs(constant: NDArray[np.float64], parts: Sequence[Any], batch: Batch) -
         rows = slice(start, start + BLOCK)
         block = batch.sliced(rows)
         for part in parts:
-            add_part(part, block, out[rows])
+            part.add(block, out[rows])
     return out
 
 
-def add_part(part: Any, batch: Batch, out: NDArray[np.float64]) -> None:
-    """Add what one part says: products read the cells of several columns, any other part those of one."""
-    if hasattr(part, "add_from"):
-        part.add_from(batch, out)
-    else:
-        part.add(batch.cells[part.name], out)
-
-
-def level_weights(name: str, weights: dict[str, NDArray[np.float64]], size: int) -> LevelWeights:
+def level_weights(name: str, weights: dict[str, NDArray[np.float64]], size: int) -> LevelTable:
     """Weights of the levels of one attribute; an unseen level and a missing cell add nothing."""
     nothing = np.zeros((2, size))
     rows = np.concatenate([np.array(list(weights.values())).reshape(-1, size), nothing])
-    return LevelWeights(name, Labels(weights), np.ascontiguousarray(rows))
+    return LevelTable(name, Labels(weights), np.ascontiguousarray(rows))
 
 
 def spreadless(names: Iterable[str]) -> list[str]:
@@ -170,7 +83,7 @@ def constant_of(constant: float, parts: Iterable[Weighed], k: int) -> float:
     """Output k of a row whose numbers are 0 and whose levels are none, in the attributes' own units."""
     whole = Fraction(constant)
     for part in parts:
-        if isinstance(part, NumberWeights):
+        if isinstance(part, Slope):
             whole += part.standard.at_zero(float(part.weights[k]))
     try:
         return float(whole)
@@ -182,8 +95,8 @@ def weight_rows(parts: Iterable[Weighed]) -> list[tuple[str, str, list[float]]]:
     """(attribute, level, weight for each output), weights of numbers in their own units."""
     out: list[tuple[str, str, list[float]]] = []
     for part in parts:
-        if isinstance(part, LevelWeights):
-            rows = zip(part.labels.names, part.table.tolist(), strict=False)
+        if isinstance(part, LevelTable):
+            rows = zip(part.labels.names, part.log_table.tolist(), strict=False)
             out += [(part.name, level, row) for level, row in rows]
             continue
         out.append((part.name, "", [part.standard.raw(w) for w in part.weights.tolist()]))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.models.contracts import Search
 from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
 from likely.models.linear.softmax import Sheet, add_shared_hessian, gradient_sums, hessian_matrix, hessian_size
-from likely.models.model import Search
 from likely.table.batch import Batch, Ints
 
 if TYPE_CHECKING:

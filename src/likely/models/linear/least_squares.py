@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.linear.design import NumberWeights, Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
+from likely.models.contracts import Exhibit, Model, Terms
+from likely.models.linear.design import Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
 from likely.models.linear.squares import Solution, Squares
-from likely.models.model import Exhibit, Model, Terms, learnable
+from likely.models.model import learnable
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
+from likely.models.shapes import Clipped, Duels, Score, Slope, Sum
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -160,6 +162,13 @@ class Hyperplanes(Model):
             "off and the rest is normalised. `likely show` prints the weights; Logistic gives scores that add up."
         )
 
+    def shape(self) -> Score:
+        """Sums over attributes, of which the outputs are made."""
+        sums = Sum(self.constant, self.parts)
+        return (
+            Clipped(sums) if self.learner.mode != "pairwise" else Duels(sums, self.pairs, self.learner.ties == "votes")
+        )
+
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The weights in the attributes' own units, and for two classes the hyperplane between them."""
         names = [f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs] if self.pairs else self.classes
@@ -185,6 +194,6 @@ class Hyperplanes(Model):
 
 def _mixed(part: Weighed, by: NDArray[np.float64]) -> Weighed:
     """The weights of other outputs, each a mix of the old ones."""
-    if isinstance(part, NumberWeights):
+    if isinstance(part, Slope):
         return replace(part, weights=part.weights @ by, absent=part.absent @ by)
-    return replace(part, table=part.table @ by)
+    return replace(part, log_table=part.log_table @ by)

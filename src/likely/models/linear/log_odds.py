@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
-from likely.models.linear.design import add_part, exhibit, hyperplane, outputs, plane_exhibit, spreadless
-from likely.models.model import Exhibit, Learner, Model, Terms
+from likely.models.linear.design import exhibit, hyperplane, outputs, plane_exhibit, spreadless
 from likely.models.posterior import Matrix
+from likely.models.shapes import Normalised, Score, Sum
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -96,10 +97,22 @@ class LogOdds(Model):
         out[0] = self.weights[0]
         total = out[0].copy()
         for term, part in zip(out[1:-1], self.parts, strict=True):
-            add_part(part, batch, term)
+            part.add(batch, term)
             total += term
         out[-1] = _normaliser(total)
-        return Terms(("(constant)", *(p.name for p in self.parts), "(normalised)"), out.transpose(1, 0, 2))
+        names = ("(constant)", *(p.name for p in self.parts), "(normalised)")
+        return Terms(names, out.transpose(1, 0, 2), first="constant", last="same")
+
+    @property
+    def ledger_note(self) -> str:
+        return (
+            "Logistic measures numbers from their mean and levels from the most frequent one: the constant is the odds "
+            "of a row of these, and no prior."
+        )
+
+    def shape(self) -> Score:
+        """The sum of the parts, normalised."""
+        return Normalised(Sum(self.weights[0], self.parts))
 
     def found(self) -> dict[str, Any]:
         """The weights, and how the search ended."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
+from likely.models.contracts import Search
 from likely.models.linear import lbfgs
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import CURVES, Curve, Curves
 from likely.models.linear.log_odds import LogOdds
 from likely.models.linear.newton import FoldNewton, Newton
-from likely.models.model import Search, learnable
+from likely.models.model import learnable
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.models.contracts import Search
 from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
 from likely.models.linear.columns import Design
 from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
 from likely.models.linear.softmax import Sheet, gradient_sums, hessian_matrix, hessian_size
 from likely.models.linear.squares import pseudo_inverse
-from likely.models.model import Search
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 

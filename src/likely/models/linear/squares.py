@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.models.linear.design import LevelWeights, NumberWeights, Standard, Weighed, level_weights, standard
+from likely.models.linear.design import Weighed, level_weights, standard
+from likely.models.shapes import LevelTable, Slope, Standard
 from likely.sums.rows.products import ONE, Products
 from likely.table.schema import Column
 
@@ -153,7 +154,7 @@ class Squares:
 
     def parts(self, weights: NDArray[np.float64]) -> tuple[Weighed, ...]:
         """Weights on the design by attribute, as a model scores with them."""
-        out: list[NumberWeights | LevelWeights] = []
+        out: list[Slope | LevelTable] = []
         levels: dict[str, dict[str, NDArray[np.float64]]] = {}
         for place, row in zip(self.places, weights, strict=True):
             if place.standard is None:
@@ -162,7 +163,7 @@ class Squares:
                 gone = np.zeros(weights.shape[1])
                 if place.standard.gone:
                     gone = weights[self.places.index(place) + 1]
-                out.append(NumberWeights(place.standard, row, gone))
+                out.append(Slope(place.standard.name, place.standard, row, gone))
         out += [level_weights(name, rows, weights.shape[1]) for name, rows in levels.items()]
         order = {place.name: k for k, place in reversed(list(enumerate(self.places)))}
         return tuple(sorted(out, key=lambda part: order[part.name]))

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
+from likely.models.contracts import Exhibit
 from likely.models.factors.gaussian import known_shares
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.normal import CovarianceSettings, Normal, normal
 from likely.models.factors.scatter import scatter
 from likely.models.joint.joints import cells_that_weigh
 from likely.models.joint.normals import means_and_covariances
-from likely.models.model import Exhibit
-from likely.models.quotient import Quotient, log_of
+from likely.models.quotient import log_of
 from likely.models.setting_values import Blocks
+from likely.models.shapes import Block, Presence
 from likely.sums.columns.numbers import Numbers
 from likely.sums.requests import request
 from likely.sums.summary import Summary
@@ -31,16 +32,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class LevelBlock:
+@dataclass(frozen=True, eq=False)
+class LevelBlock(Block):
     """P(levels of these attributes | class), from a joint table; cells that are missing are summed over."""
 
-    name: str
     table: Table
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
+    def joint(self) -> Table:
+        return self.table
 
     def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
         """Add log P(the cells that are there | class) to each row of `out`."""
@@ -55,18 +55,21 @@ class LevelBlock:
         return cells_that_weigh(self.table, classes, f"Cells of {self.name}")
 
 
-@dataclass(frozen=True)
-class NumberBlock:
+@dataclass(frozen=True, eq=False)
+class NumberBlock(Block):
     """The normal density of these attributes given the class; cells that are missing are integrated out."""
 
-    name: str
     normal: Normal
-    known: tuple[tuple[tuple[Quotient, Quotient], ...], ...] | None = None
+    known: tuple[Presence, ...] | None = None
     """Where being missing is evidence: for each attribute, P(known | class) and P(missing | class)."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return self.normal.names
+    def joint(self) -> Normal:
+        return self.normal
+
+    @property
+    def presence(self) -> tuple[Presence, ...]:
+        return self.known or ()
 
     def add(self, batch: Batch, out: NDArray[np.float64]) -> None:
         """Add the log density of the cells that are there to each row of `out`."""
@@ -94,9 +97,6 @@ class NumberBlock:
         """Means and covariances."""
         found = means_and_covariances(self.normal, classes)
         return tuple(replace(e, title=f"{e.title}: {self.name}") for e in found)
-
-
-Block = LevelBlock | NumberBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def block_factor(block: tuple[str, ...], summary: Summary, settings: BlockSettin
     return (factor if factor.names else None), [told + note for note in notes]
 
 
-def _known(summary: Summary, column: str, settings: BlockSettings) -> tuple[tuple[Quotient, Quotient], ...]:
+def _known(summary: Summary, column: str, settings: BlockSettings) -> Presence:
     numbers = summary.column(column, Numbers)
     cells = settings.cells
     # Known or missing are two levels: the m-estimate gives each half of its weight, as for a number by itself.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from likely.errors import SettingError, shown
+from likely.models.contracts import Model, Trait
 from likely.models.joint.full import FullBayes, chosen, needs_of, refuse_others
-from likely.models.model import Model
 from likely.models.naive.blocks import wishes
 from likely.models.naive.naive import NaiveBayes
 from likely.models.setting_values import Blocks, Shrinkage, Variance, check_blocks
@@ -25,6 +25,8 @@ class Density(Settings):
     >>> import math; round(math.exp(model.log_density({"sky": "sun"})), 3)
     0.75
     """
+
+    traits: ClassVar[frozenset[Trait]] = frozenset({"density"})
 
     density: Literal["auto", "naive", "normal", "table"] = setting(
         "auto",

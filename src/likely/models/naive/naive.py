@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from likely.errors import SettingError, shown
+from likely.models.contracts import Factor, Model, Search, Trait
 from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.gaussian import NormalSettings
 from likely.models.factors.joint import CellSettings
 from likely.models.factors.normal import CovarianceSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.knowledge.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
-from likely.models.model import Model, Search, learnable
+from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arranged, block_factor, wishes
 from likely.models.naive.prior_vs_rows import known_notes
-from likely.models.naive.product import Factor, Product
+from likely.models.naive.product import Product
 from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.naive.temperature_search import start_temperature_search
 from likely.models.naive.weighed import Weighed, weighed
@@ -39,6 +40,8 @@ class NaiveBayes(NaiveBayesSettings):
     >>> NaiveBayes(pseudo_count=0.5).variance
     'unbiased'
     """
+
+    traits: ClassVar[frozenset[Trait]] = frozenset({"independent", "reads text"})
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.models.factors.categorical import Categorical
-from likely.models.factors.numeric import NumberFactor
-from likely.models.model import Exhibit, Learner, Model, Terms
+from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, setting_of
 from likely.models.naive import sampling
-from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.naive.prior_vs_rows import known_exhibits
-from likely.models.naive.working import Working, working
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
-from likely.models.text.factor import TextFactor, chosen_note
+from likely.models.shapes import LevelTable, Score, Sum
+from likely.models.text.factor import chosen_note
 from likely.models.text.settings import Text
 from likely.sums import state
 from likely.table.batch import Batch
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
-
-Factor = Categorical | NumberFactor | LevelBlock | NumberBlock | TextFactor
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,10 +37,7 @@ class Product(Model):
     chosen: Mapping[str, Text] = field(default_factory=dict)
     """Settings of text columns that were chosen on rows held out: they cannot be derived from the sums again."""
 
-    @property
-    def texts(self) -> tuple[TextFactor, ...]:
-        """The factors of text columns."""
-        return tuple(f for f in self.factors if isinstance(f, TextFactor))
+    factored: ClassVar[bool] = True
 
     def choices(self) -> dict[str, tuple[str, str]]:
         """What was chosen of texts: with the scale, which hardly any two tables share, and without."""
@@ -67,7 +59,7 @@ class Product(Model):
 
     def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
         """`log_joint`, and for each text column how many words there were and how many are not known."""
-        return scored(self, batch, add_factor)
+        return scored(self, batch, lambda factor, block, out: factor.add(block, out))
 
     def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
         """The multinomial coefficients of the texts, of which `log_joint` makes no use."""
@@ -100,29 +92,34 @@ class Product(Model):
         out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
         out[0] = self.log_prior
         for part, factor in zip(out[1:], self.factors, strict=True):
-            add_factor(factor, batch, part)
+            factor.add(batch, part)
         return Terms(("prior", *(f.name for f in self.factors)), out.transpose(1, 0, 2))
 
-    def block_of(self, name: str) -> LevelBlock | NumberBlock | None:
-        """The block that an attribute is in; None where it stands alone."""
-        blocks = (f for f in self.factors if isinstance(f, (LevelBlock, NumberBlock)))
-        return next((block for block in blocks if name in block.names), None)
+    def shape(self) -> Score:
+        """The prior and the factors, added up."""
+        return Sum(self.log_prior, self.factors)
 
-    def share_block(self, one: str, other: str) -> bool:
-        """Whether two attributes are modelled together."""
-        block = self.block_of(one)
-        return block is not None and other in block.names
+    def only(self, names: Collection[str]) -> Product:
+        """The product of the factors of these names alone."""
+        return replace(self, factors=tuple(f for f in self.factors if f.name in names))
+
+    def prior_rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """The counts of the classes, and what smoothing or knowledge adds to them."""
+        if setting_of(self.learner, "prior", "observed") != "observed":
+            return None
+        top = np.array([float(q.top) for q in self.prior])
+        known = any(k.attribute is None for k in setting_of(self.learner, "knowledge", ()))
+        return top, top if known else self.summary.total.floats()
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What was known before the rows, and what is believed of each block; other attributes are shown one by one."""
-        blocks = (f for f in self.factors if isinstance(f, (LevelBlock, NumberBlock)))
         before = known_exhibits(self.learner, self.summary, self.prior, self.factors)
-        together = (exhibit for block in blocks for exhibit in block.exhibits(self.classes))
-        return (*before, *together, *(exhibit for text in self.texts for exhibit in text.exhibits(self.classes)))
+        blocks_first = sorted(self.factors, key=lambda factor: len(factor.names) == 1)
+        return (*before, *(exhibit for factor in blocks_first for exhibit in factor.exhibits(self.classes)))
 
     def levels(self, name: str) -> list[str]:
         """The levels of a nominal attribute: of rows, as declared, and as knowledge names them."""
-        own = next((f for f in self.factors if isinstance(f, Categorical) and f.name == name), None)
+        own = next((f for f in self.factors if isinstance(f, LevelTable) and f.name == name), None)
         return super().levels(name) if own is None else list(own.labels.names)
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
@@ -134,35 +131,6 @@ class Product(Model):
         {'sky': ['sun', 'rain', 'rain'], 'play': ['y', 'y', 'n']}
         """
         return sampling.sample(self, rows, seed)
-
-    def working(self, row: Mapping[str, object]) -> Working:
-        """The arithmetic of one answer, as a person would write it on a board.
-
-        >>> import likely
-        >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
-        >>> print(model.working({"sky": "sun"}))
-        L(class) = P(class) × P(sky=sun | class)
-        L(n) = 1/4 × 1/3 = 1/12 = 0.08333
-        L(y) = 3/4 × 3/5 = 9/20 = 0.45
-        ...
-        """
-        (batch,) = self.batches(self.table_of_one(row))
-        terms = self.terms(batch).array[0]
-        return working(self.classes, self.prior, self.factors, terms, batch, row, self.posterior(row))
-
-
-def add_factor(factor: Factor, batch: Batch, out: NDArray[np.float64]) -> tuple[int, int] | None:
-    """Add a factor's share of the score: a block reads the cells of several columns, any other factor those of one.
-
-    A text says how many words it had, and how many are not known.
-    """
-    if isinstance(factor, TextFactor):
-        return factor.add(batch.cells[factor.name], out)
-    if isinstance(factor, (LevelBlock, NumberBlock)):
-        factor.add(batch, out)
-    else:
-        factor.add(batch.cells[factor.name], out)
-    return None
 
 
 def scored(

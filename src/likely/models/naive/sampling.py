@@ -9,10 +9,10 @@ import numpy as np
 from likely.models.drawing import chance, number_cells
 from likely.models.factors.binned import Binned
 from likely.models.factors.categorical import Categorical
-from likely.models.factors.gaussian import Gaussian
 from likely.models.factors.kernel import KernelDensity
 from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.quotient import log_of
+from likely.models.shapes import Gaussian
 from likely.models.text.drawing import drawn_texts
 from likely.models.text.factor import TextFactor
 
@@ -46,6 +46,7 @@ def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
         if isinstance(factor, Categorical):
             out[factor.name] = _levels(factor, group, rng)
             continue
+        assert isinstance(factor, (Gaussian, KernelDensity, Binned))
         cells = _numbers(factor, group, rng)
         out[factor.name] = number_cells(cells, model.schema[factor.name].kind)
     out = {c.name: out[c.name] for c in model.schema.columns if c.name in out}  # blocks drew theirs together
@@ -99,9 +100,9 @@ def _numbers(factor: Gaussian | KernelDensity | Binned, group: Places, rng: np.r
         cells = centre + factor.bandwidth[group] * rng.standard_normal(len(group))
     else:
         cells = factor.mean[group] + factor.deviation[group] * rng.standard_normal(len(group))
-    if factor.known is None:
+    if factor.normal.known is None:
         return cells
-    gone = np.exp(log_of(gone for _, gone in factor.known))
+    gone = np.exp(log_of(gone for _, gone in factor.normal.known))
     return np.where(rng.random(len(group)) < gone[group], np.nan, cells)
 
 

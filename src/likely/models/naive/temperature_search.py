@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from likely.errors import SettingError
+from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.tempering import temperature_of
-from likely.models.model import Learner, Model, Search
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
 

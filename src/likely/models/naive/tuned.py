@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.models.contracts import Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
-from likely.models.model import Model, Search, learnable
+from likely.models.model import learnable
 from likely.models.naive.attribute_weights import attribute_weights, score_alone
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product

@@ -5,18 +5,18 @@ With powers other than 1 the scores are no densities of rows any more; their pos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from likely.errors import shown
-from likely.models.model import Exhibit, Learner, Model, Terms
-from likely.models.naive.product import Factor, Product, add_factor, scored
+from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, has_trait, setting_of
+from likely.models.naive.product import Product, scored
 from likely.models.posterior import Matrix
 from likely.models.settings import settings_of
-from likely.models.text.factor import TextFactor
+from likely.models.shapes import Score, Sum
 from likely.table.batch import Batch
 
 
@@ -29,15 +29,21 @@ class Weighed(Model):
     """Of each factor, by its name; 1 where none is given, 0 leaves it out."""
     temperature: float = 1.0
     """What all of it is multiplied by, the prior too: below 1 the model is less sure of itself."""
-
-    @property
-    def factors(self) -> tuple[Factor, ...]:
-        """Those of the product, before they are raised to a power."""
-        return self.product.factors
+    factored: ClassVar[bool] = True
 
     def power_of(self, name: str) -> float:
-        """What the evidence of a factor is multiplied by."""
+        """What the evidence of a factor, or the prior (no name), is multiplied by."""
         return self.temperature * self.weights.get(name, 1.0)
+
+    def shape(self) -> Score:
+        """The product's, with powers."""
+        powers = tuple(self.power_of(f.name) for f in self.factors)
+        return Sum(self.temperature * self.product.log_prior, self.factors, powers)
+
+    def only(self, names: Collection[str]) -> Weighed:
+        """The same of the factors of these names alone."""
+        product = self.product.only(names)
+        return replace(self, product=product, factors=product.factors)
 
     @property
     def describer(self) -> Model:
@@ -45,9 +51,16 @@ class Weighed(Model):
         return self.product
 
     @property
-    def texts(self) -> tuple[TextFactor, ...]:
-        """The factors of text columns."""
-        return self.product.texts
+    def describer_note(self) -> str:
+        return "Evidence that is weighed does not say how rows come about: that is how {title} sees them unweighed."
+
+    def levels(self, name: str) -> list[str]:
+        """Those of the product."""
+        return self.product.levels(name)
+
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """What was chosen of texts."""
+        return self.product.choices()
 
     def log_joint(self, batch: Batch) -> Matrix:
         """temperature * (log P(class) + sum of weight * log P(cell | class)), (rows, classes)."""
@@ -69,12 +82,12 @@ class Weighed(Model):
             self._add(factor, batch, part)
         return Terms(("prior", *(f.name for f in factors)), out.transpose(1, 0, 2))
 
-    def _add(self, factor: Any, batch: Batch, out: Matrix) -> tuple[int, int] | None:
+    def _add(self, factor: Factor, batch: Batch, out: Matrix) -> tuple[int, int] | None:
         weight = self.power_of(factor.name)
         if not weight:
             return None
         each = np.zeros_like(out)
-        words = add_factor(factor, batch, each)
+        words = factor.add(batch, each)
         out += weight * each
         return words
 
@@ -93,11 +106,11 @@ class Weighed(Model):
         """The weights, the largest first, with the density of each number; and the temperature."""
         if not self.weights:
             return (*self.product.exhibits(), *self._heat())
-        kinds = {f.name: type(f).__name__.lower().replace("density", "") for f in self.product.factors}
+        kinds = {f.name: type(f).__name__.lower().replace("density", "") for f in self.factors}
         order = sorted(kinds, key=lambda n: -self.weights.get(n, 1.0))
         rows = tuple((n, kinds[n], float(self.weights.get(n, 1.0))) for n in order)
         title = "What each attribute says is multiplied by its weight"
-        return (Exhibit(title, ("attribute", "factor", "weight"), rows), *self._heat())
+        return (Exhibit(title, ("attribute", "factor", "weight"), rows), *self.product.exhibits(), *self._heat())
 
     def _heat(self) -> tuple[Exhibit, ...]:
         if self.temperature == 1.0:
@@ -110,8 +123,8 @@ class Weighed(Model):
 
     def found(self) -> dict[str, Any]:
         """What was chosen, where rows were needed to choose it."""
-        if type(self.learner).__name__ == "NaiveBayes":
-            own = {} if getattr(self.learner, "temperature", 1.0) != "auto" else {"temperature": self.temperature}
+        if has_trait(self.learner, "independent"):
+            own = {} if setting_of(self.learner, "temperature") != "auto" else {"temperature": self.temperature}
             return {**self.product.found(), **own}
         return {"chosen": settings_of(self.chosen)}
 
@@ -127,9 +140,19 @@ def weighed(
     return Weighed(
         learner=learner,
         summary=product.summary,
+        prior=product.prior,
+        log_prior=product.log_prior,
+        factors=product.factors,
         product=product,
         weights=dict(weights),
         temperature=temperature,
         notes=(*product.notes, *told, *notes),
         refuse_unseen=product.refuse_unseen,
     )
+
+
+def tempered(model: Model, temperature: float) -> Model:
+    """Naive Bayes with its evidence weighed by this temperature; any other model as it is."""
+    if not isinstance(model, Product) or not has_trait(model.learner, "independent"):
+        return model
+    return weighed(model, {}, replace(model.learner, temperature=temperature), temperature)  # type: ignore[type-var]

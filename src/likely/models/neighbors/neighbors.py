@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.model import Exhibit, Model, learnable
+from likely.models.contracts import Exhibit, Model
+from likely.models.model import learnable
 from likely.models.neighbors.boxes import Boxes, boxed
 from likely.models.neighbors.nearest import nearest
 from likely.models.neighbors.ruler import Ruler, ruler_for
@@ -177,6 +178,7 @@ class Nearby(Model):
     log_prior: NDArray[np.float64]
     log_count: NDArray[np.float64]
     """log n_i of each class."""
+    shapeless: ClassVar[str] = "It asks the rows of training, which are not taken along."
 
     def neighbours(self, batch: Batch) -> tuple[Matrix, NDArray[np.float64]]:
         """For each row the votes K_i of each class among its neighbours, and the distance of the k-th."""

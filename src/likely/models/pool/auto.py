@@ -26,7 +26,8 @@ from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
-    from likely.models.model import Learner, Model, Search
+    from likely.models.contracts import Learner, Model, Search
+    from likely.models.pool.chosen import Chosen
 
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import LikelyError
+from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan, attempt
-from likely.models.model import Learner, Model, Search, learnable
+from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.chosen import Chosen
 from likely.models.pool.judging import Trial, judge_candidates

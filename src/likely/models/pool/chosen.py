@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.model import Exhibit, Learner, Model, Terms, left_over
+from likely.models.contracts import Exhibit, HeldOut, Learner, Model, Terms
+from likely.models.model import left_over
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.judging import Trial
 from likely.models.pool.members import learner_titles, member_learner, member_spec
-from likely.models.pool.mixture import Mixture, mixture_logs
+from likely.models.pool.mixture import Mixture, mixture_logs, mixture_shape
 from likely.models.posterior import Matrix
+from likely.models.shapes import Score
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -67,10 +69,33 @@ class Chosen(Model):
             raise SettingError("No member of this mixture is a sum over attributes, so neither is the mixture.")
         out[:-1] /= total
         out[-1] = left_over(out[:-1], whole)
-        return Terms((*names, REST), out.transpose(1, 0, 2))
+        alone = len(self.members) == 1
+        kinds = ("prior", "same") if alone else ("constant", "evidence")
+        return Terms((*names, REST), out.transpose(1, 0, 2), *kinds)  # type: ignore[arg-type]
+
+    def shape(self) -> Score | None:
+        """The members, each by its weight."""
+        return mixture_shape(self.members, self.weights, self.temperatures)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.members) == 1:  # its beliefs are those of the member
+            for name in ("prior", "log_prior", "factors"):
+                object.__setattr__(self, name, getattr(self.members[0], name))
+
+    def power_of(self, name: str) -> float:
+        """Of a single member: its own power, times its temperature."""
+        if len(self.members) > 1:
+            return 1.0
+        return float(self.temperatures[0]) * self.members[0].power_of(name)
 
     @property
-    def ledger_of(self) -> str:
+    def held_out(self) -> HeldOut | None:
+        """How what was kept did on rows held out."""
+        return HeldOut(self.trial.rows, self.trial.hits, self.trial.kept) if self.trial.rows else None
+
+    @property
+    def ledger_note(self) -> str:
         """The sentence that says whose terms these are."""
         titles = learner_titles([m.learner for m in self.members])
         sums = [k for k, m in enumerate(self.members) if is_sum(m) and m.classes == self.classes]
@@ -199,7 +224,7 @@ def _own_terms(model: Model, batch: Batch) -> list[tuple[str, NDArray[np.float64
         terms = model.terms(batch)
     except SettingError:
         return None
-    blocks = {f.name: f.names for f in getattr(model, "factors", ()) if hasattr(f, "names")}
+    blocks = {f.name: f.names for f in model.factors}
     out = []
     for k, name in enumerate(terms.names):
         owners = blocks.get(name, (name,))

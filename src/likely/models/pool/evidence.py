@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from likely.models.contracts import Learner
 from likely.models.factors.binned import Binned, binned
 from likely.models.factors.bins import edges_of
 from likely.models.factors.categorical import Categorical, categorical
@@ -20,7 +21,6 @@ from likely.models.factors.scatter import Scatter, scatter
 from likely.models.factors.tallied import tallied
 from likely.models.joint.full import FullBayes, chosen
 from likely.models.knowledge.known import Normal, check_known, known_classes, known_normals, known_prior
-from likely.models.model import Learner
 from likely.models.naive.naive import NaiveBayes
 from likely.models.prior import prior_quotients
 from likely.models.setting_values import Variance

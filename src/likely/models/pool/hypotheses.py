@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
+from likely.models.contracts import Exhibit, Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
-from likely.models.model import Exhibit, Learner, Model, Search, learnable, unread_texts
+from likely.models.model import learnable, unread_texts
 from likely.models.pool.evidence import log_evidence
 from likely.models.pool.members import check_members, learner_titles, member_learner
 from likely.models.pool.stacking import stack_by_em

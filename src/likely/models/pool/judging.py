@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.machinery.threads import in_order
+from likely.models.contracts import Learner
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.heldout.tempering import temperature_of, tempered
 from likely.models.linear.logistic import Logistic
-from likely.models.model import Learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes

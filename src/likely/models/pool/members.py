@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.errors import SettingError, shown
+from likely.models.contracts import Learner
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.joint.discriminant import LinearDiscriminant
 from likely.models.joint.full import FullBayes
 from likely.models.linear.least_squares import LeastSquares
 from likely.models.linear.logistic import Logistic
-from likely.models.model import Learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.density import Density
 from likely.models.naive.naive import NaiveBayes

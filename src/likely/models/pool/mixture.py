@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from likely.models import shapes
+from likely.models.contracts import Model
 from likely.models.heldout.dealing import uniform_numbers
 from likely.models.heldout.search import log_posterior
 from likely.models.heldout.tempering import tempered
-from likely.models.model import Model
 from likely.models.pool.hypotheses import Beliefs, Believing, Hypotheses
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
+from likely.models.shapes import Score
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -86,6 +88,10 @@ class Mixed(Believing):
         """log P(class | row). A hypothesis that calls the row impossible says nothing; the others share its weight."""
         return mixture_logs(self.members, self.beliefs.weight, self.learner.temperatures, batch, self.classes)
 
+    def shape(self) -> Score | None:
+        """The members with weight, each by its weight."""
+        return mixture_shape(self.members, self.beliefs.weight, self.learner.temperatures)
+
     def disagreements(self, data: object, examples: int = 10) -> Disagreements:
         """Where the hypothesis believed most (MAP) and the Bayes-optimal answer are not the same class."""
         rows = count = 0
@@ -108,6 +114,10 @@ class Drawn(Believing):
     """One hypothesis for each row."""
 
     learner: Gibbs
+    random: ClassVar[bool] = True
+    shapeless: ClassVar[str] = (
+        "It draws a hypothesis for each row by the place of the row in its table; Mixture asks all of them."
+    )
 
     def drawn(self, batch: Batch) -> NDArray[np.intp]:
         """The number of the hypothesis that answers for each row."""
@@ -128,6 +138,23 @@ class Drawn(Believing):
                 logs = log_posterior(model, batch.take(rows), self.classes)
                 out[rows] = logs if given is None else tempered(logs, given[h])
         return out
+
+
+def mixture_shape(
+    members: Sequence[Model],
+    weights: Sequence[float] | NDArray[np.float64],
+    temperatures: Sequence[float] | NDArray[np.float64] | None,
+) -> Score | None:
+    """What `mixture_logs` computes, as a shape; None where a member with weight has none."""
+    out = []
+    for h, (model, weight) in enumerate(zip(members, weights, strict=True)):
+        if weight > 0:
+            inner = model.shape()
+            if inner is None:
+                return None
+            temperature = 1.0 if temperatures is None else float(temperatures[h])
+            out.append(shapes.Member(inner, float(weight), temperature, model.classes))
+    return shapes.Mixture(tuple(out))
 
 
 def mixture_logs(

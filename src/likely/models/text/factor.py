@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.models.model import Exhibit
+from likely.models.contracts import Exhibit
+from likely.models.shapes import WordWeights
 from likely.models.text.scores import WordScores
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, all_weights
@@ -28,13 +29,12 @@ MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
-class TextFactor:
+class TextFactor(WordWeights):
     """A text's score of a class: scale / (root of its known words) * (base + sum of f(times) * weight of each word).
 
     An empty text is missing, and says nothing. Words that the factor does not know are passed over.
     """
 
-    name: str
     settings: Text
     """Nothing in them is left to choose."""
     scores: WordScores
@@ -44,7 +44,7 @@ class TextFactor:
     kept: NDArray[np.bool_]
     """Which words of the sums the factor knows."""
 
-    def add(self, cells: Texts, out: Floats) -> tuple[int, int]:
+    def add_cells(self, cells: Texts, out: Floats) -> tuple[int, int]:
         """Add the score of each text to each row of `out`; how many words there were, and how many are unknown."""
         found = self.scores.score(cells)
         score = found.scores

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.dealing import deal_rows, hash_places, recode_target, sum_rows
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.knowledge.known import known_classes
-from likely.models.model import Learner, Model, Search, learnable
+from likely.models.model import learnable
 from likely.models.text.settings import Text
 from likely.models.text.sums import WordSums
 from likely.models.text.trial import Column, Trial, chosen_text, copy_cells, joint_scales

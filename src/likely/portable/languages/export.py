@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.portable.describing import portable
 from likely.portable.writing import text_of
 from likely.sums import state

@@ -5,11 +5,12 @@ classes. Reads the tally of values and the model's factor; no rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models.factors.binned import Binned
+from likely.models.contracts import Factor
+from likely.models.shapes import Column, Density
 from likely.present.charts.drawing import COLOURS, Axis, Chart, Frame, at, colour, key, path, svg, text
 from likely.sums.columns.numbers import Numbers
 
@@ -26,7 +27,7 @@ ENDS = (0.002, 0.998)
 
 
 def histogram(
-    name: str, numbers: Numbers, factor: Any, classes: Sequence[str], prior: Floats, dates: bool = False
+    name: str, numbers: Numbers, factor: Factor | None, classes: Sequence[str], prior: Floats, dates: bool = False
 ) -> Chart | None:
     """The chart; None where there are no two values."""
     values, tally = numbers.tally()
@@ -46,7 +47,7 @@ def histogram(
     grid = np.linspace(edges[0], edges[-1], POINTS)
     log_density = fitted(factor, grid, len(classes))
     curves = None
-    if log_density is not None and not isinstance(factor, Binned):
+    if log_density is not None and isinstance(factor, Density):
         curves = np.exp(log_density) * (edges[1] - edges[0])
     # A density of one narrow peak must not press the histogram flat.
     top = float(shares[:, shown].max())
@@ -98,12 +99,12 @@ def bin_edges(values: Floats, weight: Floats) -> Floats | None:
     return edges if (np.diff(edges) > 0).all() else None
 
 
-def fitted(factor: Any, grid: Floats, classes: int) -> Floats | None:
+def fitted(factor: Factor | None, grid: Floats, classes: int) -> Floats | None:
     """The log of the fitted density of each class at each place; None where the model has none of this number."""
-    if factor is None:
+    if not isinstance(factor, Column):
         return None
     out = np.zeros((len(grid), classes))
-    factor.add(np.ascontiguousarray(grid), out)
+    factor.add_cells(np.ascontiguousarray(grid), out)
     return out
 
 

@@ -17,7 +17,7 @@ from likely.present.report.trust import weighed
 from likely.present.report.words import clean, number, percent, plural
 
 if TYPE_CHECKING:
-    from likely.models.model import Model
+    from likely.models.contracts import Model
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.models.factors.binned import Binned
-from likely.models.factors.bins import names_of
-from likely.models.factors.categorical import Categorical, LevelSettings, categorical
-from likely.models.model import Model
-from likely.models.naive.product import Product
-from likely.models.text.factor import TextFactor
+from likely.models.contracts import Factor, Model
+from likely.models.factors.categorical import shares_in_training
+from likely.models.shapes import BinTable, Density, LevelTable, WordWeights
 from likely.present.charts.bars import bar, diverging, stacked
 from likely.present.charts.drawing import COLOURS, Chart, colour
 from likely.present.charts.histograms import histogram
@@ -108,23 +105,21 @@ def card(model: Model, name: str, key: str, told: dict[str, Any], many: bool) ->
         "share": percent(told["share"]) if "share" in told else "",
         "missing": percent(told["missing"]) if told.get("missing") else "",
     }
-    factor = factor_of(model, name)
-    together = model.block_of(name) if isinstance(model, Product) else None
+    factor, together = model.factor_of(name), model.block_of(name)
     if together is not None:
         others = " & ".join(clean(n, 30) for n in together.names if n != name)
         about["about"] = f"The model takes it together with {others}; this is {clean(name, 30)} by itself."
     most = FEW_LEVELS if many else MOST_LEVELS
     if isinstance(statistic, Counts):
-        if not isinstance(factor, Categorical):
-            factor = categorical(column, statistic, LevelSettings(0.5, None, None, False, False))
-        return _of_levels(model, factor, list(factor.labels.names), most, "level", about)
+        levels = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
+        return _of_levels(model, levels, list(levels.labels.names), most, "level", about)
     if isinstance(statistic, Words):
         return _of_words(model, factor, about)
     assert isinstance(statistic, Numbers)
     dates = column.kind == "date"
     chart = histogram(clean(name, 40), statistic, factor, model.classes, prior_of(model), dates)
-    if isinstance(factor, Binned):
-        names = names_of(factor.edges, factor.closed, moment) if dates else list(factor.levels.labels.names)
+    if isinstance(factor, BinTable) and factor.levels is not None:
+        names = factor.called(moment) if dates else list(factor.levels.labels.names)
         return _of_levels(model, factor.levels, names, most, "bin", about | {"chart": chart}, ordered=True)
     header, table = _numbers(model, factor, statistic, dates)
     if len(model.classes) > LISTED:
@@ -132,16 +127,10 @@ def card(model: Model, name: str, key: str, told: dict[str, Any], many: bool) ->
     return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
 
 
-def factor_of(model: Model, name: str) -> Any:
-    """What the model says of an attribute by itself; None where it says nothing so."""
-    return next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
-
-
 def prior_of(model: Model) -> Floats:
     """P(class), as the model has it or as the rows have it."""
-    own = getattr(model, "log_prior", None)
-    if own is not None:
-        return np.asarray(np.exp(own))
+    if model.log_prior is not None:
+        return np.asarray(np.exp(model.log_prior))
     weights = model.summary.total.floats()
     return weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
 
@@ -155,14 +144,14 @@ def evidence(chances: Floats, prior: Floats) -> Floats:
 
 
 def _of_levels(
-    model: Model, factor: Categorical, names: Sequence[str], most: int, word: str, about: dict[str, Any],
+    model: Model, factor: LevelTable, names: Sequence[str], most: int, word: str, about: dict[str, Any],
     ordered: bool = False,
 ) -> Card:  # fmt: skip
-    chances, seen, prior = np.exp(factor.log_table[: len(names)]), factor.seen(), prior_of(model)
+    chances, ratios, prior = np.exp(factor.log_table[: len(names)]), factor.ratios(), prior_of(model)
     if not len(names) or len(model.classes) < 1:
         return Card(**about)
     bits = evidence(chances, prior) if len(model.classes) > 1 else np.zeros_like(chances)
-    weight = seen.sum(axis=1)
+    weight = np.array([0.0 if (r := ratios and ratios(k)) is None else r.seen.sum() for k in range(len(names))])
     if ordered:
         order = np.arange(len(names))
     else:
@@ -199,8 +188,8 @@ def _of_levels(
     return Card(**about, levels=tuple(lines), word=word, hidden=len(names) - len(kept), named=named, mixed=mixed)
 
 
-def _of_words(model: Model, factor: Any, about: dict[str, Any]) -> Card:
-    if not isinstance(factor, TextFactor):
+def _of_words(model: Model, factor: Factor | None, about: dict[str, Any]) -> Card:
+    if not isinstance(factor, WordWeights):
         return Card(**about)
     scale = factor.settings.scale
     times = (scale if isinstance(scale, float) else 1.0) / math.log(2)
@@ -224,22 +213,21 @@ def _of_words(model: Model, factor: Any, about: dict[str, Any]) -> Card:
 
 
 def _numbers(
-    model: Model, factor: Any, numbers: Numbers, dates: bool
+    model: Model, factor: Factor | None, numbers: Numbers, dates: bool
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """For each class: weight, mean and deviation as the model has them, and quantiles."""
     place, length = (moment, duration) if dates else (figure, figure)
     values, tally = numbers.tally()
     per_class, rows = tally.floats(), []
-    normal = getattr(factor, "normal", factor)
-    mean, deviation = getattr(normal, "mean", None), getattr(normal, "deviation", None)
+    normal = factor.normal if isinstance(factor, Density) else None
     for k, label in enumerate(model.classes[:LISTED]):
         below = np.cumsum(per_class[:, k])
         cells = ["–"] * len(QUANTILES)
         if len(below) and below[-1] > 0:
             found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
             cells = [place(float(values[min(i, len(values) - 1)])) for i in found]
-        middle = "–" if mean is None else place(float(mean[k]))
-        spread = "–" if deviation is None else length(float(deviation[k]))
+        middle = "–" if normal is None else place(float(normal.mean[k]))
+        spread = "–" if normal is None else length(float(normal.deviation[k]))
         rows.append((clean(label, 24), middle, spread, *cells))
     header = ("class", "mean", "sd", "least", "25 %", "median", "75 %", "greatest")
     if len(rows) > TALL:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from likely.evaluate.look import Look
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.present.charts.bars import bar, scale
 from likely.present.charts.drawing import Chart, colour
 from likely.present.charts.lines import learning, reliability
@@ -17,7 +17,7 @@ from likely.present.charts.planes import landscape, regions
 from likely.present.page import answers, trusting
 from likely.present.page.attributes import CARDS, MANY_CARDS, Card, card
 from likely.present.page.confusions import Confusion, confusion
-from likely.present.page.graphs import MOST, Node, graph, links
+from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.report.charts import ticks
 from likely.present.report.looking import called
 from likely.present.report.words import clean, number, percent, plural
@@ -188,13 +188,13 @@ def _graph(model: Model | None, target: str, keys: dict[str, str], bits: dict[st
     """The graph, where the model is one, and tables of what it believes as a whole. `keys` are those of the cards."""
     if model is None:
         return {}
-    found = links(model)
+    found = graph(model)
     drawn = None
     more = 0
     if found is not None and keys:
         nodes = [Node(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST]
-        drawn, more = graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
-    apart = {e.title for text in getattr(model, "texts", ()) for e in text.exhibits(model.classes)}
+        drawn, more = draw_graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
+    apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
     exhibits = tuple(
         (
             e.title,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from likely.models.dependence.tree import TreeAugmentedModel
-from likely.models.model import Model
-from likely.models.naive.product import Product
+from likely.models.contracts import Model
+from likely.models.shapes import Graph, graph_of
 from likely.present.charts.drawing import Chart, at, svg, told
 
 MOST = 24
@@ -23,29 +22,13 @@ class Node:
     bits: float
 
 
-@dataclass(frozen=True)
-class Links:
-    """What hangs on the class, and on what besides: arrows from parent to child, attributes that are taken together."""
-
-    names: frozenset[str]
-    arrows: tuple[tuple[str, str], ...] = ()
-    blocks: tuple[tuple[str, ...], ...] = ()
-
-
-def links(model: Model) -> Links | None:
+def graph(model: Model) -> Graph | None:
     """Of a model that is a graph; None for others."""
-    if isinstance(model, TreeAugmentedModel):
-        names = [axis.name for axis in model.grid.axes]
-        found = ((int(u), v) for v, u in enumerate(model.parents))
-        return Links(frozenset(names), tuple((names[u], names[v]) for u, v in found if u >= 0))
-    if isinstance(model, Product):
-        blocks = tuple(dict.fromkeys(b.names for c in model.schema.attributes if (b := model.block_of(c.name))))
-        own = [*(f.name for f in model.factors), *(name for block in blocks for name in block)]
-        return Links(frozenset(own) & {c.name for c in model.schema.attributes}, (), blocks) if own else None
-    return None
+    shape = model.shape()
+    return None if shape is None else graph_of(shape)
 
 
-def graph(target: str, nodes: Sequence[Node], found: Links) -> Chart:
+def draw_graph(target: str, nodes: Sequence[Node], found: Graph) -> Chart:
     """The target on the left, an arrow to each attribute, as thick as what it tells alone."""
     high, gap, left, top = 26.0, 34.0, 214.0, 14.0
     height = top + gap * len(nodes) + 6

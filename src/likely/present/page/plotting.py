@@ -12,17 +12,17 @@ from likely.apply.explain.ledger import Ledger
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
-from likely.models.factors.categorical import Categorical, LevelSettings, categorical
-from likely.models.model import Model
+from likely.models.contracts import Model
+from likely.models.factors.categorical import shares_in_training
 from likely.models.posterior import Posterior
-from likely.models.text.factor import TextFactor
+from likely.models.shapes import LevelTable, WordWeights
 from likely.present.charts.drawing import COLOURS, Chart
 from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
 from likely.present.charts.planes import landscape
-from likely.present.page.attributes import MOST_WORDS, evidence, factor_of, prior_of
+from likely.present.page.attributes import MOST_WORDS, evidence, prior_of
 from likely.present.page.confusions import shares_map
-from likely.present.page.graphs import MOST, Node, graph, links
+from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.page.rows import Row, rows
 from likely.present.report.words import clean, percent
 from likely.sums.columns.counts import Counts
@@ -109,13 +109,13 @@ def _of_look(record: Look, what: str) -> Chart:
 
 
 def _graph(model: Model, bits: dict[str, float]) -> Chart:
-    found = links(model)
+    found = graph(model)
     if found is None:
         raise SettingError(f"{type(model.learner).__name__} is no graph of attributes, so there is none to draw.")
     known = [c.name for c in model.schema.attributes if c.name in found.names]
     names = sorted(known, key=lambda n: -bits.get(n, 0.0))[:MOST]
     target = "" if model.schema.target is None else model.schema.target.name
-    return graph(clean(target, 40), [Node(n, "", bits.get(n, 0.0)) for n in names], found)
+    return draw_graph(clean(target, 40), [Node(n, "", bits.get(n, 0.0)) for n in names], found)
 
 
 def _attribute(model: Model, name: str) -> Chart:
@@ -123,19 +123,18 @@ def _attribute(model: Model, name: str) -> Chart:
     if name not in model.summary.columns:
         known = [c.name for c in model.schema.attributes]
         raise ColumnError(f"{shown(name)} is no attribute of the model. {nearest(name, known)}")
-    statistic, factor, prior = model.summary.columns[name], factor_of(model, name), prior_of(model)
+    statistic, factor, prior = model.summary.columns[name], model.factor_of(name), prior_of(model)
     if isinstance(statistic, Numbers):
         drawn = histogram(clean(name, 40), statistic, factor, model.classes, prior, column.kind == "date")
         if drawn is None:
             raise SettingError(f"{shown(name)} has no two values, so there is nothing to draw.")
         return drawn
     if isinstance(statistic, Counts):
-        if not isinstance(factor, Categorical):
-            factor = categorical(column, statistic, LevelSettings(0.5, None, None, False, False))
-        chances = np.exp(factor.log_table[: len(factor.labels.names)])
+        table = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
+        chances = np.exp(table.log_table[: len(table.labels.names)])
         bits = evidence(chances, prior)
         found = []
-        for k, level in enumerate(factor.labels.names):
+        for k, level in enumerate(table.labels.names):
             of = 1 if len(model.classes) == 2 else int(np.argmax(bits[k]))
             value = float(bits[k, of])
             towards: int | None = 0 if len(model.classes) == 2 and value < 0 else of
@@ -144,7 +143,7 @@ def _attribute(model: Model, name: str) -> Chart:
             found.append(Row(clean(level, 40), value, words, towards))
         against = f"bits for {clean(model.classes[-1], 20)} (right) or {clean(model.classes[0], 20)} (left)"
         return rows(clean(name, 60), against if len(model.classes) == 2 else "bits for the class named", found)
-    if not isinstance(factor, TextFactor):
+    if not isinstance(factor, WordWeights):
         raise SettingError(f"The model learns nothing from {shown(name)}, so there is nothing to draw.")
     strong = []
     for group in range(min(len(model.classes), 6)):

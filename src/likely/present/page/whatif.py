@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.evaluate.attributes.information import attributes
-from likely.models.model import Model, Search
+from likely.models.contracts import Model, Search, has_trait, setting_of
 from likely.models.naive.naive import NaiveBayes
 from likely.portable import forms
 from likely.portable.describing import is_portable, portable
@@ -46,7 +46,7 @@ def whatif(model: Model) -> str:
         if len(text) <= LARGEST:
             return text
     why = f"takes {len(text) / 1e6:.1f} MB" if text else "asks more than a page can hold"
-    other = None if name == "NaiveBayes" else _naive(model)
+    other = None if has_trait(model.learner, "independent") else _naive(model)
     if other is not None:
         note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {name}."
         held = _told(other, note)
@@ -79,7 +79,7 @@ def _told(model: Model, note: str) -> str:
         "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],
         "abstain": None if loss.abstain is None else float(loss.abstain),
         "note": note,
-        "reserve": getattr(model.learner, "unseen", None) == "reserve",
+        "reserve": setting_of(model.learner, "unseen") == "reserve",
     }
     return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

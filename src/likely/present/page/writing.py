@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from likely.errors import LikelyError
 from likely.evaluate.look import Look
-from likely.models.model import Model
+from likely.models.contracts import Model
 from likely.present.page.bundling import bundle
 from likely.present.page.contents import Contents, of_look, of_model
 from likely.present.page.whatif import whatif

@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.models.factors.binned import Binned
-from likely.models.factors.bins import names_of
-from likely.models.factors.categorical import Categorical, LevelSettings, categorical
-from likely.models.factors.gaussian import Gaussian, root_of
-from likely.models.factors.kernel import KernelDensity
-from likely.models.model import Exhibit, Model
-from likely.models.naive.product import Product
-from likely.models.pool.hypotheses import Hypotheses
+from likely.models.contracts import Exhibit, Factor, Model, setting_of
+from likely.models.factors.categorical import shares_in_training
+from likely.models.factors.gaussian import root_of
 from likely.models.quotient import Quotient
 from likely.models.settings import changed_settings
+from likely.models.shapes import BinTable, Density, LevelTable
 from likely.present.report.tables import Page, Table, numbers_from
 from likely.present.report.words import clean, duration, moment, number, plural
 from likely.sums import state
@@ -38,7 +34,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     summary, target = model.summary, model.schema.target
     weights = summary.total.floats()
     shares = [Quotient(w, sum(summary.total.fractions(), Fraction(0))) for w in summary.total.fractions()]
-    priors = getattr(model, "prior", shares)
+    priors = model.prior or shares
     classes = Table(
         "Classes",
         ("class", "weight", "P(class)"),
@@ -66,7 +62,7 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
     name = clean(target.name) if target else "a density"
     # Words are many: `likely show MODEL COLUMN` has them.
-    apart = {e.title for text in getattr(model, "texts", ()) for e in text.exhibits(model.classes)}
+    apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
     return Page(
         f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
@@ -84,8 +80,8 @@ def _table(exhibit: Exhibit) -> Table:
 def _settings(learner: Any) -> str:
     """A learner's name, with the settings that are not the usual ones."""
     name, said = type(learner).__name__, changed_settings(learner)
-    if isinstance(learner, Hypotheses):
-        said["members"] = learner.titles
+    if "members" in said:
+        said["members"] = setting_of(learner, "titles")
     pieces = len(said.pop("knowledge", ()))
     known = f" and {plural(pieces, 'piece')} of knowledge" if pieces else ""
     listed = ", ".join(f"{k}={clean(repr(v), 80)}" for k, v in said.items())
@@ -102,7 +98,7 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
         role = "the weight" if column.role == "weight" else column.role
         raise ColumnError(f"{shown(name)} is {role}, so the model says nothing of it. {nearest(name, known)}")
     page = _attribute(model, name, fractions)
-    block = model.block_of(name) if isinstance(model, Product) else None
+    block = model.block_of(name)
     if block is None:
         return page
     others = " & ".join(clean(n, 30) for n in block.names if n != name)
@@ -114,53 +110,53 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
 def _attribute(model: Model, name: str, fractions: bool) -> Page:
     """What is to be said of one attribute by itself."""
     column, statistic = model.schema[name], model.summary.columns[name]
-    factor = next((f for f in model.factors if f.name == name), None) if isinstance(model, Product) else None
+    factor = model.factor_of(name)
     if isinstance(statistic, Counts):
-        if not isinstance(factor, Categorical):
-            factor = categorical(column, statistic, LevelSettings(0.0, None, None, False, False))
-        return _levels(model, factor, fractions)
-    if isinstance(factor, Binned):
-        names = names_of(factor.edges, factor.closed, moment) if column.kind == "date" else None
-        return _levels(model, factor.levels, fractions, "bin", names)
+        own = factor if isinstance(factor, LevelTable) else None
+        return _levels(model, own or shares_in_training(column, statistic), own is not None, fractions)
+    if isinstance(factor, BinTable) and factor.levels is not None:
+        names = factor.called(moment) if column.kind == "date" else None
+        return _levels(model, factor.levels, True, fractions, "bin", names)
     if fractions:
         raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")
     return _densities(model, column.kind == "date", factor, model.summary.column(name, Numbers), name)
 
 
 def _levels(
-    model: Model, factor: Categorical, fractions: bool, word: str = "level", told: list[str] | None = None
+    model: Model, factor: LevelTable, own: bool, fractions: bool, word: str = "level", told: list[str] | None = None
 ) -> Page:
     """Levels, or bins as levels; `told` says how they are called where that is not by their names."""
-    names, counts = factor.labels.names, factor.counts
-    seen_of, none = factor.seen(), np.zeros(len(model.classes))
+    names, ratios = factor.labels.names, factor.ratios()
     rows = []
     for code, level in [*enumerate(told or names), (UNSEEN_CODE, "(any other)"), (MISSING_CODE, "(missing)")]:
-        quotients = factor.quotients(code)
-        if quotients is None:
+        ratio, quotients = ratios(code) if ratios is not None else None, factor.quotients(code)
+        if quotients is None and (ratios is not None or code < 0):
             continue
-        seen = seen_of[code] if code >= 0 else (counts.other[0].floats() if code == MISSING_CODE else none)
-        chances = [str(q) if fractions else number(float(q)) for q in quotients]
-        rows.append((clean(level, 40), *(number(n) for n in seen), *chances))
+        seen = ["–"] * len(model.classes) if ratio is None else [number(n) for n in ratio.seen]
+        chances = np.exp(factor.log_table[code]) if quotients is None else quotients
+        rows.append((clean(level, 40), *seen, *(str(q) if fractions else number(float(q)) for q in chances)))
     classes = [clean(c, 20) for c in model.classes]
     header: tuple[str, ...] = (word, *(f"n({c})" for c in classes), *(f"P({word}|{c})" for c in classes))
     if model.schema.target is None:
         header = (word, "n", f"P({word})")
-    missing = counts.other.floats()[0]
+    statistic = model.summary.columns[factor.name]
+    assert isinstance(statistic, (Counts, Numbers))
+    missing = statistic.other.floats()[0] if isinstance(statistic, Counts) else statistic.other.sum(0).floats()
     remarks = []
     if missing.any() and factor.quotients(MISSING_CODE) is None:
         each = ", ".join(f"{c} {number(m)}" for c, m in zip(classes, missing, strict=True) if m)
         remarks.append(f"Missing, and left out: {each}.")
-    own = isinstance(model, Product) and any(f.name == factor.name for f in model.factors)
     title = f"Counts, and the {'probability' if own else 'share in training'} of each {word}"
     title += " in each class" if model.schema.target is not None else ""
     table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
     return Page(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
 
 
-def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: str) -> Page:
+def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Page:
     at, length = (moment, duration) if dates else (number, number)
     values, table = numbers.tally()
     per_class, moments = table.floats(), numbers.moments()
+    bandwidth = factor.kernels.bandwidth if isinstance(factor, Density) and factor.kernels is not None else None
     rows = []
     for k, label in enumerate(model.classes):
         below = np.cumsum(per_class[:, k])
@@ -169,14 +165,13 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
             found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
             spread = [at(float(values[min(i, len(values) - 1)])) for i in found]
         mean, sd, width = "–", "–", []
-        normal = factor.normal if isinstance(factor, KernelDensity) else factor
-        if isinstance(normal, Gaussian):
-            mean, sd = at(float(normal.mean[k])), length(float(normal.deviation[k]))
+        if isinstance(factor, Density):
+            mean, sd = at(float(factor.normal.mean[k])), length(float(factor.normal.deviation[k]))
         elif factor is None and moments[k][0] > 1:
             weight, first, second = moments[k]
             mean, sd = at(float(first / weight)), length(root_of((second - first * first / weight) / (weight - 1)))
-        if isinstance(factor, KernelDensity):
-            width = [length(float(factor.bandwidth[k]))]
+        if bandwidth is not None:
+            width = [length(float(bandwidth[k]))]
         gone = numbers.other[:, k].sum(0).floats()
         rows.append(
             (
@@ -189,13 +184,13 @@ def _densities(model: Model, dates: bool, factor: Any, numbers: Numbers, name: s
                 *spread,
             )
         )
-    kernels = ["bandwidth"] if isinstance(factor, KernelDensity) else []
+    kernels = ["bandwidth"] if bandwidth is not None else []
     header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
-    left_out = factor is None and isinstance(model, Product) and model.generative and model.block_of(name) is None
+    left_out = factor is None and model.factored and model.generative and model.block_of(name) is None
     remarks = ["The values have no spread, so the model leaves this attribute out."] if left_out else []
     if numbers.level:
         remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
-    kind = "kernel" if isinstance(factor, KernelDensity) else "normal"
+    kind = "kernel" if bandwidth is not None else "normal"
     title = f"A {kind} density for each class" if factor is not None else "Values"
     return Page(
         f"{clean(name)}: numbers", (Table(title, header, tuple(rows), numbers_from(1, len(header))),), tuple(remarks)

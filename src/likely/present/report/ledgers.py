@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any
 
+from likely.apply.explain import ledger as ledger_words
 from likely.apply.explain import words
 from likely.apply.explain.counterfactual import Counterfactual
 from likely.apply.explain.ledger import Ledger
@@ -23,11 +24,11 @@ def of_ledger(
     sure: Sureness | str | None = None,
 ) -> Page:
     """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
-    found = words.lines(ledger, everything)
-    of, against = words.sides(ledger)
+    found = ledger_words.lines(ledger, everything)
+    of, against = ledger_words.sides(ledger)
     title = f"Evidence for {of} (to the right) against {against}"
     tables = [Table(title, found.header, found.rows, found.right)]
-    remarks = list(words.remarks(ledger, everything))
+    remarks = list(ledger_words.remarks(ledger, everything))
     if working and ledger.working is not None:
         first, *lines = str(ledger.working).splitlines()
         tables.append(Table("The working", (first,), tuple((line,) for line in lines)))
@@ -38,7 +39,7 @@ def of_ledger(
             Table("What would change the decision", (other.headline,), tuple((line,) for line in other.lines))
         )
         remarks += other.remarks
-    headline = words.headline(ledger)
+    headline = ledger_words.headline(ledger)
     if isinstance(sure, str):
         remarks.append(sure)
     elif sure is not None and ledger.best is not None:
@@ -48,7 +49,7 @@ def of_ledger(
 
 def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:
     """The texts of the row, their words marked with what they say."""
-    of, against = words.sides(ledger)
+    of, against = ledger_words.sides(ledger)
     out = []
     for entry in ledger.ordered:
         said = {p.name: (p.log_ratio, p.spans) for p in entry.parts if p.spans and p.log_ratio is not None}
@@ -66,7 +67,7 @@ def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:
             if before:
                 stretches.append((before, "", 0.0))
             strength = math.copysign(1.0, log) if math.isinf(log) else log / most
-            stretches.append((_lines(piece.text), words.mark(ledger, log), strength))
+            stretches.append((_lines(piece.text), ledger_words.mark(ledger, log), strength))
         title = f"{words.clean(entry.name)}, its words marked with what they say (+ for {of}, - for {against})"
         out.append(Passage(title, tuple(stretches)))
     return tuple(out)

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.model import Model
-from likely.models.naive.product import Product
-from likely.models.text.factor import TextFactor
+from likely.models.contracts import Model
+from likely.models.shapes import WordWeights
 from likely.present.report.tables import Page, Table, numbers_from
 from likely.present.report.words import clean, number, plural
 from likely.sums.words.words import Words
@@ -38,7 +37,7 @@ def of_text(model: Model, name: str, fractions: bool = False, everything: bool =
     assert isinstance(words, Words)
     if fractions:
         raise SettingError(f"{shown(name)} is a text: its words have weights, which are no fractions.")
-    factor = next((t for t in model.texts if t.name == name), None) if isinstance(model, Product) else None
+    factor = next((t for t in model.texts if t.name == name), None)
     tables = [_lengths(model, words)]
     remarks = []
     headline = f"{clean(name)}: text, {about(words)}"
@@ -79,17 +78,17 @@ def _lengths(model: Model, words: Words) -> Table:
     )
 
 
-def _bits(factor: TextFactor, k: int, group: int) -> float:
+def _bits(factor: WordWeights, k: int, group: int) -> float:
     scale = factor.settings.scale
     return float(factor.evidence[k, group]) * (scale if isinstance(scale, float) else 1.0) / math.log(2)
 
 
-def _named(factor: TextFactor, k: int, group: int, limit: int = 40) -> str:
+def _named(factor: WordWeights, k: int, group: int, limit: int = 40) -> str:
     alone = factor.having.shape[1] > 1 and factor.having[k].sum() == factor.having[k, group]
     return clean(factor.scores.vocabulary[k], limit) + (ALONE if alone else "")
 
 
-def _by_word(model: Model, factor: TextFactor) -> Table:
+def _by_word(model: Model, factor: WordWeights) -> Table:
     """A line for each of the strongest words of each class, those that it alone has among them."""
     rows = []
     for group, name in enumerate(model.classes):
@@ -102,7 +101,7 @@ def _by_word(model: Model, factor: TextFactor) -> Table:
     return Table("Words that speak most for each class against the others", header, tuple(rows), numbers_from(2, 5))
 
 
-def _by_class(model: Model, factor: TextFactor) -> Table:
+def _by_class(model: Model, factor: WordWeights) -> Table:
     """A line for each class."""
     rows = []
     for group, name in enumerate(model.classes):

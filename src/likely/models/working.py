@@ -6,32 +6,26 @@ Knows the factors and what they gave for one row; must not compute a score of it
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from likely.errors import shown
-from likely.models.factors.binned import Binned
-from likely.models.factors.bins import bin_of
-from likely.models.factors.categorical import Categorical
-from likely.models.factors.gaussian import Gaussian
-from likely.models.factors.kernel import KernelDensity
-from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.posterior import Posterior
 from likely.models.quotient import READABLE, Quotient
-from likely.models.text.factor import TextFactor
+from likely.models.shapes import BinTable, Block, Density, JointTable, LevelTable, WordWeights, bin_of
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Single = Categorical | Gaussian | KernelDensity | Binned | TextFactor
-Factor = Single | LevelBlock | NumberBlock
+    Floats = NDArray[np.float64]
+    Values = tuple[Quotient | float, ...] | None
 
 MOST_STEPS = 12
 """So many factors are written out; the rest are counted."""
@@ -52,20 +46,27 @@ class Step:
     """What is special about the cell, as a sentence for people."""
     cells: tuple[tuple[str, str | None], ...] = ()
     """For a block: each of its attributes that is in the factor, and its cell."""
+    power: float = 1.0
+    """What the factor is raised to."""
 
     @property
     def heading(self) -> str:
         """How the factor is called on the board."""
         if self.name == "":
-            return "P(class)"
+            return f"P(class){self._raised}"
         sign = "P" if any(isinstance(v, Quotient) for v in self.values.values()) else "f"
         inside = ((name, "missing" if cell is None else cell) for name, cell in self.cells or ((self.name, self.cell),))
-        return f"{sign}({', '.join(f'{_clean(name)}={_clean(cell)}' for name, cell in inside)} | class)"
+        return f"{sign}({', '.join(f'{_clean(name)}={_clean(cell)}' for name, cell in inside)} | class){self._raised}"
+
+    @property
+    def _raised(self) -> str:
+        return "" if self.power == 1.0 else f"^{self.power:.3g}"
 
     def written(self, name: str) -> str:
         """The factor of one class."""
         value = self.values[name]
-        return str(value) if isinstance(value, Quotient) else _decimal(self.log_values[name])
+        out = str(value) if isinstance(value, Quotient) else _decimal(self.log_values[name] / self.power)
+        return out if self.power == 1.0 else f"({out}){self._raised}"
 
 
 @dataclass(frozen=True)
@@ -127,85 +128,58 @@ def _decimal(log: float) -> str:
     return f"{math.exp(log):.4g}" if -700 < log < 700 or log == -math.inf else f"10^{log / math.log(10):.2f}"
 
 
+class _Factor(Protocol):
+    """A factor of a product, as `contracts.Factor`."""
+
+    @property
+    def name(self) -> str: ...
+
+
 def working(
     classes: tuple[str, ...],
     prior: tuple[Quotient, ...],
-    factors: tuple[Factor, ...],
-    terms: NDArray[np.float64],
+    factors: Sequence[_Factor],
+    powers: Sequence[float],
+    terms: Floats,
     batch: Batch,
     row: Mapping[str, object],
     posterior: Posterior,
 ) -> Working:
-    """Write down the answer for a batch of one row; `terms` are its logs, (1 + factors, classes)."""
+    """Write down the answer for a batch of one row; `terms` are its logs, (1 + factors, classes), and `powers` what the
+    prior and each factor are raised to."""
 
-    def by_class(values: object) -> dict[str, float]:
-        return dict(zip(classes, np.asarray(values, np.float64).tolist(), strict=True))
+    def by_class(values: Floats) -> dict[str, float]:
+        return dict(zip(classes, values.tolist(), strict=True))
 
-    steps = [Step("", None, dict(zip(classes, prior, strict=True)), by_class(terms[0]))]
-    for factor, logs in zip(factors, terms[1:], strict=True):
-        if isinstance(factor, (LevelBlock, NumberBlock)):
-            steps.append(_block_step(factor, batch, logs, classes, row))
-            continue
-        values, note = _cell_step(factor, batch, logs)
-        cell = label(row.get(factor.name))
+    steps = [Step("", None, dict(zip(classes, prior, strict=True)), by_class(terms[0]), power=powers[0])]
+    for factor, logs, power in zip(factors, terms[1:], powers[1:], strict=True):
+        plain = logs / power if power else logs
+        if isinstance(factor, Block):
+            values, note, cell, cells = _block_step(factor, batch, plain, row)
+        else:
+            values, note = _cell_step(factor, batch.cells[factor.name], plain)
+            cell, cells = label(row.get(factor.name)), ()
+            note = note and f"{shown(factor.name)} {note.format(shown(cell))}"
+            cell = None if _is_missing(batch.cells[factor.name]) else cell
+        if not power:
+            values, note = None, f"{shown(factor.name)} has the weight 0: left out."
         named = {} if values is None else dict(zip(classes, values, strict=True))
-        told = note and f"{shown(factor.name)} {note.format(shown(cell))}"
-        steps.append(Step(factor.name, None if _is_missing(factor, batch) else cell, named, by_class(logs), told))
+        steps.append(Step(factor.name, cell, named, by_class(logs), note, cells, power or 1.0))
     totals = by_class(terms.sum(axis=0))
+    unpowered = all(power == 1.0 for power in powers)
     return Working(
         classes,
         tuple(steps),
-        {name: _product([s.values[name] for s in steps if s.values], totals[name]) for name in classes},
+        {name: _product([s.values[name] for s in steps if s.values], totals[name], unpowered) for name in classes},
         {name: total / math.log(10) for name, total in totals.items()},
         by_class(posterior.matrix[0]),
         None if posterior.undefined[0] else classes[int(posterior.codes[0])],
     )
 
 
-def _block_step(
-    block: LevelBlock | NumberBlock,
-    batch: Batch,
-    logs: NDArray[np.float64],
-    classes: tuple[str, ...],
-    row: Mapping[str, object],
-) -> Step:
-    """The factor of several cells together; those that are missing are summed over, or integrated out."""
-    codes = {}
-    for name in block.names:
-        cells = batch.cells[name]
-        known = isinstance(cells, Codes) or np.isfinite(cells[0])
-        codes[name] = int(cells.codes[0]) if isinstance(cells, Codes) else (0 if known else MISSING_CODE)
-    gone, unseen = ([n for n, code in codes.items() if code == kind] for kind in (MISSING_CODE, UNSEEN_CODE))
-    counted = isinstance(block, LevelBlock)
-    as_level = block.table.missing_is_level if isinstance(block, LevelBlock) else block.known is not None
-    reserved = isinstance(block, LevelBlock) and block.table.reserve
-    inside = {*codes} - {*([] if as_level else gone), *([] if reserved else unseen)}
-    values: tuple[Quotient | float, ...] | None = None
-    if isinstance(block, LevelBlock):
-        values = block.table.quotients(batch)
-    elif inside:
-        values = tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist())
-    left = "summed over." if counted else "integrated out."
-    if not inside:
-        left = "left out."
-    notes = []
-    for names, taken, what in ((gone, as_level, "missing"), (unseen, reserved, "unseen in training")):
-        if names:
-            end = "which counts as a level." if taken else left
-            notes.append(f"{', '.join(map(shown, names))}: {what}, {end}")
-    return Step(
-        block.name,
-        None if not inside else " & ".join("missing" if n in gone else label(row.get(n)) or "" for n in block.names),
-        {} if values is None else dict(zip(classes, values, strict=True)),
-        dict(zip(classes, logs.tolist(), strict=True)),
-        " ".join(notes),
-        tuple((n, None if n in gone else label(row.get(n))) for n in block.names if n in inside),
-    )
-
-
-def _product(values: list[Quotient | float], log: float) -> Fraction | float:
+def _product(values: list[Quotient | float], log: float, unpowered: bool) -> Fraction | float:
     counted = [v for v in values if isinstance(v, Quotient)]
-    if len(counted) < len(values):
+    if len(counted) < len(values) or not unpowered:
         return math.exp(log) if log < 709 else math.inf  # scores of texts may be large
     if any(v.value == 0 for v in counted):
         return Fraction(0)
@@ -213,29 +187,34 @@ def _product(values: list[Quotient | float], log: float) -> Fraction | float:
     return prod((v.top for v in counted), start=Fraction(1)) / prod((v.bottom for v in counted), start=Fraction(1))
 
 
-def _is_missing(factor: Factor, batch: Batch) -> bool:
-    cells = batch.cells[factor.name]
+def _is_missing(cells: Codes | Texts | Floats) -> bool:
     if isinstance(cells, Texts):
         return bool(cells.starts[0] == cells.ends[0])
     return bool(cells.codes[0] == MISSING_CODE) if isinstance(cells, Codes) else bool(np.isnan(cells[0]))
 
 
-def _cell_step(
-    factor: Single, batch: Batch, logs: NDArray[np.float64]
-) -> tuple[tuple[Quotient | float, ...] | None, str]:
+def _densities(logs: Floats) -> tuple[float, ...] | None:
+    """What logs are logs of; None where all of them are 0, which is how a factor is left out."""
+    return tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist()) if logs.any() else None
+
+
+def _cell_step(factor: object, cells: Any, logs: Floats) -> tuple[Values, str]:
     """P(cell | class) for each class (None: left out), and what is special about the cell."""
-    if isinstance(factor, Categorical):
-        return _level_step(factor, batch)
-    if isinstance(factor, TextFactor):
-        return _text_step(factor, batch, logs)
-    return _bin_step(factor, batch) if isinstance(factor, Binned) else _number_step(factor, batch, logs)
+    match factor:
+        case LevelTable():
+            return _level_step(factor, cells, logs)
+        case WordWeights():
+            return _text_step(factor, cells, logs)
+        case BinTable():
+            return _bin_step(factor, cells, logs)
+        case Density():
+            return _number_step(factor, cells, logs)
+    return _densities(logs), ""
 
 
-def _level_step(factor: Categorical, batch: Batch) -> tuple[tuple[Quotient, ...] | None, str]:
-    cells = batch.cells[factor.name]
-    assert isinstance(cells, Codes)
+def _level_step(factor: LevelTable, cells: Codes, logs: Floats) -> tuple[Values, str]:
     code = int(factor.translated(cells)[0])
-    values = factor.quotients(code)
+    values = factor.quotients(code) or _densities(logs)
     if code == MISSING_CODE:
         return values, "is missing: left out." if values is None else "is missing, which counts as a level."
     if code == UNSEEN_CODE:
@@ -244,39 +223,61 @@ def _level_step(factor: Categorical, batch: Batch) -> tuple[tuple[Quotient, ...]
     return values, ""
 
 
-def _bin_step(factor: Binned, batch: Batch) -> tuple[tuple[Quotient, ...] | None, str]:
-    cells = batch.cells[factor.name]
-    assert not isinstance(cells, Codes)
-    code = int(bin_of(factor.starts, cells)[0])
-    values = factor.levels.quotients(code)
+def _bin_step(factor: BinTable, cells: Floats, logs: Floats) -> tuple[Values, str]:
+    code, levels = int(bin_of(factor.starts, cells)[0]), factor.levels
+    values = (None if levels is None else levels.quotients(code)) or _densities(logs)
     if code >= 0:
-        return values, f"falls into the bin {shown(factor.levels.labels.names[code])}."
+        return values, "" if levels is None else f"falls into the bin {shown(levels.labels.names[code])}."
     why = "is missing" if np.isnan(cells[0]) else "is infinite"
     return values, f"{why}: left out." if values is None else f"{why}, which counts as a level."
 
 
-def _text_step(
-    factor: TextFactor, batch: Batch, logs: NDArray[np.float64]
-) -> tuple[tuple[Quotient | float, ...] | None, str]:
+def _text_step(factor: WordWeights, cells: Texts, logs: Floats) -> tuple[Values, str]:
     """The product over the words of a text."""
-    if _is_missing(factor, batch):
+    if _is_missing(cells):
         return None, "is missing: left out."
-    words = factor.scores.words(batch.cells[factor.name].text(0))
-    known = sum(times for _, k, times in words if k >= 0)
-    every = sum(times for *_, times in words)
+    words = factor.scores.words(cells.text(0))
+    known, every = (sum(times for _, k, times in words if k >= least) for least in (0, -math.inf))
     note = f"is scored by its words, of which {known:,} of {every:,} are known ({factor.settings.written()})."
     return tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist()), note
 
 
-def _number_step(
-    factor: Gaussian | KernelDensity, batch: Batch, logs: NDArray[np.float64]
-) -> tuple[tuple[Quotient | float, ...] | None, str]:
-    cells = batch.cells[factor.name]
-    assert not isinstance(cells, Codes)
+def _number_step(factor: Density, cells: Floats, logs: Floats) -> tuple[Values, str]:
+    known = factor.normal.known
     if np.isfinite(cells[0]):
-        note = "" if factor.known is None else "is known: its densities are multiplied by the chance that it is."
+        note = "" if known is None else "is known: its densities are multiplied by the chance that it is."
         return tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist()), note
     why = "is missing" if np.isnan(cells[0]) else "is infinite"
-    if factor.known is None:
+    if known is None:
         return None, f"{why}: left out."
-    return tuple(gone for _, gone in factor.known), f"{why}, which counts as a level."
+    return tuple(gone for _, gone in known), f"{why}, which counts as a level."
+
+
+def _block_step(
+    block: Block, batch: Batch, logs: Floats, row: Mapping[str, object]
+) -> tuple[Values, str, str | None, tuple[tuple[str, str | None], ...]]:
+    """The factor of several cells together; those that are missing are summed over, or integrated out."""
+    codes = {}
+    for name in block.names:
+        cells = batch.cells[name]
+        known = isinstance(cells, Codes) or np.isfinite(cells[0])
+        codes[name] = int(cells.codes[0]) if isinstance(cells, Codes) else (0 if known else MISSING_CODE)
+    gone, unseen = ([n for n, code in codes.items() if code == kind] for kind in (MISSING_CODE, UNSEEN_CODE))
+    joint = block.joint
+    as_level = joint.missing_is_level if isinstance(joint, JointTable) else bool(block.presence)
+    reserved = isinstance(joint, JointTable) and joint.reserve
+    inside = {*codes} - {*([] if as_level else gone), *([] if reserved else unseen)}
+    values: Values = None
+    if isinstance(joint, JointTable):
+        values = joint.quotients(batch)
+    elif inside:
+        values = tuple(math.exp(v) if v < 709 else math.inf for v in logs.tolist())
+    left = "left out." if not inside else "summed over." if isinstance(joint, JointTable) else "integrated out."
+    notes = []
+    for names, taken, what in ((gone, as_level, "missing"), (unseen, reserved, "unseen in training")):
+        if names:
+            end = "which counts as a level." if taken else left
+            notes.append(f"{', '.join(map(shown, names))}: {what}, {end}")
+    there = tuple((n, None if n in gone else label(row.get(n))) for n in block.names if n in inside)
+    cell = " & ".join("missing" if n in gone else label(row.get(n)) or "" for n in block.names) if inside else None
+    return values, " ".join(notes), cell, there

@@ -6,23 +6,34 @@ Normal densities have normal-inverse-gamma posteriors (inverse Wishart in blocks
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.explain.doubt import Behind, Doubt, Drawn, log_gamma, of_block, of_levels, shares_of, variance
-from likely.errors import SettingError, shown
-from likely.models.factors.binned import Binned
-from likely.models.factors.bins import bin_of
-from likely.models.factors.categorical import Categorical
-from likely.models.factors.gaussian import Gaussian
-from likely.models.factors.kernel import KernelDensity
+from likely.apply.explain.doubt import (
+    Behind,
+    Doubt,
+    Drawn,
+    log_gamma,
+    of_joint_table,
+    of_levels,
+    shares_of,
+    variance,
+)
 from likely.models.factors.patterns import patterns
-from likely.models.knowledge.known import Normal, known_normals
-from likely.models.naive.blocks import LevelBlock, NumberBlock
-from likely.models.naive.product import Factor, Product
-from likely.models.quotient import Quotient
+from likely.models.shapes import (
+    BinTable,
+    Block,
+    Density,
+    Gaussian,
+    JointTable,
+    Kernels,
+    LevelTable,
+    MultivariateNormal,
+    Presence,
+    bin_of,
+)
 from likely.sums.columns.numbers import Numbers
 from likely.table.batch import Batch
 
@@ -46,25 +57,17 @@ class NormalDoubt:
 
     behind: Behind = "values"
 
-    def __init__(
-        self,
-        factor: Gaussian,
-        numbers: Numbers,
-        believed: Sequence[Normal | None],
-        unbiased: bool,
-        draws: int,
-        seed: tuple[int, ...],
-    ) -> None:
+    def __init__(self, factor: Gaussian, numbers: Numbers, draws: int, seed: tuple[int, ...]) -> None:
         self.name, self._factor = factor.name, factor
         rng = np.random.default_rng(seed)
         rows = numbers.weight().floats()
-        worth = np.array([float(k.worth) if k else 0.0 for k in believed or (None,) * len(rows)])
+        worth = np.array([float(k.worth) if k else 0.0 for k in factor.knowledge or (None,) * len(rows)])
         weight = rows + worth
         # A class without a spread of its own borrows that of all values; without a value, also their mean.
         spread, known = (np.where(factor.borrowed, n.sum(), n) for n in (weight, worth))
         # The deviation that knowledge gives is not estimated, so that it costs no degree of freedom.
         freedom = np.maximum(np.where(known > 0, np.maximum(spread - known - 1, 0) + known, spread - 1), 1.0)
-        below = freedom if unbiased else np.maximum(spread, 1.0)
+        below = freedom if factor.unbiased else np.maximum(spread, 1.0)
         size = (len(weight), draws)
         rate = rng.chisquare(freedom[:, None], size) / below[:, None]
         shift = rng.standard_normal(size) / np.sqrt(np.where(weight > 0, weight, 1.0))[:, None]
@@ -95,27 +98,27 @@ class KernelDoubt:
 
     behind: Behind = "near"
 
-    def __init__(self, factor: KernelDensity, numbers: Numbers, draws: int, seed: tuple[int, ...]) -> None:
-        self.name, self._factor = factor.name, factor
+    def __init__(self, factor: Density, kernels: Kernels, numbers: Numbers, draws: int, seed: tuple[int, ...]) -> None:
+        self.name, self._factor, self._kernels = factor.name, factor, kernels
         rng = np.random.default_rng(seed)
         weight = numbers.weight().floats()
         self._normal = rng.standard_normal((len(weight), draws))
-        self._there, self._gone = known_draws(factor.known, numbers, draws, rng)
+        self._there, self._gone = known_draws(factor.normal.known, numbers, draws, rng)
 
     def draw(self, batch: Batch) -> Drawn:
         cells: Any = batch.cells[self.name]
         known = np.isfinite(cells)
         x, place = np.unique(np.where(known, cells, 0.0), return_inverse=True)
-        factor = self._factor
-        plain, near = np.zeros((len(x), len(factor.bandwidth))), np.empty((len(x), len(factor.bandwidth)))
-        factor.add(x, plain)
-        if factor.known is not None:
-            plain -= np.log([float(there) for there, _ in factor.known])
+        kernels, known_shares = self._kernels, self._factor.normal.known
+        plain, near = np.zeros((len(x), len(kernels.rate))), np.empty((len(x), len(kernels.rate)))
+        self._factor.add_cells(x, plain)
+        if known_shares is not None:
+            plain -= np.log([float(there) for there, _ in known_shares])
         for k in range(near.shape[1]):
-            some = slice(factor.starts[k], factor.starts[k + 1])
-            steps = ((x[:, None] - factor.points[some]) * factor.rate[k]) ** 2
-            bumps = factor.weights[some] * np.exp(steps.min(axis=1, keepdims=True) - steps)
-            near[:, k] = bumps.sum(axis=1) ** 2 / (bumps**2 / factor.weights[some]).sum(axis=1)
+            some = slice(kernels.starts[k], kernels.starts[k + 1])
+            steps = ((x[:, None] - kernels.points[some]) * kernels.rate[k]) ** 2
+            bumps = kernels.weights[some] * np.exp(steps.min(axis=1, keepdims=True) - steps)
+            near[:, k] = bumps.sum(axis=1) ** 2 / (bumps**2 / kernels.weights[some]).sum(axis=1)
         terms = (plain[:, :, None] + np.sqrt(np.log1p(1 / near))[:, :, None] * self._normal + self._there)[place]
         terms[~known] = self._gone
         return Drawn(terms, variance(terms), np.where(known[:, None], near[place], np.inf))
@@ -130,18 +133,25 @@ class BlockDoubt:
 
     behind: Behind = "values"
 
-    def __init__(self, factor: NumberBlock, statistics: Mapping[str, Any], draws: int, seed: tuple[int, ...]) -> None:
-        self.name, self._factor, self._draws, self._seed = factor.name, factor, draws, seed
+    def __init__(
+        self,
+        factor: Block,
+        normal: MultivariateNormal,
+        statistics: Mapping[str, Any],
+        draws: int,
+        seed: tuple[int, ...],
+    ) -> None:
+        self.name, self._normal, self._draws, self._seed = factor.name, normal, draws, seed
         columns: list[Numbers] = [statistics[name] for name in factor.names]
         self._weight = np.array([c.weight().floats() for c in columns]).min(axis=0)
         rng = np.random.default_rng(seed)
         self._known = [
             known_draws(shares, column, draws, rng)
-            for shares, column in zip(factor.known or (None,) * len(columns), columns, strict=True)
+            for shares, column in zip(factor.presence or (None,) * len(columns), columns, strict=True)
         ]
 
     def draw(self, batch: Batch) -> Drawn:
-        cells: list[Any] = [batch.cells[name] for name in self._factor.names]
+        cells: list[Any] = [batch.cells[name] for name in self._normal.names]
         x = np.column_stack(cells)
         known = np.isfinite(x)
         terms = np.zeros((len(x), len(self._weight), self._draws))
@@ -153,7 +163,7 @@ class BlockDoubt:
         return Drawn(terms, variance(terms), np.where(known.any(axis=1)[:, None], self._weight, np.inf))
 
     def _densities(self, x: Floats, places: NDArray[np.intp]) -> Floats:
-        normal, size = self._factor.normal, len(places)
+        normal, size = self._normal, len(places)
         rng = np.random.default_rng([*self._seed, *places.tolist()])
         out = np.empty((len(x), len(self._weight), self._draws))
         for k, weight in enumerate(np.maximum(self._weight, 1.0).tolist()):
@@ -173,50 +183,43 @@ class BlockDoubt:
 
 
 def known_draws(
-    known: tuple[tuple[Quotient, Quotient], ...] | None, numbers: Numbers, draws: int, rng: np.random.Generator
+    known: Presence | None, numbers: Numbers, draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Draws of log P(known | class) and log P(missing | class); zeros where a missing cell is left out."""
     weight = numbers.weight().floats()
     if known is None:
         none = np.zeros((len(weight), draws))
         return none, none
-    tops, bottoms = (np.array([float(getattr(there, side)) for there, _ in known]) for side in ("top", "bottom"))
+    tops, bottoms = np.array([(float(there.top), float(there.bottom)) for there, _ in known]).T
     shares = shares_of(tops, bottoms, weight)
     one, other = log_gamma(shares.top, draws, rng), log_gamma(shares.rest, draws, rng)
     whole = np.logaddexp(one, other)
     return one - whole, other - whole
 
 
-DOUBTFUL = (Categorical, Binned, Gaussian, KernelDensity, LevelBlock, NumberBlock)
-"""Factors of which something can be drawn."""
-
-
-def doubt_of(model: Product, factor: Factor, draws: int, seed: tuple[int, ...]) -> Doubt:
-    """What can be drawn of a factor."""
-    statistics: Mapping[str, Any] = model.summary.columns
+def doubt_of(factor: object, statistics: Mapping[str, Any], draws: int, seed: tuple[int, ...]) -> Doubt | None:
+    """What can be drawn of a factor; None where it keeps nothing of how sure it is."""
     match factor:
-        case Categorical():
-            return of_levels(factor, lambda batch: _column(factor.translated(_cells(batch, factor))), draws, seed)
-        case Binned():
-            return of_levels(
-                factor.levels, lambda batch: _column(bin_of(factor.starts, _cells(batch, factor))), draws, seed
-            )
-        case LevelBlock():
-            return of_block(factor, draws, seed)
-        case NumberBlock():
-            return BlockDoubt(factor, statistics, draws, seed)
-        case KernelDensity():
-            return KernelDoubt(factor, statistics[factor.name], draws, seed)
-        case Gaussian():
-            told = known_normals(getattr(model.learner, "knowledge", ()), factor.name, model.classes, model.schema)
-            unbiased = getattr(model.learner, "variance", "unbiased") == "unbiased"
-            return NormalDoubt(factor, statistics[factor.name], told, unbiased, draws, seed)
-        case _:
-            raise SettingError(f"What the model says of {shown(factor.name)} keeps nothing of how sure that is.")
-
-
-def _cells(batch: Batch, factor: Categorical | Binned) -> Any:
-    return batch.cells[factor.name]
+        case LevelTable():
+            ratios, groups = factor.ratios(), factor.log_table.shape[1]
+            keys = lambda batch: _column(factor.translated(batch.cells[factor.name]))  # noqa: E731
+            return None if ratios is None else of_levels(factor.name, ratios, keys, groups, draws, seed)
+        case BinTable():
+            levels, groups = factor.levels, factor.log_table.shape[1]
+            ratios = None if levels is None else levels.ratios()
+            keys = lambda batch: _column(bin_of(factor.starts, batch.cells[factor.name]))  # noqa: E731
+            return None if ratios is None else of_levels(factor.name, ratios, keys, groups, draws, seed)
+        case Block():
+            joint = factor.joint
+            if isinstance(joint, JointTable):
+                return of_joint_table(factor.name, joint, draws, seed)
+            return BlockDoubt(factor, joint, statistics, draws, seed)
+        case Density():
+            numbers, kernels = statistics[factor.name], factor.kernels
+            if kernels is None:
+                return NormalDoubt(factor.normal, numbers, draws, seed)
+            return KernelDoubt(factor, kernels, numbers, draws, seed)
+    return None
 
 
 def _column(codes: NDArray[np.int32]) -> Keys:

@@ -1,0 +1,145 @@
+"""How an answer comes about: `explain`. All of it is `Model.terms`, taken apart by class; no score is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.apply.explain.asked import Asked, asked
+from likely.apply.explain.ledger import REST, Entry, Ledger, Order, ruled_out
+from likely.apply.explain.odds import UNITS, Unit, log_odds_of, steps_between, steps_of_rest
+from likely.apply.explain.pieces import Piece, pieces_of
+from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.models.contracts import Model
+from likely.models.posterior import Posterior
+from likely.models.settings import check_choice
+from likely.table.labels import label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def explain(
+    model: Model,
+    row: object,
+    *,
+    number: int | None = None,
+    of: object = None,
+    against: object = None,
+    unit: Unit = "bits",
+    order: Order = "size",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> Ledger:
+    """The ledger of one answer: a row as a dict of values, or row `number` of a table (the first is 1).
+
+    It weighs the class `of` (the most probable one, if none is named) `against` another (the most probable other
+    one), or against "rest". Against one class the evidence of each value is log P(value | of) - log P(value | against).
+    Against the rest of three or more it is what the value adds when it comes after those before it in the schema.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
+    >>> [(e.name, round(math.exp(e.log_ratio), 3)) for e in explain(model, {"sky": "sun"}).entries]
+    [('', 3.0), ('sky', 1.8)]
+    """
+    return explained(model, asked(model, row, number, encoding=encoding, delimiter=delimiter), of, against, unit, order)
+
+
+def explained(
+    model: Model, row: Asked, of: object = None, against: object = None, unit: Unit = "bits", order: Order = "size"
+) -> Ledger:
+    """The ledger of a row that was read already."""
+    check_choice("unit", unit, UNITS)
+    check_choice("order", order, ("size", "schema"))
+    if model.schema.target is None:
+        raise SettingError("This model is a density, so there is no class to explain. See `likely score`.")
+    if len(model.classes) < 2:
+        only = shown(model.classes[0])
+        raise SettingError(
+            f"Training had the class {only} alone, so there is nothing that it could be weighed against."
+        )
+    joint = model.log_joint(row.batch)
+    posterior = Posterior.of(model.classes, joint, one=True, proper=model.proper)
+    a, b = _sides(model.classes, posterior, of, against)
+    pieces, told = pieces_of(model, row, joint[0])
+    entries = _entries(pieces, model.classes, a, b)
+    return Ledger(
+        target=model.schema.target.name,
+        of=model.classes[a],
+        against=None if b is None else model.classes[b],
+        entries=entries,
+        log_joint=dict(zip(model.classes, joint[0].tolist(), strict=True)),
+        log_odds=log_odds_of(joint[0], a, b),
+        posterior=dict(zip(model.classes, posterior.matrix[0].tolist(), strict=True)),
+        best=None if posterior.undefined[0] else model.classes[int(posterior.codes[0])],
+        proper=model.proper,
+        additive=told is None,
+        unit=unit,
+        order=order,
+        remarks=tuple(_remarks(model, row, bool(posterior.undefined[0]), entries, told)),
+        working=model.worked(row.batch, row.cells, posterior),
+    )
+
+
+def _sides(classes: tuple[str, ...], posterior: Posterior, of: object, against: object) -> tuple[int, int | None]:
+    """The class that is weighed and the one it is weighed against; None: the rest (of two classes, the other)."""
+    chances = posterior.matrix[0].copy()
+    a = int(chances.argmax()) if of is None else code_of(of, classes)
+    if against == REST and REST not in classes:
+        return a, (1 - a if len(classes) == 2 else None)
+    if against is None:
+        chances[a] = -1.0
+        return a, int(chances.argmax())
+    b = code_of(against, classes)
+    if b == a:
+        raise SettingError(f"The class {shown(classes[a])} cannot be weighed against itself. Name another, or rest.")
+    return a, b
+
+
+def code_of(name: object, classes: Sequence[str]) -> int:
+    """The place of a class, however its name was given."""
+    wanted = str(label(name))
+    if wanted not in classes:
+        raise ColumnError(f"There is no class {shown(name)}. {nearest(wanted, classes)}")
+    return classes.index(wanted)
+
+
+def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int | None) -> tuple[Entry, ...]:
+    """Each piece with what it adds to the log odds; parts begin where the pieces before them have led."""
+
+    def made(some: Sequence[Piece], before: NDArray[np.float64] | None) -> tuple[Entry, ...]:
+        logs = [p.logs for p in some]
+        ratios = steps_of_rest(logs, a, before) if b is None else steps_between(logs, a, b)
+        out, so_far = [], before
+        for piece, ratio in zip(some, ratios, strict=True):
+            values = dict(zip(classes, piece.logs.tolist(), strict=True))
+            parts = made(piece.parts, so_far) if piece.parts else ()
+            made_of = piece.name, piece.kind, piece.cell, piece.state, values, ratio, piece.note
+            out.append(Entry(*made_of, parts, piece.spans, piece.unknown))
+            so_far = piece.logs if so_far is None else so_far + piece.logs
+        return tuple(out)
+
+    return made(pieces, None)
+
+
+def _remarks(model: Model, row: Asked, undefined: bool, entries: Sequence[Entry], told: str | None) -> list[str]:
+    out = [] if told is None else [told]
+    learner = type(model.learner).__name__
+    if not model.proper:
+        out.append(f"{learner} gives scores, which are no probabilities: the odds compare scores.")
+    if told is None and model.ledger_note:
+        out.append(model.ledger_note)
+    if undefined:
+        out.append(ruled_out(model.classes, entries))
+    for entry in entries:
+        if entry.state == "unseen":
+            levels = row.batch.cells[entry.name].labels.names
+            out.append(
+                f"Training did not have {shown(entry.name)} {shown(entry.cell)}. {nearest(entry.cell or '', levels)}"
+            )
+    unused = [n for n in row.cells if n in model.schema.names and model.schema[n].role == "left out" and row.cells[n]]
+    if unused and row.number is None:
+        out.append(f"The model does not look at {', '.join(shown(n, 30) for n in unused)}.")
+    return out

@@ -1,0 +1,274 @@
+"""The contracts of models, on one screen: Factor, Model, Learner, Search, and the values that they exchange.
+
+A model is prior × factors, and a factor covers a block of columns. Learners know settings, never data; models answer
+for themselves through these methods and through shapes, so that no other room asks which class they are. What follows
+from scores alone (posterior, prediction, file) is in model.py.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.model import Answers
+from likely.models.posterior import Matrix, Posterior
+from likely.models.quotient import Quotient
+from likely.models.shapes import Exhibit as Exhibit
+from likely.models.shapes import Score, WordWeights
+from likely.models.working import Working, working
+from likely.sums.summary import Summary
+from likely.table.batch import Batch, Ints
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+class Factor(Protocol):
+    """What a block of columns says of the class. Every named term of `shapes` is one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    def add(self, batch: Batch, out: Floats) -> tuple[int, int] | None:
+        """Add log P(its cells | class) to each row of `out`. A text says how many words it had, how many unknown."""
+        ...
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]: ...
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Frozen settings that derive a model from a summary. Knows settings, never data.
+
+    It may also have `traits` (see `has_trait`), `restored` and `learn_together` (see `Restores`, `LearnsTogether`).
+    """
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """The statistics wanted beyond the first order: names out of products, pairs, cells, rows."""
+        ...
+
+    def learn(self, summary: Summary) -> Model | Search:
+        """Derive the model, or begin a search that needs to see the rows again."""
+        ...
+
+
+class Search(ABC):
+    """A learner on its way: it looks at all rows once more, and then is done or looks again."""
+
+    @abstractmethod
+    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
+        """What the rows of a batch add: arrays, or anything else with `+`, summed over batches in the order of rows.
+
+        A negative group is left out. Several threads may ask at once, each about another batch.
+        """
+
+    @abstractmethod
+    def step(self, sums: tuple[Any, ...]) -> Model | Search:
+        """The model, or the search for another sweep."""
+
+    def blind(self) -> Model | None:
+        """The model that does without looking at rows, where there is one."""
+        return None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(Answers):
+    """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores.
+
+    >>> import likely
+    >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "n"]}, target="play")
+    >>> model.classes, model.levels("sky"), model.predict({"sky": "rain"})
+    (('n', 'y'), ['rain', 'sun'], 'n')
+    """
+
+    learner: Learner
+    prior: tuple[Quotient, ...] = ()
+    """P(class), exact; empty where the model has no prior of its own."""
+    log_prior: Floats | None = None
+    factors: tuple[Factor, ...] = ()
+    """What is believed of the columns given the class, before it is raised to any power; empty where unknown."""
+    members: tuple[Model, ...] = ()
+    """The models that it asks, where there are several."""
+    factored: ClassVar[bool] = False
+    """Whether it is prior × factors, each perhaps raised to a power."""
+    random: ClassVar[bool] = False
+    """Whether it answers by lot."""
+    shapeless: ClassVar[str] = "It has no portable form."
+    """Why there is no shape, where there is none."""
+
+    @abstractmethod
+    def log_joint(self, batch: Batch) -> Matrix:
+        """The log score of each class for each row; log P(class, row) where the model is generative."""
+
+    def terms(self, batch: Batch) -> Terms:
+        """The score as a sum of one term for each attribute, by the same code as `log_joint`."""
+        raise SettingError(f"The scores of {type(self.learner).__name__} are not a sum over attributes.")
+
+    def shape(self) -> Score | None:
+        """How the score comes about; None where that takes more than tables (`shapeless` says why)."""
+        return None
+
+    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+        """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None."""
+        raise SettingError(f"{type(self.learner).__name__} does not say how rows come about, so none can be drawn.")
+
+    # -- prior × factors ------------------------------------------------------------------------------------
+
+    def power_of(self, name: str) -> float:
+        """What the evidence of a factor is multiplied by."""
+        return 1.0
+
+    def factor_of(self, name: str) -> Factor | None:
+        """What is believed of one attribute by itself."""
+        return next((f for f in self.factors if f.names == (name,)), None)
+
+    def block_of(self, name: str) -> Factor | None:
+        """The factor that covers an attribute together with others."""
+        return next((f for f in self.factors if name in f.names and len(f.names) > 1), None)
+
+    @property
+    def texts(self) -> tuple[WordWeights, ...]:
+        """The factors of text columns."""
+        return tuple(f for f in self.factors if isinstance(f, WordWeights))
+
+    def only(self, names: Collection[str]) -> Model:
+        """The model with the factors of these names alone."""
+        raise SettingError(f"{type(self.learner).__name__} is no product of factors, so none can be left out.")
+
+    def prior_rows(self) -> tuple[Floats, Floats] | None:
+        """What the prior was counted from: its numerators, and the rows behind each; None where it is beyond doubt."""
+        return None
+
+    def working(self, row: Mapping[str, object]) -> Working:
+        """The arithmetic of one answer, as a person would write it on a board.
+
+        >>> import likely
+        >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
+        >>> print(model.working({"sky": "sun"}))
+        L(class) = P(class) × P(sky=sun | class)
+        L(n) = 1/4 × 1/3 = 1/12 = 0.08333
+        L(y) = 3/4 × 3/5 = 9/20 = 0.45
+        ...
+        """
+        (batch,) = self.batches(self.table_of_one(row))
+        found = self.worked(batch, row, self.posterior(row))
+        if found is None:
+            raise SettingError(f"{type(self.learner).__name__} is no product of factors, so there is no working.")
+        return found
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+        """The same of a row that was read already; None where the model is no product of factors."""
+        if not self.factored:
+            return None
+        powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]
+        terms = self.terms(batch).array[0][: len(powers)]
+        return working(self.classes, self.prior, self.factors, powers, terms, batch, row, posterior)
+
+    # -- what it says of itself -----------------------------------------------------------------------------
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
+        return ()
+
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
+        return {}
+
+    @property
+    def ledger_note(self) -> str:
+        """What a reader of the terms should know of them, as a sentence."""
+        return ""
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """How it did on rows that were held out while it was made."""
+        return None
+
+    def check_generative(self) -> None:
+        """Refuse to speak of the density of rows where the model knows only that of classes."""
+        odd = [t for t in self.texts if not t.settings.is_likelihood]
+        if odd:
+            raise SettingError(
+                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which says how probable a "
+                "class is given the words, not how probable the words are. Say text multinomial or bernoulli, and "
+                "scale = 1."
+            )
+        if not self.generative:
+            raise SettingError(
+                f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
+                "Use Density, NaiveBayes, FullBayes, LinearDiscriminant, TreeAugmented or OneDependence."
+            )
+
+    @property
+    def frozen(self) -> Learner:
+        """Settings that learn this model again: the learner's own, or, where it chose among several, what it chose."""
+        return self.learner
+
+    @property
+    def describer(self) -> Model:
+        """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""
+        return self
+
+    @property
+    def describer_note(self) -> str:
+        """Why the describer is another model, as a sentence with {title} for its name."""
+        name = type(self.learner).__name__
+        return f"{name} does not say how rows come about: that is how {{title}} sees them, from the same sums."
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A log score taken apart, (rows, terms, classes). Adding the terms in order gives `log_joint` to the last bit."""
+
+    names: tuple[str, ...]
+    array: Floats
+    first: Literal["prior", "constant"] = "prior"
+    last: Literal["attribute", "same", "rounding", "evidence"] = "attribute"
+    """What comes last: another attribute; what is the same for all classes, and so no evidence; the same but for
+    rounding; or evidence that is no attribute's."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a model did on rows that were held out: their number, the share of hits, the mean log score in nats."""
+
+    rows: int
+    hits: float
+    score: float
+
+
+@runtime_checkable
+class Restores(Protocol):
+    """A learner whose models are more than a summary gives: it reads them from what a file keeps."""
+
+    def restored(self, summary: Summary, found: dict[str, Any]) -> Model: ...
+
+
+@runtime_checkable
+class LearnsTogether(Protocol):
+    """A learner that can search for all folds of a cross-validation in the same sweeps."""
+
+    def learn_together(self, total: Summary, training: Sequence[Summary]) -> Any: ...
+
+
+Trait = Literal["independent", "density", "reads text"]
+
+
+def has_trait(learner: object, trait: Trait) -> bool:
+    """Whether a learner takes attributes to be independent given the class (so that what says the same counts twice),
+    learns the density of rows without a target, or learns from words."""
+    return trait in getattr(learner, "traits", ())
+
+
+def setting_of(learner: object, name: str, default: Any = None) -> Any:
+    """A setting of a learner by its name; the default where it has no such setting."""
+    return getattr(learner, name, default)

@@ -1,0 +1,170 @@
+"""Terms of several attributes: joint tables, multivariate normal densities, curves with products, trees."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.models import kernels
+from likely.models.quotient import Quotient
+from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of
+from likely.sums.exact import Exact
+from likely.table.batch import Batch, Codes
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Adds z * (weight + square * z + sum over other numbers of half the weight of the product * their z), or `absent`
+    where the cell is missing. So two numbers share what their product says."""
+
+    name: str
+    at: int
+    units: tuple[Standard, ...]
+    """This number (at `at`) and those that it has products with."""
+    weights: Floats
+    """(units and one more, classes): of the square where it is this one's, halves of products, and last of z itself."""
+    absent: Floats
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it reads."""
+        return tuple(unit.name for unit in self.units)
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """None of its own."""
+        return ()
+
+    def add(self, batch: Batch, out: Floats) -> None:
+        """Add the term of each row."""
+        z = np.stack([unit.near(batch.cells[unit.name]) for unit in self.units], axis=1)
+        there = np.isfinite(batch.cells[self.name])
+        kernels.add_curve(np.ascontiguousarray(z), self.at, self.weights, there, self.absent, out)
+
+
+class JointTable(ABC):
+    """(n + extra) / (N + extra * cells) for each combination of levels, N being the complete rows of the class."""
+
+    names: tuple[str, ...]
+    labels: tuple[Labels, ...]
+    codes: NDArray[np.int64]
+    """(combinations that some row has, attributes)"""
+    counts: Exact
+    """(those combinations, classes)"""
+    extra: Fraction
+    """The pseudo-count of a combination."""
+    reserve: bool
+    """Whether each domain has one more level, for all that training did not have."""
+    missing_is_level: bool
+    """Whether each domain has one more level, the last, for a cell that is missing."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many levels each domain has."""
+        return [len(names) + self.reserve + self.missing_is_level for names in self.labels]
+
+    @property
+    def cells(self) -> int:
+        """How many combinations there are."""
+        return math.prod(self.sizes)
+
+    def totals(self) -> list[Fraction]:
+        """What the complete rows of each class weigh."""
+        return self.counts.sum(0).fractions()
+
+    @abstractmethod
+    def translated(self, batch: Batch) -> NDArray[np.int64]:
+        """The codes of rows in each domain, -1 where they have none, (rows, attributes)."""
+
+    @abstractmethod
+    def quotients(self, batch: Batch) -> tuple[Quotient, ...] | None:
+        """P(the cells of the first row that are there | class), exact; None where none is."""
+
+
+class MultivariateNormal(ABC):
+    """covariance[i, j] = correlation[i, j] * deviation[i] * deviation[j] within each class."""
+
+    names: tuple[str, ...]
+    mean: Floats
+    """(classes, attributes)"""
+    deviation: Floats
+    """(classes, attributes)"""
+    correlation: Floats
+    """(classes, attributes, attributes), positive definite."""
+    least: Floats
+    """The least eigenvalue of each class's correlations; no part of them has a smaller one."""
+
+    @abstractmethod
+    def whitened(self, places: NDArray[np.intp]) -> list[tuple[Floats, float]]:
+        """For each class: what turns standardised cells into independent ones, and log of the peak's inverse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block(ABC):
+    """The term of several attributes that are modelled together given the class."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def joint(self) -> JointTable | MultivariateNormal:
+        """What is believed of them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it covers."""
+        return self.joint.names
+
+    @property
+    def presence(self) -> tuple[Presence, ...]:
+        """Where being missing is evidence: for each attribute, P(known | class) and P(missing | class)."""
+        return ()
+
+    @abstractmethod
+    def add(self, batch: Batch, out: Floats) -> None:
+        """Add log P(the cells that are there | class) to each row of `out`."""
+
+    @abstractmethod
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """What is believed of them together, as tables."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An attribute as a few codes: of its levels, or of bins of a number (bin i: edges[i-1] <= x < edges[i])."""
+
+    name: str
+    levels: Labels
+    edges: Floats | None = None
+
+    def codes(self, cells: Any) -> NDArray[np.int32]:
+        """The level of each cell; -1 where it is missing or was not in training."""
+        if self.edges is not None:
+            return bin_of(self.edges, cells)
+        assert isinstance(cells, Codes)
+        places = [self.levels.index.get(name, -1) for name in cells.labels.names]
+        # The last two places serve the codes -1 and -2 themselves.
+        return np.array([*places, -1, -1], np.int32)[cells.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """log P(level | parent's level, class) over a tree of attributes; those without a code are summed over."""
+
+    axes: tuple[Axis, ...]
+    order: NDArray[np.int64]
+    """The axes, each after its parent."""
+    parents: NDArray[np.int64]
+    """The parent of each axis; -1 for a root."""
+    tables: tuple[Floats, ...]
+    """P(level | parent's level, class) of each axis, (levels, parent's levels, classes)."""
