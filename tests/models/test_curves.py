@@ -45,7 +45,7 @@ def test_squares_reach_the_maximum_that_scikit_learn_finds() -> None:
 def test_bins_reach_the_maximum_that_scikit_learn_finds() -> None:
     data = numbers()
     model: Any = likely.fit(data, "t", likely.Logistic(numbers="binned", ridge=2.0))
-    blocks = [np.searchsorted(part.edges, data[part.name], side="right") for part in model.parts]
+    blocks = [np.searchsorted(part.starts, data[part.name], side="right") for part in model.parts]
     hot = np.concatenate([np.eye(8)[b] for b in blocks], axis=1)
     assert all(np.bincount(b).min() >= 49 for b in blocks)
     other = LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(hot, data["t"])

@@ -84,7 +84,7 @@ def test_a_class_with_few_values_borrows() -> None:
     model = likely.fit({"x": x, "y": list("aaaabc")}, "y", NB(numbers="kernel"))
     factor = model.factors[0]
     assert isinstance(factor, KernelDensity)
-    assert factor.borrowed.tolist() == [False, True, True]
+    assert factor.normal.borrowed.tolist() == [False, True, True]
     assert len(model.notes) == 2 and "class 'b' has too few values" in model.notes[0].lower()
     own = [factor.points[a:b].tolist() for a, b in zip(factor.starts, factor.starts[1:], strict=False)]
     # One value: its own place, the width of all. No value: all values.
