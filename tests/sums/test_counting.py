@@ -13,7 +13,7 @@ import likely
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, weights
 from likely.sums.words.counting import PIECE
-from likely.sums.words.entries import Entries, in_order
+from likely.sums.words.entries import Entries, radix_sort
 from likely.sums.words.words import Words
 from likely.table.batch import texts
 from likely.table.words.tokens import Tokens, words_of
@@ -45,7 +45,7 @@ def test_a_word_longer_than_a_piece(size: int) -> None:
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=300), st.integers(1, 64))
 def test_numbers_are_sorted_by_digits(some: list[int], bits: int) -> None:
     numbers = np.array([n >> (64 - bits) for n in some], np.uint64)
-    assert in_order(numbers.copy(), bits)[0].tolist() == np.sort(numbers).tolist()
+    assert radix_sort(numbers.copy(), bits)[0].tolist() == np.sort(numbers).tolist()
 
 
 @settings(max_examples=50)

@@ -115,7 +115,7 @@ class LookAt:
 
     def __call__(self, source: Source, part: int) -> Iterator[tuple[int, bytes]]:
         size, encoder = piece_rows(self.rows.total.schema), closed_encoder(self.rows.total)
-        sums: Ordered | None = None
+        sums: Ordered[Any] | None = None
         for batch, start, fold in self.rows.batches(source, part):
             number = start // size
             if start % size or (batch.num_rows < size and start + batch.num_rows < self.rows.places.total):

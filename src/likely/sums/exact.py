@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.sums import kernels
+from likely.sums.contracts import State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -244,12 +245,12 @@ class Exact:
         out[some] = [_nearest(f) for f in Exact(flat[:, some], own.base).fractions()]
         return out.reshape(self.shape)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         return {"planes": own.planes, "base": own.base}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Exact:
+    def from_state(cls, state: State) -> Exact:
         return cls(np.asarray(state["planes"], np.int64).copy(), int(state["base"]))
 
 

@@ -6,10 +6,9 @@ The grid is cut into digits of 32 bits, each summed in an int64: no sum of doubl
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -24,7 +23,7 @@ SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel("i4[], i4[], i8[], i8[][], i8[][]")
-def count(codes: Any, group: Any, chunk: Any, table: Any, other: Any) -> None:
+def count(codes: Ints, group: Ints, chunk: Longs, table: Longs, other: Longs) -> None:
     """table[code, group] += chunk (1 where chunk is empty); a negative code -k goes to other[k-1].
 
     Rows with group < 0 are left out. Where `other` has no place k-1 its last one serves: an unseen level then counts
@@ -52,7 +51,7 @@ def count(codes: Any, group: Any, chunk: Any, table: Any, other: Any) -> None:
 
 
 @kernel("f8[]", returns=2)
-def exponents(x: Any) -> Any:
+def exponents(x: Floats) -> tuple[Whole, Whole]:
     """The least and greatest p over the finite non-zero x = m * 2**p; (1, 0) where there is none."""
     bits = x.view(np.uint64)
     least, most = np.int64(4096), np.int64(0)
@@ -70,7 +69,7 @@ def exponents(x: Any) -> Any:
 
 
 @kernel("f8[], i8, i8[][]")
-def digits(x: Any, base: int, planes: Any) -> None:
+def digits(x: Floats, base: int, planes: Longs) -> None:
     """Write the digits of each x >= 0 into planes[k, i], where plane k weighs 2**(32*(base+k))."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
@@ -92,7 +91,7 @@ def digits(x: Any, base: int, planes: Any) -> None:
 
 
 @kernel("f8[], i4[], i8, i8[][][]")
-def bin_powers(x: Any, group: Any, least: int, bins: Any) -> None:
+def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
     """Add the mantissa m of x = m * 2**p, and m*m, to the parts of bins[p - least, group]: no shifts, no rounding."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
@@ -120,7 +119,7 @@ def bin_powers(x: Any, group: Any, least: int, bins: Any) -> None:
 
 
 @inner
-def _add_product(planes: Any, j: int, g: int, digit: Any, times: Any, sign: Any) -> None:
+def _add_product(planes: Longs, j: int, g: int, digit: Whole, times: Whole, sign: Whole) -> None:
     """Add digit * times (both below 2**32) at plane j, its upper half at the next."""
     product = digit * times
     planes[j, g] += sign * np.int64(product & LOW)
@@ -128,7 +127,9 @@ def _add_product(planes: Any, j: int, g: int, digit: Any, times: Any, sign: Any)
 
 
 @kernel("f8[], i4[], i8[], i8[][], i8, i8[][], i8")
-def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, second: Any, base2: int) -> None:
+def add_scaled_powers(
+    x: Floats, group: Ints, chunk: Longs, first: Longs, base1: int, second: Longs, base2: int
+) -> None:
     """Add chunk * x to first[:, group] and chunk * x*x to second, digit by digit; chunk is whole and below 2**32."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
@@ -176,8 +177,8 @@ def add_scaled_powers(x: Any, group: Any, chunk: Any, first: Any, base1: int, se
 
 @kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i4[]", returns=2)
 def value_codes(
-    x: Any, group: Any, start: int, level: int, keys: Any, known: int, limit: int, index: Any, out: Any
-) -> Any:
+    x: Floats, group: Ints, start: int, level: int, keys: Hashes, known: int, limit: int, index: Ints, out: Ints
+) -> tuple[Whole, Whole]:
     """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
 
     Stops before the first value that would be key number limit+1. Returns where it stopped and how many keys are known.
@@ -212,7 +213,7 @@ def value_codes(
 
 
 @kernel("u8[], i8, i4[]")
-def index_keys(keys: Any, known: int, index: Any) -> None:
+def index_keys(keys: Hashes, known: int, index: Ints) -> None:
     """Fill the empty hash index with the first `known` keys, all different."""
     mask = np.int64(index.size - 1)
     for k in range(known):
@@ -224,7 +225,7 @@ def index_keys(keys: Any, known: int, index: Any) -> None:
 
 
 @kernel("i4[][], i4[], i8[], i8[][][]")
-def count_pairs(codes: Any, group: Any, chunk: Any, table: Any) -> None:
+def count_pairs(codes: Ints, group: Ints, chunk: Longs, table: Longs) -> None:
     """table[a, b, group] += chunk (1 where it is empty) for all cells a, b of a row, a not after b."""
     for i in range(codes.shape[0]):
         g = group[i]
@@ -242,7 +243,7 @@ def count_pairs(codes: Any, group: Any, chunk: Any, table: Any) -> None:
 
 
 @kernel("f8[][], i8[], i8[], i8[][][][], i8, i8")
-def add_products(x: Any, chunk: Any, room: Any, planes: Any, base: int, g: int) -> None:
+def add_products(x: Floats, chunk: Longs, room: Longs, planes: Longs, base: int, g: int) -> None:
     """planes[:, a, b, g] += x[i, a] * x[i, b] over the rows i, each counted chunk times (once where that is empty).
 
     `room` holds as many places as x has columns. All of x is finite.
@@ -311,7 +312,7 @@ def add_products(x: Any, chunk: Any, room: Any, planes: Any, base: int, g: int) 
 
 
 @kernel("i8[][][], i8[], i8[][][]")
-def add_places(values: Any, places: Any, out: Any) -> None:
+def add_places(values: Longs, places: Longs, out: Longs) -> None:
     """out[p, places[i]] += values[p, i], for all p and i."""
     for p in range(values.shape[0]):
         for i in range(places.size):

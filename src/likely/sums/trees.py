@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import add
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
 
-class Ordered:
+class Ordered(Generic[T]):
     """Parts 0, 1, 2 … added two by two: 0 + 1, 2 + 3, then (0 + 1) + (2 + 3), and so on; at most log2(n) are held.
 
     A block (level, place) is the sum of 2**level parts, from part place * 2**level on. Someone who has a run of parts
@@ -36,16 +36,16 @@ class Ordered:
     (True, 'abcdefg')
     """
 
-    def __init__(self, plus: Callable[[Any, Any], Any] = add, first: int = 0, top: int = 62) -> None:
-        self.blocks: list[tuple[int, int, Any]] = []
+    def __init__(self, plus: Callable[[T, T], T] = add, first: int = 0, top: int = 62) -> None:
+        self.blocks: list[tuple[int, int, T]] = []
         """What is held: (level, place, sum), in order."""
         self._plus, self._next, self._top = plus, first, top
 
-    def take(self, part: Any) -> None:
+    def take(self, part: T) -> None:
         """The next part."""
         self.take_block(0, self._next, part)
 
-    def take_block(self, level: int, place: int, block: Any) -> None:
+    def take_block(self, level: int, place: int, block: T) -> None:
         """The next block; blocks come in order, without a gap."""
         self._next = (place + 1) << level
         held = self.blocks
@@ -73,7 +73,7 @@ def joined(parts: Iterable[T]) -> T | None:
     >>> joined([1, 2, 3, 4, 5])
     15
     """
-    sums = Ordered()
+    sums: Ordered[T] = Ordered()
     for part in parts:
         sums.take(part)
     return sums.whole()  # type: ignore[no-any-return]

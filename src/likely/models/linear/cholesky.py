@@ -6,10 +6,11 @@ than 0.3 ms for 150 unknowns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.machinery.jit import kernel
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ SMALL = 400
 
 
 @kernel("f8[][]", returns=1)
-def _cholesky(a: Any) -> int:
+def _cholesky(a: Floats) -> int:
     """Upper U with U'U = a, in place (what is below the diagonal stays); 0 where a is not positive definite."""
     n = a.shape[0]
     for k in range(n):
@@ -39,7 +40,7 @@ def _cholesky(a: Any) -> int:
 
 
 @kernel("f8[][], f8[]")
-def _substitute(u: Any, x: Any) -> None:
+def _substitute(u: Floats, x: Floats) -> None:
     """x becomes the solution of U'U y = x."""
     n = u.shape[0]
     for k in range(n):
@@ -55,7 +56,7 @@ def _substitute(u: Any, x: Any) -> None:
 
 
 @kernel("f8[][], f8[][]")
-def _substitute_all(u: Any, x: Any) -> None:
+def _substitute_all(u: Floats, x: Floats) -> None:
     """The same for every row of x, to the same bits: a row of the factor, which fills more than a cache, is read once
     for all of them, and four sums are under way at a time."""
     n, count = u.shape[0], x.shape[0]

@@ -5,7 +5,7 @@ them say of a row. Knows no search. Numbers that enter as they are, and levels b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -36,7 +36,7 @@ SHOWN = 40
 
 
 @kernel("f8[][], i8, i8, f8[][]")
-def _expand(z: Any, first: Any, paired: Any, out: Any) -> None:
+def _expand(z: Floats, first: int, paired: int, out: Floats) -> None:
     """Squares of all z from column `first` on, then the product of every two where they are paired."""
     count = z.shape[1]
     for i in range(z.shape[0]):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.models import kernels
 from likely.sums.rows.products import tiled
@@ -44,7 +45,7 @@ class Sheet:
 
 
 @kernel("f8[][], i4[], i8, f8[][], f8[][], f8[][], i8[]")
-def _centred(scores: Any, own: Any, sets: int, first: Any, true: Any, second: Any, wrong: Any) -> None:
+def _centred(scores: Floats, own: Ints, sets: int, first: Floats, true: Floats, second: Floats, wrong: Longs) -> None:
     """Scores relative to the largest of the row (and set); `first` is that of the class without weights, 0 before.
 
     `true` is that of the row's own class, and wrong[k] counts rows in which it is not larger than all others.
@@ -80,7 +81,7 @@ def _centred(scores: Any, own: Any, sets: int, first: Any, true: Any, second: An
 
 
 @kernel("f8[][], f8[][], f8[][], i4[], f8[], i8, f8[]")
-def _residuals(share: Any, total: Any, true: Any, own: Any, weight: Any, sets: int, value: Any) -> None:
+def _residuals(share: Floats, total: Floats, true: Floats, own: Ints, weight: Floats, sets: int, value: Floats) -> None:
     """exp(scores) become weight * (1 in the row's own class, less the probability); `total` holds logs of sums by now
     and comes with the reciprocals behind them; value[k] gets what the rows' log-probabilities weigh."""
     others = share.shape[1] // sets
@@ -96,7 +97,7 @@ def _residuals(share: Any, total: Any, true: Any, own: Any, weight: Any, sets: i
 
 
 @kernel("f8[][], f8[][], i8")
-def _totals(share: Any, total: Any, sets: int) -> None:
+def _totals(share: Floats, total: Floats, sets: int) -> None:
     """total[i] = for each set the sum over classes, begun with that of the first; behind it, its reciprocal."""
     others = share.shape[1] // sets
     for i in range(share.shape[0]):
@@ -109,7 +110,7 @@ def _totals(share: Any, total: Any, sets: int) -> None:
 
 
 @kernel("i4[], f8[][], f8[][]")
-def add_rows(codes: Any, rows: Any, out: Any) -> None:
+def add_rows(codes: Ints, rows: Floats, out: Floats) -> None:
     """out[code of i] += rows[i]."""
     for i in range(codes.size):
         c = codes[i]
@@ -118,7 +119,7 @@ def add_rows(codes: Any, rows: Any, out: Any) -> None:
 
 
 @kernel("f8[][], f8[], f8[][]")
-def _class_hessians(share: Any, weight: Any, out: Any) -> None:
+def _class_hessians(share: Floats, weight: Floats, out: Floats) -> None:
     """out[i] = weight * p_a * ([a = b] - p_b) for all classes a <= b but the first."""
     for i in range(weight.size):
         at = 0
@@ -129,7 +130,7 @@ def _class_hessians(share: Any, weight: Any, out: Any) -> None:
 
 
 @kernel("f8[][], f8[][], f8[][]")
-def _spread(dense: Any, hessians: Any, out: Any) -> None:
+def _spread(dense: Floats, hessians: Floats, out: Floats) -> None:
     """out[i] = all products of a dense column with a bend."""
     size = hessians.shape[1]
     for i in range(dense.shape[0]):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _select(key: Any, order: Any, low: Any, high: Any, middle: Any) -> None:
 
 
 @kernel("f8[][], i4[][], f8[], i8, i8, i8[], f8[]")
-def _halve(points: Any, codes: Any, apart: Any, city: int, levels: int, order: Any, key: Any) -> None:
+def _halve(points: Floats, codes: Ints, apart: Floats, city: int, levels: int, order: Longs, key: Floats) -> None:
     """Halve boxes where their rows are farthest apart: by a number, or by the codes of an attribute."""
     rows = order.size
     for level in range(levels):

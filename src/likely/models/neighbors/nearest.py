@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Ints
 from likely.machinery.jit import inner, kernel
 from likely.models.neighbors.boxes import reaches
 
@@ -154,31 +155,31 @@ def _look(
     "i8, i8, i8, i8, f8[], f8[], f8[], f8[][], f8[][], f8[]"
 )
 def nearest(
-    query: Any,
-    query_codes: Any,
-    rows: Any,
-    codes: Any,
-    group: Any,
-    weight: Any,
+    query: Floats,
+    query_codes: Ints,
+    rows: Floats,
+    codes: Ints,
+    group: Ints,
+    weight: Floats,
     levels: int,
-    low: Any,
-    high: Any,
-    most: Any,
-    first: Any,
-    last: Any,
-    unknown: Any,
-    far: Any,
-    apart: Any,
+    low: Floats,
+    high: Floats,
+    most: Floats,
+    first: Ints,
+    last: Ints,
+    unknown: Floats,
+    far: Floats,
+    apart: Floats,
     k: int,
     city: int,
     grow: int,
     inverse: int,
-    tile: Any,
-    away: Any,
-    at: Any,
-    held: Any,
-    votes: Any,
-    radius: Any,
+    tile: Floats,
+    away: Floats,
+    at: Floats,
+    held: Floats,
+    votes: Floats,
+    radius: Floats,
 ) -> None:
     """votes[i] = what the k nearest rows of query i weigh in each class; radius[i] = the distance of the k-th.
 

@@ -9,10 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Longs
 from likely.machinery.jit import kernel
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Rows:
 
 @kernel("f8[][], f8[][][], i8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[][]")
 def add_rows(
-    offset: Any, scores: Any, truth: Any, weight: Any, scales: Any, chance: Any, mean: Any, value: Any, slope: Any,
-    curve: Any,
+    offset: Floats, scores: Floats, truth: Longs, weight: Floats, scales: Floats, chance: Floats, mean: Floats,
+    value: Floats, slope: Floats, curve: Floats,
 ) -> None:  # fmt: skip
     """Add what each row says to the log score, its slope and its curvature. (In numpy it was most of the search.)"""
     for i in range(truth.size):

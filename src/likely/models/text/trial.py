@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.models.text.scales import Rows, best_scales
 from likely.models.text.settings import Text
@@ -218,7 +219,7 @@ def joint_scales(said: Mapping[str, Text], chosen: Mapping[str, Text], trials: S
 
 
 @kernel("i4[], i4[], f8[], f8[][], f8[][]")
-def add_words(document: Any, word: Any, value: Any, table: Any, out: Any) -> None:
+def add_words(document: Ints, word: Ints, value: Floats, table: Floats, out: Floats) -> None:
     """out[document] += value * table[word], for every entry."""
     for e in range(document.size):
         i, k, f = document[e], word[e], value[e]
@@ -227,7 +228,7 @@ def add_words(document: Any, word: Any, value: Any, table: Any, out: Any) -> Non
 
 
 @kernel("u1[], i8[], i8[], i8[], u1[]")
-def copy_cells(data: Any, starts: Any, ends: Any, places: Any, out: Any) -> None:
+def copy_cells(data: Bytes, starts: Longs, ends: Longs, places: Longs, out: Bytes) -> None:
     """The bytes of each cell, to where it begins in `out`."""
     for i in range(starts.size):
         for k in range(ends[i] - starts[i]):

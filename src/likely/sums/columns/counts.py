@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.sums import kernels
+from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Codes, Ints
@@ -125,12 +126,12 @@ class Counts:
         """Whether something weighs less than nothing: rows were taken away that were never there."""
         return bool(self.table.is_negative().any() or self.other.is_negative().any())
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         return {"labels": own.labels.names, "table": own.table.state(), "other": own.other.state()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Counts:
+    def from_state(cls, state: State) -> Counts:
         out = cls()
         out.labels = Labels(state["labels"])
         out.table = Exact.from_state(state["table"])

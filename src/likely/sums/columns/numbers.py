@@ -15,6 +15,7 @@ import numpy as np
 
 from likely.sums import kernels
 from likely.sums.columns.counts import add_counts
+from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.powers import Powers
 from likely.sums.weights import EVERY_ROW_ONE, Weights
@@ -255,7 +256,7 @@ class Numbers:
         # A tally without its low bits may look right where the sums do not: no spread is below zero.
         return self.level > 0 and any(n * second < first * first for n, first, second in self.moments())
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         own = self.canonical()
         first, second = own._powers.sums()
         sums = {} if own.level == 0 else {"first": first.state(), "second": second.state()}
@@ -269,7 +270,7 @@ class Numbers:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Numbers:
+    def from_state(cls, state: State) -> Numbers:
         other = Exact.from_state(state["other"])
         out = cls(other.shape[-1], int(state["cap"]))
         out.level = int(state["level"])

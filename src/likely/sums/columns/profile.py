@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.sums.contracts import State
 from likely.table import cells
 from likely.table.encode import describe_text
 from likely.table.infer import TextProfile
@@ -86,7 +87,7 @@ class Profile:
             out._add_hashes(part._smallest())
         return out
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         some = self._smallest()
         return {
             "forms": self.forms,
@@ -98,7 +99,7 @@ class Profile:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Profile:
+    def from_state(cls, state: State) -> Profile:
         out = cls()
         out.forms, out.words = np.asarray(state["forms"], np.int64), int(state["words"])
         out.examples = dict(zip(state["example_hashes"].tolist(), state["examples"], strict=True))

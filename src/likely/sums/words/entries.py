@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Hashes, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, TIMES_AT
-from likely.sums.words.tally import join_equal, united
+from likely.sums.words.tally import join_equal, merge_sorted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class Entries:
         if weight is None and int(words).bit_length() + group + times + TIMES_AT <= 64:
             packed = np.empty(len(key), np.uint64)
             pack_keys(word, key, group, times, packed)
-            packed, spare = in_order(packed, int(words).bit_length() + group + times + TIMES_AT)
+            packed, spare = radix_sort(packed, int(words).bit_length() + group + times + TIMES_AT)
             keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
             count = join_packed(packed, group, times, starts, keys, counts)
             return cls(starts, keys[:count].copy(), Exact.owned(counts[:count].copy()))
@@ -66,7 +67,7 @@ class Entries:
             return self if len(self) else other
         words = max(len(self.starts), len(other.starts)) - 1
         one, two = ((e.starts, e.keys, e.weight, np.arange(len(e.starts) - 1, dtype=np.int32)) for e in (self, other))
-        return Entries(*united(words, one, two, +1))
+        return Entries(*merge_sorted(words, one, two, +1))
 
     def taken(self, order: NDArray[np.int32]) -> Entries:
         """The entries of these words, in this order."""
@@ -83,7 +84,7 @@ class Entries:
         return Entries(starts, keys, Exact(planes, self.weight.base))
 
 
-def in_order(numbers: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def radix_sort(numbers: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Numbers of so many binary digits, sorted, and an array to spare. (A fifth of the time of np.sort.)"""
     other, digits = np.empty_like(numbers), -(-bits // _DIGIT)
     turned = sort_digits(numbers, other, np.zeros(digits << _DIGIT, np.int64), digits)
@@ -91,7 +92,7 @@ def in_order(numbers: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64]
 
 
 @kernel("u8[], u8[], i8[], i8", returns=1)
-def sort_digits(one: Any, two: Any, counts: Any, digits: int) -> int:
+def sort_digits(one: Hashes, two: Hashes, counts: Longs, digits: int) -> int:
     """Sort by the lowest digit, then the next one and so on, to and fro; returns whether the result is in `two`."""
     step, low = np.uint64(_DIGIT), np.uint64((1 << _DIGIT) - 1)
     for k in range(one.size):
@@ -120,7 +121,7 @@ def sort_digits(one: Any, two: Any, counts: Any, digits: int) -> int:
 
 
 @kernel("i8[]", returns=2)
-def most_bits(keys: Any) -> Any:
+def most_bits(keys: Longs) -> tuple[int, int]:
     """The binary digits of the largest group and of the largest times."""
     group = np.int64(0)
     times = np.int64(0)
@@ -137,7 +138,7 @@ def most_bits(keys: Any) -> Any:
 
 
 @kernel("i4[], i8[], i8, i8, u8[]")
-def pack_keys(word: Any, keys: Any, group: int, times: int, out: Any) -> None:
+def pack_keys(word: Ints, keys: Longs, group: int, times: int, out: Hashes) -> None:
     """Word and key as one number that sorts as they do, group and times in so many binary digits."""
     for k in range(keys.size):
         key = keys[k]
@@ -146,7 +147,7 @@ def pack_keys(word: Any, keys: Any, group: int, times: int, out: Any) -> None:
 
 
 @kernel("u8[], i8, i8, i8[], i8[], i8[]", returns=1)
-def join_packed(packed: Any, group: int, times: int, starts: Any, keys: Any, counts: Any) -> int:
+def join_packed(packed: Hashes, group: int, times: int, starts: Longs, keys: Longs, counts: Longs) -> int:
     """Sorted numbers of `pack_keys` as keys, each once; returns how many there are."""
     low, shift = (np.uint64(1) << np.uint64(times + TIMES_AT)) - np.uint64(1), np.uint64(times + TIMES_AT)
     inside = (np.uint64(1) << np.uint64(group)) - np.uint64(1)
@@ -169,7 +170,7 @@ def join_packed(packed: Any, group: int, times: int, starts: Any, keys: Any, cou
 
 
 @kernel("i8[], i4[], i8[], i8[], i8[]")
-def move_entries(starts: Any, order: Any, new_starts: Any, old: Any, new: Any) -> None:
+def move_entries(starts: Longs, order: Ints, new_starts: Longs, old: Longs, new: Longs) -> None:
     """What is said of the entries, word by word in this order."""
     for k in range(order.size):
         at = starts[order[k]]

@@ -6,10 +6,11 @@ room and begins it again, so nothing is allocated here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.table.words.lowering import find_words, lower_piece, word_hash
 from likely.table.words.tokens import SHORT, eight, hashed
@@ -27,11 +28,13 @@ LONG_AT, NUMBER_AT = np.uint64(32), np.uint64(33)
 thus finds a word and counts it."""
 TIMES = np.uint64(2**32 - 1)
 _ONE, _EIGHT = np.uint64(1), np.uint64(8)
-BLANK, PASSED = 32, -1
+BLANK = 32
+Table: TypeAlias = tuple[Bytes, Longs, Hashes, Hashes]
+"""A vocabulary: letters, ends, hashes, index."""
 
 
 @inner
-def same_long(low: Any, a: Any, letters: Any, start: Any, size: Any) -> Any:
+def same_long(low: Bytes, a: Whole, letters: Bytes, start: Whole, size: Whole) -> Any:
     """Whether two words of `size` bytes, more than eight, are the same."""
     k = np.uint64(0)
     while k + _EIGHT < size:
@@ -42,7 +45,7 @@ def same_long(low: Any, a: Any, letters: Any, start: Any, size: Any) -> Any:
 
 
 @inner
-def place(low: Any, a: Any, b: Any, h: Any, words: Any) -> Any:
+def place(low: Bytes, a: Whole, b: Whole, h: Whole, words: Table) -> Whole:
     """The slot of the word low[a:b] with hash h; where it is unknown, -1 - (the slot where it would be).
 
     Short words are told apart by their hashes alone (see `finished`); long ones are compared.
@@ -68,7 +71,7 @@ def place(low: Any, a: Any, b: Any, h: Any, words: Any) -> Any:
 
 
 @inner
-def met(low: Any, a: Any, b: Any, h: Any, words: Any, touched: Any, state: Any, ceiling: Any) -> Any:
+def met(low: Bytes, a: Whole, b: Whole, h: Whole, words: Table, touched: Ints, state: Longs, ceiling: Whole) -> Whole:
     """Count the word low[a:b], which is added where it is new; returns why that cannot be, or DONE."""
     letters, ends, hashes, index = words
     if h > ceiling:
@@ -105,7 +108,7 @@ def met(low: Any, a: Any, b: Any, h: Any, words: Any, touched: Any, state: Any, 
 
 
 @inner
-def forget(index: Any, touched: Any, state: Any) -> None:
+def forget(index: Hashes, touched: Ints, state: Longs) -> None:
     """Count nothing of this document."""
     for j in range(state[TOUCHED]):
         slot = touched[j]
@@ -114,7 +117,7 @@ def forget(index: Any, touched: Any, state: Any) -> None:
 
 
 @inner
-def _after(out: Any, a: int) -> int:
+def _after(out: Bytes, a: int) -> int:
     """Where the character after the one at `a` begins."""
     a += 1
     while out[a] & 0xC0 == 0x80:
@@ -123,7 +126,7 @@ def _after(out: Any, a: int) -> int:
 
 
 @inner
-def _characters(out: Any, a: Any, b: Any) -> int:
+def _characters(out: Bytes, a: Whole, b: Whole) -> int:
     count = 0
     for k in range(a, b):
         count += out[k] & 0xC0 != 0x80
@@ -132,7 +135,7 @@ def _characters(out: Any, a: Any, b: Any) -> int:
 
 @inner
 def runs_met(
-    out: Any, b: int, count: int, low: int, high: int, words: Any, touched: Any, state: Any, ceiling: Any
+    out: Bytes, b: int, count: int, low: int, high: int, words: Table, touched: Ints, state: Longs, ceiling: Whole
 ) -> Any:
     """Count the runs of low … high characters of out[:b], which has `count` of them and ends with a blank."""
     for n in range(low, high + 1):
@@ -155,7 +158,7 @@ def runs_met(
 
 
 @inner
-def _copied(low: Any, a: Any, b: Any, out: Any, at: int) -> int:
+def _copied(low: Bytes, a: Whole, b: Whole, out: Bytes, at: int) -> int:
     """Copy low[a:b] to out[at:]; returns where it ends."""
     for k in range(np.int64(a), np.int64(b)):
         out[at] = low[k]
@@ -165,17 +168,17 @@ def _copied(low: Any, a: Any, b: Any, out: Any, at: int) -> int:
 
 @inner
 def _otherwise(
-    low: Any,
-    a: Any,
-    b: Any,
-    h: Any,
-    how: Any,
-    joint: Any,
-    stop: Any,
-    words: Any,
-    touched: Any,
-    state: Any,
-    ceiling: Any,
+    low: Bytes,
+    a: Whole,
+    b: Whole,
+    h: Whole,
+    how: Longs,
+    joint: Bytes,
+    stop: Table,
+    words: Table,
+    touched: Ints,
+    state: Longs,
+    ceiling: Whole,
 ) -> Any:
     """Count a word as the settings say: unless it is passed over, with the pair that it ends, or the runs in it."""
     shortest, pairs, least, most = how[0], how[1], how[2], how[3]
@@ -205,8 +208,8 @@ def _otherwise(
 
 @inner
 def read_document(
-    data: Any, begin: int, end: int, alphabet: Any, how: Any, scratch: Any, stop: Any, words: Any, touched: Any,
-    state: Any, ceiling: Any,
+    data: Bytes, begin: int, end: int, alphabet: tuple[Bytes, Ints, Bytes], how: Longs,
+    scratch: tuple[Bytes, Ints, Bytes], stop: Table, words: Table, touched: Ints, state: Longs, ceiling: Whole,
 ) -> Any:  # fmt: skip
     """Count the words of data[begin:end] in their slots; `touched` lists these. On failure nothing is counted.
 
@@ -265,11 +268,11 @@ def _size(count: int) -> int:
     returns=2,
 )
 def count_words(
-    data: Any, starts: Any, stops: Any, row: int, group: Any, left_out: Any, bytes_: Any, small: Any, near: Any,
-    how: Any, low: Any, bounds: Any, joint: Any, stop_letters: Any, stop_ends: Any, stop_hashes: Any, stop_index: Any,
-    letters: Any, ends: Any, hashes: Any, index: Any, touched: Any, entry_word: Any, entry_key: Any, entry_row: Any,
-    state: Any, limit: Any,
-) -> Any:  # fmt: skip
+    data: Bytes, starts: Longs, stops: Longs, row: int, group: Ints, left_out: Bools, bytes_: Bytes, small: Ints,
+    near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, stop_letters: Bytes, stop_ends: Longs,
+    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
+    touched: Ints, entry_word: Ints, entry_key: Longs, entry_row: Ints, state: Longs, limit: Hashes,
+) -> tuple[Whole, Whole]:  # fmt: skip
     """Write an entry for each word of each document from number `row` on: the word, its key and, if asked, the row.
 
     Word 0 stands for the document itself: its `times` are all the words. Returns the first document not taken, and why.
@@ -320,11 +323,11 @@ def count_words(
     returns=2,
 )
 def score_words(
-    data: Any, starts: Any, stops: Any, row: int, bytes_: Any, small: Any, near: Any, how: Any, low: Any, bounds: Any,
-    joint: Any, stop_letters: Any, stop_ends: Any, stop_hashes: Any, stop_index: Any, letters: Any, ends: Any,
-    hashes: Any, index: Any, touched: Any, state: Any, limit: Any, damped: Any, weights: Any, out: Any, counted: Any,
-    unknown: Any,
-) -> Any:  # fmt: skip
+    data: Bytes, starts: Longs, stops: Longs, row: int, bytes_: Bytes, small: Ints, near: Bytes, how: Longs,
+    low: Bytes, bounds: Ints, joint: Bytes, stop_letters: Bytes, stop_ends: Longs, stop_hashes: Hashes,
+    stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes, touched: Ints, state: Longs,
+    limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs, unknown: Longs,
+) -> tuple[Whole, Whole]:  # fmt: skip
     """out[i] += sum over the known words of document i of damped[times] * weights[word].
 
     Returns the document at which it stopped and why: a reason, or (negative) a count beyond `damped`.

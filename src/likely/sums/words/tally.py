@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from likely.machinery.arrays import Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
+from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
-from likely.sums.words.vocabulary import Vocabulary, told, written
+from likely.sums.words.vocabulary import Vocabulary, read_varint, write_varint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +88,7 @@ class Tally:
             return other
         vocabulary, mine, theirs = self.vocabulary.merged(other.vocabulary)
         one, two = (self.starts, self.keys, self.weight, mine), (other.starts, other.keys, other.weight, theirs)
-        return Tally(vocabulary, *united(len(vocabulary), one, two, sign)).without_zeros()
+        return Tally(vocabulary, *merge_sorted(len(vocabulary), one, two, sign)).without_zeros()
 
     def without_zeros(self) -> Tally:
         """Without entries that weigh nothing, and without words that have no entry left."""
@@ -118,7 +120,7 @@ class Tally:
 
     # -- the file ---------------------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         weight = self.weight.canonical()
         plain = len(weight.planes) == 1 and weight.base == 0 and (not weight.planes.size or weight.planes.min() >= 0)
         counts = weight.planes[0] if plain else np.empty(0, np.int64)
@@ -132,7 +134,7 @@ class Tally:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Tally:
+    def from_state(cls, state: State) -> Tally:
         vocabulary = Vocabulary.unpacked(np.asarray(state["letters"], np.uint8), int(state["words"]))
         data, plain = np.asarray(state["entries"], np.uint8), state["weight"] is None
         starts = np.zeros(len(vocabulary) + 1, np.int64)
@@ -150,7 +152,7 @@ Sorted: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], Exact, NDArray[
 """Entries by their words: where those of each word begin, keys, weights, and what number each word is given."""
 
 
-def united(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Exact]:
+def merge_sorted(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Exact]:
     """The entries of both, or of one without the other: where those of each word begin, keys, weights."""
     (starts, keys, weight, mine), (other_starts, other_keys, other_weight, theirs) = one, two
     size = len(keys) + len(other_keys)
@@ -185,7 +187,7 @@ def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArra
 
 
 @kernel("i8[], i8[], i8[], f8[], f8[][]")
-def collect_counts(starts: Any, keys: Any, counts: Any, values: Any, out: Any) -> None:
+def collect_counts(starts: Longs, keys: Longs, counts: Longs, values: Floats, out: Floats) -> None:
     """Add values * counts of each entry to its word and group, entries one after the other."""
     for w in range(np.uint64(out.shape[0])):
         for k in range(np.uint64(starts[w]), np.uint64(starts[w + np.uint64(1)])):
@@ -193,7 +195,7 @@ def collect_counts(starts: Any, keys: Any, counts: Any, values: Any, out: Any) -
 
 
 @kernel("i8[], i8[], f8[], f8[], f8[][]")
-def collect(starts: Any, keys: Any, weight: Any, values: Any, out: Any) -> None:
+def collect(starts: Longs, keys: Longs, weight: Floats, values: Floats, out: Floats) -> None:
     """Add values * weight of each entry to its word and group, entries one after the other."""
     for w in range(out.shape[0]):
         for k in range(starts[w], starts[w + 1]):
@@ -202,8 +204,8 @@ def collect(starts: Any, keys: Any, weight: Any, values: Any, out: Any) -> None:
 
 @kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
 def merge_counts(
-    starts: Any, keys: Any, counts: Any, mine: Any, other_starts: Any, other_keys: Any, other_counts: Any, theirs: Any,
-    new_starts: Any, new_keys: Any, new_counts: Any,
+    starts: Longs, keys: Longs, counts: Longs, mine: Ints, other_starts: Longs, other_keys: Longs,
+    other_counts: Longs, theirs: Ints, new_starts: Longs, new_keys: Longs, new_counts: Longs,
 ) -> int:  # fmt: skip
     """The entries of two tallies in one order, where weights are whole numbers of one digit each."""
     a = 0
@@ -239,8 +241,8 @@ def merge_counts(
 
 @kernel("i8[], i8[], i4[], i8[], i8[], i4[], i8[], i8[], i8[], i8[]", returns=1)
 def merge_entries(
-    starts: Any, keys: Any, mine: Any, other_starts: Any, other_keys: Any, theirs: Any, one: Any, two: Any,
-    new_starts: Any, new_keys: Any,
+    starts: Longs, keys: Longs, mine: Ints, other_starts: Longs, other_keys: Longs, theirs: Ints, one: Longs,
+    two: Longs, new_starts: Longs, new_keys: Longs,
 ) -> int:  # fmt: skip
     """The entries of two tallies in one order: where each goes, and how many there are."""
     a = 0
@@ -270,7 +272,7 @@ def merge_entries(
 
 
 @inner
-def _risen(keys: Any, k: int, hi: int) -> int:
+def _risen(keys: Longs, k: int, hi: int) -> int:
     """Where the keys from k on first fall."""
     while k + 1 < hi and keys[k] <= keys[k + 1]:
         k += 1
@@ -278,7 +280,7 @@ def _risen(keys: Any, k: int, hi: int) -> int:
 
 
 @kernel("i8[], i8[], i8[], i8[], i8[]")
-def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any) -> None:
+def sort_entries(starts: Longs, keys: Longs, order: Longs, room: Longs, order_room: Longs) -> None:
     """Sort the keys of each word, and `order` with them, by merging stretches that rise: mostly there are few."""
     for w in range(starts.size - 1):
         lo, hi = starts[w], starts[w + 1]
@@ -304,7 +306,7 @@ def sort_entries(starts: Any, keys: Any, order: Any, room: Any, order_room: Any)
 
 
 @kernel("i8[], i8[], i8[], i8[]", returns=1)
-def join_equal(starts: Any, keys: Any, place: Any, new_starts: Any) -> int:
+def join_equal(starts: Longs, keys: Longs, place: Longs, new_starts: Longs) -> int:
     """Each key of a word once, in place; where each entry goes, and how many there are."""
     count = 0
     for w in range(starts.size - 1):
@@ -319,41 +321,41 @@ def join_equal(starts: Any, keys: Any, place: Any, new_starts: Any) -> int:
 
 
 @kernel("i8[], i8[], i8[], u1[]", returns=1)
-def pack_entries(starts: Any, keys: Any, counts: Any, out: Any) -> int:
+def pack_entries(starts: Longs, keys: Longs, counts: Longs, out: Bytes) -> int:
     """For each word how many entries it has; for each entry the step to its group, the rest of its key, its weight."""
     at = 0
     for w in range(starts.size - 1):
-        at = written(starts[w + 1] - starts[w], out, at)
+        at = write_varint(starts[w + 1] - starts[w], out, at)
         last = np.int64(0)
         for k in range(starts[w], starts[w + 1]):
             group = keys[k] >> GROUP_AT
-            at = written(group - last, out, at)
-            at = written(keys[k] & _BELOW_GROUP, out, at)
+            at = write_varint(group - last, out, at)
+            at = write_varint(keys[k] & _BELOW_GROUP, out, at)
             last = group
             if counts.size:
-                at = written(counts[k], out, at)
+                at = write_varint(counts[k], out, at)
     return at
 
 
 @kernel("u1[], i8[], i8[], i8[]", returns=1)
-def unpack_entries(data: Any, starts: Any, keys: Any, counts: Any) -> int:
+def unpack_entries(data: Bytes, starts: Longs, keys: Longs, counts: Longs) -> int:
     """What `pack_entries` wrote; -1 where it cannot have."""
     at = 0
     count = 0
     for w in range(starts.size - 1):
-        entries, at = told(data, at)
+        entries, at = read_varint(data, at)
         if entries < 0 or entries > data.size - at:
             return -1
         group = np.int64(0)
         for _ in range(entries):
-            step, at = told(data, at)
-            rest, at = told(data, at)
+            step, at = read_varint(data, at)
+            rest, at = read_varint(data, at)
             if step < 0 or rest < 0 or rest > _BELOW_GROUP or group + step >= 1 << 27:
                 return -1
             group += step
             keys[count] = (group << GROUP_AT) | rest
             if counts.size:
-                counts[count], at = told(data, at)
+                counts[count], at = read_varint(data, at)
                 if counts[count] < 0:
                     return -1
             count += 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.sums.words.reading import LONG_AT, NUMBER_AT
 from likely.table.words.tokens import SHORT, hashed
@@ -131,14 +132,14 @@ def _room(count: int) -> int:
 
 
 @kernel("u1[], i8[], u8[]")
-def hash_words(letters: Any, ends: Any, out: Any) -> None:
+def hash_words(letters: Bytes, ends: Longs, out: Hashes) -> None:
     """The hash of each word, as documents are read; 0 for the empty one."""
     for k in range(out.size):
         out[k] = hashed(letters, ends[k], ends[k + 1])
 
 
 @kernel("u8[], i8[], i8, u8[][]")
-def index_words(hashes: Any, ends: Any, known: int, index: Any) -> None:
+def index_words(hashes: Hashes, ends: Longs, known: int, index: Hashes) -> None:
     """Fill an empty index. The empty word, with hash 0, is not looked up."""
     mask = np.uint64(index.shape[0] - 1)
     for k in range(known):
@@ -154,7 +155,7 @@ def index_words(hashes: Any, ends: Any, known: int, index: Any) -> None:
 
 
 @inner
-def before(one: Any, a: int, b: int, two: Any, c: int, d: int) -> int:
+def before(one: Bytes, a: int, b: int, two: Bytes, c: int, d: int) -> int:
     """-1, 0 or 1 as one[a:b] comes before, is, or comes after two[c:d]."""
     shorter = min(b - a, d - c)
     for k in range(shorter):
@@ -164,7 +165,7 @@ def before(one: Any, a: int, b: int, two: Any, c: int, d: int) -> int:
 
 
 @kernel("u1[], i8[], u8[]")
-def prefixes(letters: Any, ends: Any, out: Any) -> None:
+def prefixes(letters: Bytes, ends: Longs, out: Hashes) -> None:
     """The first eight bytes of each word as a number that sorts as they do."""
     for k in range(out.size):
         value = np.uint64(0)
@@ -177,7 +178,7 @@ def prefixes(letters: Any, ends: Any, out: Any) -> None:
 
 
 @kernel("u1[], i8[], u8[], i4[], i4[]")
-def sort_ties(letters: Any, ends: Any, first: Any, order: Any, room: Any) -> None:
+def sort_ties(letters: Bytes, ends: Longs, first: Hashes, order: Ints, room: Ints) -> None:
     """Sort each run of words that share their first eight bytes, by merging."""
     lo = 0
     while lo < order.size:
@@ -207,7 +208,7 @@ def sort_ties(letters: Any, ends: Any, first: Any, order: Any, room: Any) -> Non
 
 
 @kernel("u1[], i8[], i4[], i8[], u1[]")
-def gather(letters: Any, ends: Any, which: Any, new_ends: Any, out: Any) -> None:
+def gather(letters: Bytes, ends: Longs, which: Ints, new_ends: Longs, out: Bytes) -> None:
     """Copy the words `which`, one after the other."""
     for k in range(which.size):
         start = ends[which[k]]
@@ -216,7 +217,7 @@ def gather(letters: Any, ends: Any, which: Any, new_ends: Any, out: Any) -> None
 
 
 @kernel("u1[], i8[], i4[], i8[], u1[]")
-def scatter(letters: Any, ends: Any, places: Any, new_ends: Any, out: Any) -> None:
+def scatter(letters: Bytes, ends: Longs, places: Ints, new_ends: Longs, out: Bytes) -> None:
     """Copy word k to place places[k]."""
     for k in range(places.size):
         to = new_ends[places[k]]
@@ -225,7 +226,7 @@ def scatter(letters: Any, ends: Any, places: Any, new_ends: Any, out: Any) -> No
 
 
 @kernel("u1[], i8[], u1[], i8[], i4[], i4[]", returns=1)
-def merge_words(one: Any, one_ends: Any, two: Any, two_ends: Any, mine: Any, theirs: Any) -> int:
+def merge_words(one: Bytes, one_ends: Longs, two: Bytes, two_ends: Longs, mine: Ints, theirs: Ints) -> int:
     """The places of the words of both in one order; returns how many different ones there are."""
     a = 0
     b = 0
@@ -248,7 +249,7 @@ def merge_words(one: Any, one_ends: Any, two: Any, two_ends: Any, mine: Any, the
 
 
 @inner
-def written(value: Any, out: Any, at: int) -> int:
+def write_varint(value: Whole, out: Bytes, at: int) -> int:
     """A whole number in groups of seven bits, the lowest first; returns where it ends."""
     while value >= 128:
         out[at] = (value & 127) | 128
@@ -259,8 +260,8 @@ def written(value: Any, out: Any, at: int) -> int:
 
 
 @inner
-def told(data: Any, at: int) -> Any:
-    """The number that `written` wrote at `at` (-1 where the data ends in it), and where it ends."""
+def read_varint(data: Bytes, at: int) -> tuple[Whole, Whole]:
+    """The number that `write_varint` wrote at `at` (-1 where the data ends in it), and where it ends."""
     value = np.int64(0)
     shift = 0
     while at < data.size and shift < 63:
@@ -274,8 +275,8 @@ def told(data: Any, at: int) -> Any:
 
 
 @kernel("u1[], i8[], u1[]", returns=1)
-def pack_words(letters: Any, ends: Any, out: Any) -> int:
-    """Front coding; returns how many bytes were written."""
+def pack_words(letters: Bytes, ends: Longs, out: Bytes) -> int:
+    """Front coding; returns how many bytes were write_varint."""
     at = 0
     for k in range(ends.size - 1):
         start, size = ends[k], ends[k + 1] - ends[k]
@@ -284,8 +285,8 @@ def pack_words(letters: Any, ends: Any, out: Any) -> int:
             last = ends[k - 1]
             while shared < min(size, start - last) and letters[last + shared] == letters[start + shared]:
                 shared += 1
-        at = written(shared, out, at)
-        at = written(size - shared, out, at)
+        at = write_varint(shared, out, at)
+        at = write_varint(size - shared, out, at)
         for j in range(shared, size):
             out[at] = letters[start + j]
             at += 1
@@ -293,13 +294,13 @@ def pack_words(letters: Any, ends: Any, out: Any) -> int:
 
 
 @kernel("u1[], i8[]", returns=1)
-def unpack_sizes(data: Any, ends: Any) -> int:
+def unpack_sizes(data: Bytes, ends: Longs) -> int:
     """Where each word will end; returns the length of all of them, -1 where the data cannot be words."""
     at = 0
     last = np.int64(0)
     for k in range(ends.size - 1):
-        shared, at = told(data, at)
-        more, at = told(data, at)
+        shared, at = read_varint(data, at)
+        more, at = read_varint(data, at)
         if shared < 0 or more < 0 or shared > last or more > data.size - at:
             return -1
         at += more
@@ -309,12 +310,12 @@ def unpack_sizes(data: Any, ends: Any) -> int:
 
 
 @kernel("u1[], i8[], u1[]")
-def unpack_words(data: Any, ends: Any, out: Any) -> None:
+def unpack_words(data: Bytes, ends: Longs, out: Bytes) -> None:
     """The letters, once `unpack_sizes` has found the data sound."""
     at = 0
     for k in range(ends.size - 1):
-        shared, at = told(data, at)
-        more, at = told(data, at)
+        shared, at = read_varint(data, at)
+        more, at = read_varint(data, at)
         for j in range(shared):
             out[ends[k] + j] = out[ends[k - 1] + j]
         for j in range(more):

@@ -6,11 +6,12 @@ is a function of these (occurrences, documents that have the word, damped counts
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.sums import state as files
+from likely.sums.contracts import State
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.sums.words.counting import Counting
 from likely.sums.words.reading import BOUND
@@ -121,13 +122,13 @@ class Words:
 
     # -- the file -------------------------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         held = self.held()
         own = {"groups": self.groups, "level": self.level, "tokens": files.plain(self.tokens)}
         return own | held.state()
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Words:
+    def from_state(cls, state: State) -> Words:
         out = cls(int(state["groups"]), files.built(Tokens, state["tokens"]))
         out.level = int(state["level"])
         out._held = Tally.from_state(state)
