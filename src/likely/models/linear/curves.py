@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.machinery.jit import kernel
 from likely.models import shapes
 from likely.models.contracts import Exhibit

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, setting_of
-from likely.models.naive import sampling
 from likely.models.naive.prior_vs_rows import known_exhibits
+from likely.models.naive.sampling import draw_rows
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.shapes import LevelTable, Score, Sum
@@ -130,7 +130,7 @@ class Product(Model):
         >>> model.sample(3, seed=1)
         {'sky': ['sun', 'rain', 'rain'], 'play': ['y', 'y', 'n']}
         """
-        return sampling.sample(self, rows, seed)
+        return draw_rows(self, rows, seed)
 
 
 def scored(

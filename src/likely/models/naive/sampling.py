@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.errors import SettingError, shown
+from likely.models.contracts import Model
 from likely.models.drawing import chance, number_cells
 from likely.models.factors.binned import Binned
 from likely.models.factors.categorical import Categorical
@@ -13,27 +15,24 @@ from likely.models.factors.kernel import KernelDensity
 from likely.models.naive.blocks import LevelBlock, NumberBlock
 from likely.models.quotient import log_of
 from likely.models.shapes import Gaussian
-from likely.models.text.drawing import drawn_texts
 from likely.models.text.factor import TextFactor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from likely.models.naive.product import Product
-
     Places = NDArray[np.intp]
     Floats = NDArray[np.float64]
 
 
-def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
-    """Columns of the attributes that the model speaks of, then of the target. A missing cell is None.
+def draw_rows(model: Model, rows: int, seed: int) -> dict[str, list[Any]]:
+    """Columns of the attributes that a product of factors speaks of, then of the target. A missing cell is None.
 
     The share that is reserved for other levels is spread over the known ones: a level without a name cannot be drawn.
     A number that is cut into bins is uniform within its bin, and the end bins end with the values of training.
     """
     rng = chance(rows, seed)
-    prior = np.exp(model.log_prior)[:, None]
-    group = _drawn(prior, np.zeros(int(rows), np.intp), rng)
+    assert model.log_prior is not None
+    group = _draw_places(np.exp(model.log_prior)[:, None], np.zeros(int(rows), np.intp), rng)
     out: dict[str, list[Any]] = {}
     for factor in model.factors:
         if isinstance(factor, (LevelBlock, NumberBlock)):
@@ -41,13 +40,13 @@ def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
                 out[name] = drawn if isinstance(drawn, list) else number_cells(drawn, model.schema[name].kind)
             continue
         if isinstance(factor, TextFactor):
-            out[factor.name] = drawn_texts(factor, group, rng)
+            out[factor.name] = _draw_texts(factor, group, rng)
             continue
         if isinstance(factor, Categorical):
-            out[factor.name] = _levels(factor, group, rng)
+            out[factor.name] = _draw_levels(factor, group, rng)
             continue
         assert isinstance(factor, (Gaussian, KernelDensity, Binned))
-        cells = _numbers(factor, group, rng)
+        cells = _draw_numbers(factor, group, rng)
         out[factor.name] = number_cells(cells, model.schema[factor.name].kind)
     out = {c.name: out[c.name] for c in model.schema.columns if c.name in out}  # blocks drew theirs together
     if model.schema.target is not None:
@@ -55,7 +54,7 @@ def sample(model: Product, rows: int, seed: int) -> dict[str, list[Any]]:
     return out
 
 
-def _drawn(chances: Floats, group: Places, rng: np.random.Generator) -> Places:
+def _draw_places(chances: Floats, group: Places, rng: np.random.Generator) -> Places:
     """For each row a place drawn by the chances (places, groups) of its group; -1 where nothing has a chance."""
     below = np.cumsum(chances, axis=0)
     at = rng.random(len(group))
@@ -69,7 +68,7 @@ def _drawn(chances: Floats, group: Places, rng: np.random.Generator) -> Places:
     return out
 
 
-def _places(levels: Categorical, group: Places, rng: np.random.Generator) -> Places:
+def _level_places(levels: Categorical, group: Places, rng: np.random.Generator) -> Places:
     """A level for each row, -1 where it is missing."""
     known = len(levels.labels)
     chances = np.exp(levels.log_table[:known])
@@ -77,20 +76,20 @@ def _places(levels: Categorical, group: Places, rng: np.random.Generator) -> Pla
         chances = np.concatenate([chances, np.exp(levels.log_table[-1:])])
     if not len(chances):
         return np.full(len(group), -1, np.intp)
-    found = _drawn(chances, group, rng)
+    found = _draw_places(chances, group, rng)
     return np.where(found == known, -1, found)
 
 
-def _levels(factor: Categorical, group: Places, rng: np.random.Generator) -> list[str | None]:
+def _draw_levels(factor: Categorical, group: Places, rng: np.random.Generator) -> list[str | None]:
     names = np.array([*factor.labels.names, None], object)
-    return names[_places(factor, group, rng)].tolist()  # type: ignore[no-any-return]
+    return names[_level_places(factor, group, rng)].tolist()  # type: ignore[no-any-return]
 
 
-def _numbers(factor: Gaussian | KernelDensity | Binned, group: Places, rng: np.random.Generator) -> Floats:
+def _draw_numbers(factor: Gaussian | KernelDensity | Binned, group: Places, rng: np.random.Generator) -> Floats:
     """A number for each row, NaN where it is missing."""
     if isinstance(factor, Binned):
         lows, highs = factor.bounds()
-        place = _places(factor.levels, group, rng)
+        place = _level_places(factor.levels, group, rng)
         share = rng.random(len(group))
         # Not low + share * (high - low), which may be beyond a double.
         cells = np.clip(lows[place] * (1 - share) + highs[place] * share, lows[place], highs[place])
@@ -117,3 +116,40 @@ def _points(factor: KernelDensity, group: Places, rng: np.random.Generator) -> P
         found = np.searchsorted(below, at[rows] * below[-1], side="right")
         out[rows] = start + np.minimum(found, stop - start - 1)
     return out
+
+
+def _draw_texts(factor: TextFactor, group: Places, rng: np.random.Generator) -> list[str | None]:
+    """A text for each row of a class: as many words as texts of the class have, in no order. None where the class has
+    no text that one could be drawn after."""
+    tokens = factor.scores.tokens
+    if not factor.settings.is_likelihood:
+        raise SettingError(
+            f"The text {shown(factor.name)} is scored by {factor.settings.written()}, which does not say how texts "
+            "come about, so none can be drawn. Say text multinomial or bernoulli, and scale = 1."
+        )
+    if tokens.pairs or tokens.grams:
+        what = "pairs of words" if tokens.pairs else "runs of characters"
+        raise SettingError(f"{shown(factor.name)} is counted by {what}, from which no text can be drawn.")
+    out: list[str | None] = [None] * len(group)
+    for k in np.unique(group):
+        rows = np.flatnonzero(group == k)
+        chances = np.exp(factor.scores.weights[:, k])
+        if factor.settings.model == "bernoulli":
+            for row in rows.tolist():  # odds p / (1 - p) are below u / (1 - u) for a share p of all u
+                u = rng.random(len(chances))
+                out[row] = _text_of(factor, np.flatnonzero(u < chances / (1 + chances)))
+            continue
+        of, lengths, weight = factor.sums.lengths
+        below = np.cumsum(np.where(of == k, weight, 0.0))
+        if not len(below) or not below[-1] or not chances.sum():
+            continue
+        many = lengths[np.searchsorted(below, rng.random(len(rows)) * below[-1], side="right")]
+        upto = np.cumsum(chances)
+        for row, count in zip(rows.tolist(), many.tolist(), strict=True):
+            found = np.searchsorted(upto, rng.random(count) * upto[-1], side="right")
+            out[row] = _text_of(factor, np.minimum(found, len(upto) - 1))
+    return out
+
+
+def _text_of(factor: TextFactor, words: NDArray[np.intp]) -> str | None:
+    return " ".join(factor.scores.vocabulary[int(k)] for k in words) or None
