@@ -6,7 +6,7 @@ from pathlib import Path
 
 import likely
 from likely.cli import terminal
-from likely.present.report.losses import of_questions
+from likely.present.report.decisions import present_questions
 from likely.probability.loss import read_loss
 
 HERE = Path(__file__).resolve().parent
@@ -23,4 +23,4 @@ print(f"Least is {found.action}, by {found.margin:.3f}.")
 rare = likely.decide(model, row, prior={"no": 0.01})
 print(f"Where only one day in a hundred is bad: {rare.action}.")
 print()
-terminal.show(of_questions(likely.ask(model, row)))
+terminal.show(present_questions(likely.ask(model, row)))

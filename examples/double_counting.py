@@ -3,7 +3,7 @@
 import random
 
 import likely
-from likely.present.report.repeated import of_repeats
+from likely.present.report.repeats import present_repeats
 
 chance = random.Random(1)
 table: dict[str, list[object]] = {"celsius": [], "fahrenheit": [], "cough": [], "flu": []}
@@ -15,7 +15,7 @@ for _ in range(500):
     table["cough"].append("yes" if chance.random() < (0.7 if flu else 0.3) else "no")
     table["flu"].append("yes" if flu else "no")
 
-page = of_repeats(likely.repeats(table, "flu"))
+page = present_repeats(likely.repeats(table, "flu"))
 print(page.headline)
 for part in page.tables:
     print("\n" + part.title)

@@ -3,7 +3,7 @@
 import random
 
 import likely
-from likely.present.report.drifts import of_drift
+from likely.present.report.drift import present_drift
 
 
 def month(seed: int, later: bool) -> dict[str, list[object]]:
@@ -21,7 +21,7 @@ def month(seed: int, later: bool) -> dict[str, list[object]]:
     return table
 
 
-page = of_drift(likely.drift(month(1, False), month(2, True), "returned"))
+page = present_drift(likely.drift(month(1, False), month(2, True), "returned"))
 print(page.headline)
 for part in page.tables:
     widths = [max(len(row[k]) for row in (part.header, *part.rows)) for k in range(len(part.header))]

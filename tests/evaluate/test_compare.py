@@ -15,7 +15,7 @@ from likely.evaluate.scores.scores import Scorer, Scores
 from likely.models.contracts import Search
 from likely.models.field import MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
-from likely.present.report.compared import of_comparison
+from likely.present.report.comparison import present_comparison
 from likely.table.open import open_source
 
 MEMBERS = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=0.5))
@@ -161,7 +161,7 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     finite = [x for x in losses if x is not None]
     assert finite == sorted(finite) and losses[: len(finite)] == finite
     assert [one.scores is None for one in record.learners] == sorted(one.scores is None for one in record.learners)
-    page = of_comparison(record)
+    page = present_comparison(record)
     assert "gives the best probabilities, over 14 rows in 7 folds" in page.headline
     assert "LeastSquares gives scores, not probabilities; its log loss is theirs." in page.remarks
     assert "corrected resampled t" in page.remarks[0] and "Not told apart from" in page.remarks[1]
@@ -173,10 +173,10 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
 
 def test_where_nothing_helps_the_headline_says_so() -> None:
     table = {"x": [1.0] * 20, "k": ["a", "a", "b", "b"] * 5, "y": ["p", "q"] * 10}
-    page = of_comparison(likely.compare(table, "y"))
+    page = present_comparison(likely.compare(table, "y"))
     assert "nothing gives better probabilities than the frequencies" in page.headline
     one = {"x": [k + 0.5 for k in range(20)], "y": ["rare", *(["p"] * 10), *(["q"] * 9)]}
-    assert "every log loss is infinite" in of_comparison(likely.compare(one, "y")).headline
+    assert "every log loss is infinite" in present_comparison(likely.compare(one, "y")).headline
 
 
 def test_a_refusal_stops_nobody_else() -> None:

@@ -12,7 +12,7 @@ import pytest
 import likely
 from likely.evaluate.crossval.temperature import LEAST_ROWS, PARTS
 from likely.models.heldout.tempering import temperature_of, tempered
-from likely.present.report.looking import of_look
+from likely.present.report.look import present_look
 
 
 def thrice(rows: int = 900, seed: int = 0, classes: str = "pq") -> dict[str, list[Any]]:
@@ -44,10 +44,10 @@ def test_what_is_printed_is_not_too_sure(classes: str) -> None:
     raw = likely.fit(table, "y", likely.NaiveBayes()).posterior(row).matrix
     want = np.exp(tempered(np.log(raw), model.temperature))
     assert model.posterior(row).matrix == pytest.approx(want, rel=1e-12)
-    said = "\n".join(of_look(found).remarks)
+    said = "\n".join(present_look(found).remarks)
     assert f"Evidence is weighed by {found.trust.tempered.temperature:g}" in said and "--temperature" not in said
     assert f"{plain.scores.log_loss:.4f} → {found.scores.log_loss:.4f}" in said
-    assert "weighed" not in "\n".join(of_look(plain).remarks)
+    assert "weighed" not in "\n".join(present_look(plain).remarks)
 
 
 def test_the_number_of_a_row_was_learned_without_its_fold() -> None:
@@ -121,7 +121,7 @@ def test_a_class_that_one_fold_has_alone_changes_nothing_else() -> None:
     table["y"][5] = "z"
     found = likely.look(table, "y")
     assert found.scores.log_loss is None and found.trust.tempered is not None
-    assert found.trust.tempered.before is None and "infinite" not in "".join(of_look(found).remarks)
+    assert found.trust.tempered.before is None and "infinite" not in "".join(present_look(found).remarks)
 
 
 def test_the_page_says_so_and_its_what_if_is_the_weighed_model() -> None:

@@ -16,7 +16,7 @@ from likely.models.factors.bins import edges_of, mdl
 from likely.models.factors.kernel import KernelDensity
 from likely.models.factors.tallied import tallied
 from likely.models.shapes import Gaussian
-from likely.present.report.contents import of_attribute
+from likely.present.report.model import present_attribute
 from likely.sums.columns.numbers import Numbers
 
 NB = likely.NaiveBayes
@@ -290,15 +290,15 @@ def test_columns_may_differ() -> None:
 
 def test_what_is_shown_of_an_attribute() -> None:
     summary = likely.summarize(table(6), "y", types={"x": "number", "z": "number"})
-    page = of_attribute(NB(numbers="kernel").learn(summary), "z")
+    page = present_attribute(NB(numbers="kernel").learn(summary), "z")
     assert page.tables[0].title == "A kernel density for each class" and "bandwidth" in page.tables[0].header
     learner = NB(numbers="binned", bins={"z": [4, 8]})
-    page = of_attribute(learner.learn(summary), "z", fractions=True)
+    page = present_attribute(learner.learn(summary), "z", fractions=True)
     (shown,) = page.tables
     assert page.headline == "z: 3 bins" and [r[0] for r in shown.rows] == ["below 4", "4 to below 8", "8 or more"]
     assert shown.header == ("bin", "n(c0)", "n(c1)", "P(bin|c0)", "P(bin|c1)")
     for row in shown.rows:
         assert row[3].startswith(f"{int(row[1]) + 1}/")
     days = {"d": ["2024-01-01", "2024-02-01", "2024-03-01", "2024-04-01"] * 5, "y": list("aabb") * 5}
-    page = of_attribute(likely.fit(days, "y", NB(numbers="binned"), types={"d": "date"}), "d")
+    page = present_attribute(likely.fit(days, "y", NB(numbers="binned"), types={"d": "date"}), "d")
     assert "2024-02" in page.tables[0].rows[0][0]

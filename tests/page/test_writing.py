@@ -139,6 +139,23 @@ def test_the_answer_is_first_with_interval_and_baseline() -> None:
     assert text.index("<h1>") < text.index("<h2")
 
 
+def test_how_rows_were_dealt_is_told_as_it_was_done() -> None:
+    rng = np.random.default_rng(3)
+    table = {"x": rng.choice(["u", "v"], 60).tolist(), "g": [f"g{k % 12}" for k in range(60)],
+             "when": [float(k) for k in range(60)], "y": rng.choice(["a", "b"], 60).tolist()}  # fmt: skip
+    for asked, words, code in (
+        ({}, "5 folds, stratified; seed 0", "folds=5)"),
+        ({"repeats": 2}, "5 folds, stratified, 2 times; seed 0", "folds=5, repeats=2)"),
+        ({"group": "g"}, "5 folds, rows with the same g in one; seed 0", "folds=5, group=&#39;g&#39;)"),
+        ({"time": "when"}, "5 parts in the order of when, each predicted by what the rows before it taught",
+         "time=&#39;when&#39;)"),
+        ({"leave_one_out": True}, "each row left out in turn", "leave_one_out=True)"),
+    ):  # fmt: skip
+        text = looked(table, "y", folds=5, **asked)
+        assert f"<dt>cross-validation</dt><dd>{words}</dd>" in text, asked
+        assert code in text, asked
+
+
 @pytest.mark.parametrize(
     ("learner", "graph"),
     [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace as Record
+from typing import Any
 from xml.etree import ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.present.report.charts import Dot, Line, Panel, chart, ticks
+from likely.evaluate.scores.intervals import Measure
+from likely.present.charts.drawing import stacked_charts, ticks
+from likely.present.charts.lines import learning
 
 NUMBERS = st.floats(-1e9, 1e9, allow_subnormal=False)
 SIZES = st.floats(0.1, 1e12)
@@ -24,11 +28,22 @@ def test_ticks_are_few_and_around(low: float, wide: float) -> None:
     assert found[0] <= low + 1e-6 * step and found[-1] >= high - 1e-6 * step
 
 
-@given(st.text(), st.text(), st.lists(st.tuples(SIZES, NUMBERS), max_size=6), st.sampled_from(["plain", "dotted", "<"]))
-def test_the_svg_is_sound(title: str, name: str, dots: list[tuple[float, float]], style: str) -> None:
-    line = Line(name, tuple(Dot(x, y, y - 1, y + 1) for x, y in dots), style)
-    root = ElementTree.fromstring(chart(title, name, [Panel(name, title, name, (line,)), Panel("", "", "", ())]))
+def curve(points: list[tuple[float, float]], ahead: bool) -> Any:
+    """A learning curve of these sizes and losses."""
+    each = [
+        Record(rows=n, accuracy=Measure(0.5, 0.4, 0.6), log_loss=Measure(v, v - 1, v + 1),
+               baseline=Record(accuracy=0.3, log_loss=v))
+        for n, v in sorted(points)
+    ]  # fmt: skip
+    more = [Record(rows=2 * each[-1].rows, loss=0.4, low=0.3, high=0.5)] if ahead and each else []
+    return Record(points=each, accuracy=Record(forecasts=more), log_loss=Record(forecasts=more))
+
+
+@given(st.text(), st.text(), st.lists(st.tuples(SIZES, NUMBERS), max_size=6), st.booleans())
+def test_the_svg_is_sound(title: str, words: str, points: list[tuple[float, float]], ahead: bool) -> None:
+    charts = learning(curve(points, ahead))
+    root = ElementTree.fromstring(stacked_charts(charts, title, words))
     circles = [*root.iter("{http://www.w3.org/2000/svg}circle")]
-    assert len(circles) == len(dots)
+    assert len(circles) == (2 * (len(points) + ahead) if len(points) > 1 else 0)
     for c in circles:
         assert 0 <= float(c.attrib["cx"]) <= 640 and -1 <= float(c.attrib["cy"]) <= 560

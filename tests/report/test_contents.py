@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import likely
-from likely.present.report.contents import of_attribute, of_model, page_json
-from likely.present.report.looking import of_look
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.report.look import present_look
+from likely.present.report.model import page_json, present_attribute, present_model
+from likely.present.words import clean, number, percent, plural
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def record(examples):
 
 def headline(record, accuracy: float, log_loss: float | None) -> str:
     changed = replace(record, scores=replace(record.scores, accuracy=accuracy, log_loss=log_loss))
-    return of_look(changed).headline
+    return present_look(changed).headline
 
 
 def test_the_verdict(record) -> None:
@@ -37,13 +37,13 @@ def test_the_verdict(record) -> None:
 
 
 def test_without_attributes_nothing_is_claimed() -> None:
-    page = of_look(likely.look({"t": ["the same"] * 40, "y": ["a", "b"] * 20}, "y"))
+    page = present_look(likely.look({"t": ["the same"] * 40, "y": ["a", "b"] * 20}, "y"))
     assert "No other column can be used" in page.headline
 
 
 def test_weights_are_not_called_rows(examples) -> None:
     table = {"x": [1.5, 2.5, 3.5, 9.5] * 10, "w": [0.5, 1.5] * 20, "y": ["a", "b"] * 20}
-    page = of_look(likely.look(table, "y", weight="w"))
+    page = present_look(likely.look(table, "y", weight="w"))
     assert next(t for t in page.tables if t.title == "Classes").header[1] == "weight"
 
 
@@ -51,23 +51,23 @@ def test_an_infinite_loss_is_called_so() -> None:
     table = {"k": ["a", "b"] * 20 + ["c"], "y": ["p", "q"] * 20 + ["p"]}
     record = likely.look({**table, "j": ["q", "p"] * 20 + ["p"]}, "y", likely.NaiveBayes(pseudo_count=0))
     if record.scores.log_loss is None:
-        cells = [cell for t in of_look(record).tables for row in t.rows for cell in row]
+        cells = [cell for t in present_look(record).tables for row in t.rows for cell in row]
         assert "infinite" in cells
     changed = replace(record, scores=replace(record.scores, log_loss=None, unclassified=2.0))
-    rows = of_look(changed).tables[0].rows
+    rows = present_look(changed).tables[0].rows
     assert rows[1][1] == "infinite" and rows[3][:2] == ("cannot be classified", "2")
 
 
 def test_tables_are_rectangular_and_clean(record) -> None:
-    for table in of_look(record, everything=True).tables:
+    for table in present_look(record, everything=True).tables:
         assert all(len(row) == len(table.header) for row in table.rows)
         assert all(cell.isprintable() for row in table.rows for cell in row)
 
 
 def test_of_a_model(examples) -> None:
     model = likely.fit(str(examples / "iris.csv"), "species", likely.NaiveBayes(variance="ml"))
-    assert of_model(model).headline == "species by NaiveBayes(variance='ml'), from 150 rows"
-    page = of_attribute(model, "petal_width")
+    assert present_model(model).headline == "species by NaiveBayes(variance='ml'), from 150 rows"
+    page = present_attribute(model, "petal_width")
     setosa = dict(zip(page.tables[0].header, page.tables[0].rows[0], strict=True))
     assert setosa["class"] == "Iris-setosa" and setosa["weight"] == "50"
     assert json.loads(page_json(page))["tables"][0]["rows"][0] == setosa

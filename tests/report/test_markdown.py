@@ -7,13 +7,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likely.present.report.markdown import as_markdown, marked
-from likely.present.report.tables import Page, Table
+from likely.present.markdown import as_markdown, marked
+from likely.present.sections import Report, Table
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=30))
 def test_a_cell_stays_one_cell(words: str) -> None:
-    text = as_markdown(Page("h", (Table("t", ("a", "b"), ((words, "1"),), frozenset({1})),)))
+    text = as_markdown(Report("h", (Table("t", ("a", "b"), ((words, "1"),), frozenset({1})),)))
     line = text.splitlines()[6]
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
-    from likely.present.report.tables import Page, Table
+    from likely.present.sections import Report, Table
 
 STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""
@@ -31,23 +31,23 @@ def on_terminal() -> bool:
     return sys.stdout.isatty() and able
 
 
-def show(page: Page) -> None:
-    """Print a page."""
+def show(report: Report) -> None:
+    """Print a report."""
     if on_terminal():
-        _rich(page)
+        _rich(report)
     else:
-        _plain(page)
+        _plain(report)
 
 
-def _plain(page: Page) -> None:
-    lines = [page.headline]
-    for table in page.tables:
+def _plain(report: Report) -> None:
+    lines = [report.headline]
+    for table in report.tables:
         lines += ["", table.title, *_aligned(table)]
-    for passage in page.passages:
+    for passage in report.passages:
         marked = "".join(f"[{text}{mark}]" if mark else text for text, mark, _ in passage.stretches)
         lines += ["", passage.title, *(f"  {line}".rstrip() for line in marked.strip("\n").split("\n"))]
-    if page.remarks:
-        lines += ["", *page.remarks]
+    if report.remarks:
+        lines += ["", *report.remarks]
     write("\n".join(lines))
 
 
@@ -82,15 +82,15 @@ def _aligned(table: Table) -> list[str]:
     return [line(table.header), *(line(r) for r in table.rows)]
 
 
-def _rich(page: Page) -> None:
+def _rich(report: Report) -> None:
     from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table as RichTable
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(Text(page.headline, style="bold"))
-    for table in page.tables:
+    console.print(Text(report.headline, style="bold"))
+    for table in report.tables:
         console.print()
         console.print(Text(table.title, style="bold"))
         drawn = RichTable(
@@ -104,7 +104,7 @@ def _rich(page: Page) -> None:
         for row in table.rows:
             drawn.add_row(*(Text(cell) for cell in row))  # Text: data is never taken for markup
         console.print(drawn)
-    for passage in page.passages:
+    for passage in report.passages:
         console.print()
         console.print(Text(passage.title, style="bold"))
         marked = Text()
@@ -114,9 +114,9 @@ def _rich(page: Page) -> None:
             style = "" if not mark else f"bold {colour}" if abs(strength) >= STRONG else colour
             marked.append(f"[{text}{mark}]" if mark and abs(strength) >= STRONG else text, style)
         console.print(Padding(marked, (0, 0, 0, 2)))
-    if page.remarks:
+    if report.remarks:
         console.print()
-        for remark in page.remarks:
+        for remark in report.remarks:
             console.print(Text(remark, style="yellow" if remark.startswith("Beware") else "dim"))
 
 

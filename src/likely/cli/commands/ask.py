@@ -46,7 +46,7 @@ def ask(
     """
     from likely.apply.decide.asking import ask as questions_of
     from likely.apply.fitting import load_model
-    from likely.present.report.losses import of_questions, questions_json
+    from likely.present.report.decisions import present_questions, questions_json
 
     loaded = load_model(model)
     found = row_of(loaded, given, row, encoding, delimiter, replace_invalid)
@@ -54,4 +54,4 @@ def ask(
     if as_json:
         sys.stdout.buffer.write(questions_json(known) + b"\n")
         return
-    terminal.show(of_questions(known, [name for name, what in found.states.items() if what == "unseen"]))
+    terminal.show(present_questions(known, [name for name, what in found.states.items() if what == "unseen"]))

@@ -39,7 +39,7 @@ def compare(data: str, target: str | None, names: tuple[str, ...], as_json: bool
     from likely.evaluate.compare import compare as compare_all
     from likely.models.field import field_of
     from likely.models.learners import learner_written
-    from likely.present.report.compared import of_comparison
+    from likely.present.report.comparison import present_comparison
 
     usual, _ = field_of(0)  # their names may be used as the table prints them: "NaiveBayes, kernel"
     learners = {name: usual.get(name) or learner_written(name) for name in names} or None
@@ -61,4 +61,4 @@ def compare(data: str, target: str | None, names: tuple[str, ...], as_json: bool
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
     else:
-        terminal.show(of_comparison(record))
+        terminal.show(present_comparison(record))

@@ -58,13 +58,13 @@ def curve(
             progress=progress,
             **how.reading,
         )
-    from likely.present.report.curves import of_curve, svg_of_curve
+    from likely.present.report.curve import draw_curve, present_curve
 
     if svg is not None:
         from likely.sums import state
 
-        state.write(svg, svg_of_curve(record).encode())
+        state.write(svg, draw_curve(record).encode())
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
     else:
-        terminal.show(of_curve(record))
+        terminal.show(present_curve(record))

@@ -77,8 +77,7 @@ def decide(
     from likely.apply.decide.tables import decide_table
     from likely.apply.fitting import load_model
     from likely.intake.reading import Reading
-    from likely.present.report.losses import priors_told
-    from likely.present.report.records import Records
+    from likely.present.report.decisions import DecisionWriter, prior_sentences
 
     how = decider(
         load_model(model),
@@ -90,9 +89,9 @@ def decide(
         training=training,
         seed=seed,
     )
-    for line in [] if as_json else priors_told(how):
+    for line in [] if as_json else prior_sentences(how):
         terminal.say(line)
-    records = Records(how, sys.stdout) if as_json else None
+    records = DecisionWriter(how, sys.stdout) if as_json else None
     with terminal.counting() as progress:
         done = decide_table(
             how,

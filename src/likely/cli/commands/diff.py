@@ -46,22 +46,22 @@ def diff(
     reading = reading_of(options)
     if one.endswith(ASSUMING) and two.endswith(ASSUMING):
         from likely.evaluate.drift.models import compared
-        from likely.present.report.changed import of_difference
+        from likely.present.report.drift import present_difference
 
         if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
             raise SettingError("--target and how to read columns are said of tables; models and specs have their own.")
         found = compared(one, two, grown=grown, chance=chance)
-        said, page, sums = found.json(), of_difference(found, one, two, everything), found.changes
+        said, page, sums = found.json(), present_difference(found, one, two, everything), found.changes
         changed = sums is not None and bool(sums.significant or sums.p_classes < sums.chance)
     else:
         from likely.evaluate.drift.tables import drift
-        from likely.present.report.drifts import of_drift
+        from likely.present.report.drift import present_drift
 
         if grown:
             raise SettingError("--grown is said of two models. Compare the tables without it.")
         with terminal.counting() as progress:
             record = drift(one, two, target, chance=chance, progress=progress, **reading)
-        said, page, changed = record.json(), of_drift(record, everything), record.changed
+        said, page, changed = record.json(), present_drift(record, everything), record.changed
     if as_json:
         sys.stdout.buffer.write(said + b"\n")
     else:

@@ -66,8 +66,8 @@ def doctor(
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
     else:
-        from likely.present.report.checkups import of_checkup
+        from likely.present.report.checkup import present_checkup
 
-        terminal.show(of_checkup(record, everything))
+        terminal.show(present_checkup(record, everything))
     if fail and record.grave:
         raise click.exceptions.Exit(1)

@@ -59,7 +59,7 @@ def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any)
     from likely.apply.explain.sureness import sure_of, unsure
     from likely.apply.fitting import load_model
     from likely.errors import SettingError
-    from likely.present.report.ledgers import ledger_json, of_ledger
+    from likely.present.report.explanation import ledger_json, present_ledger
 
     loaded = load_model(model)
     asking = row_of(loaded, given, row, options["encoding"], options["delimiter"], options["replace_invalid"])
@@ -75,4 +75,4 @@ def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any)
     if options["as_json"]:
         sys.stdout.buffer.write(ledger_json(ledger, other, options["working"], sure) + b"\n")
     else:
-        terminal.show(of_ledger(ledger, other, options["working"], options["everything"], sure))
+        terminal.show(present_ledger(ledger, other, options["working"], options["everything"], sure))

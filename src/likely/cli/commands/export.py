@@ -29,7 +29,7 @@ def export(model: str, to: Any, out: str | None, dialect: str | None, table: str
     """
     from likely.apply.fitting import load_model
     from likely.portable.languages.export import export as exported
-    from likely.present.report.words import clean
+    from likely.present.words import clean
 
     if to is None:
         raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")

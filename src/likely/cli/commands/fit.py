@@ -64,7 +64,7 @@ def fit(
     from likely.intake.schema import remarks
     from likely.models.contracts import has_trait, setting_of
     from likely.models.default import MOST_ROWS, default_learner
-    from likely.present.report.words import clean, percent, plural
+    from likely.present.words import clean, percent, plural
 
     how = assumed(options, target, loss_file)
     if data is None and not setting_of(how.learner, "knowledge", ()):
@@ -115,7 +115,7 @@ def _followed(data: str | None, out: str, every: int, keep: str | None, how: Ass
     from likely.apply.fitting import load
     from likely.apply.streams.follow import follow
     from likely.cli import INTERRUPTED
-    from likely.present.report.words import clean, plural
+    from likely.present.words import clean, plural
 
     if data != "-" or keep is not None:
         raise click.UsageError("--every is for rows that keep coming: DATA must be -, without --keep.")

@@ -23,7 +23,7 @@ def learn(model: str, data: str, out: str, encoding: str | None, delimiter: str 
     from likely.apply.fitting import learn as learned
     from likely.apply.fitting import load
     from likely.models.contracts import Model
-    from likely.present.report.words import clean, plural
+    from likely.present.words import clean, plural
 
     held = load(model)
     how = {"encoding": encoding, "delimiter": delimiter, "encoding_errors": "replace" if replace_invalid else "strict"}

@@ -81,14 +81,14 @@ def look(
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
     elif as_markdown:
-        from likely.present.report.looking import of_look
-        from likely.present.report.markdown import as_markdown as marked
+        from likely.present.markdown import as_markdown as marked
+        from likely.present.report.look import present_look
 
-        terminal.write(marked(of_look(record, everything)).rstrip("\n"))
+        terminal.write(marked(present_look(record, everything)).rstrip("\n"))
     else:
-        from likely.present.report.looking import of_look
+        from likely.present.report.look import present_look
 
-        terminal.show(of_look(record, everything))
+        terminal.show(present_look(record, everything))
     if wanted:
         from likely.cli.pages import write_page
 

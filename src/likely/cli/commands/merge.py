@@ -18,7 +18,7 @@ def merge(models: tuple[str, ...], out: str) -> None:
     """
     from likely.apply.fitting import merge_files
     from likely.models.contracts import Model
-    from likely.present.report.words import clean, plural
+    from likely.present.words import clean, plural
 
     whole = merge_files(models)
     whole.save(out)

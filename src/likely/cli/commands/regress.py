@@ -22,11 +22,11 @@ from likely.cli.options import data_argument, json_option, reading_of, reading_o
 def regress(data: str, target: str, ridge: float, as_json: bool, **options: Any) -> None:
     """Fit the number TARGET by least squares on the other columns of DATA, and print the weights."""
     from likely.apply.regression import regress as fitted
-    from likely.present.report.regressions import of_regression, regression_json
+    from likely.present.report.estimates import present_regression, regression_json
 
     with terminal.counting() as progress:
         found = fitted(data, target, ridge=ridge, progress=progress, **reading_of(options))
     if as_json:
         sys.stdout.buffer.write(regression_json(found) + b"\n")
     else:
-        terminal.show(of_regression(found))
+        terminal.show(present_regression(found))

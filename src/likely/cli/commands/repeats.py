@@ -53,6 +53,6 @@ def repeats(
     if as_json:
         sys.stdout.buffer.write(record.json() + b"\n")
         return
-    from likely.present.report.repeated import of_repeats
+    from likely.present.report.repeats import present_repeats
 
-    terminal.show(of_repeats(record, everything))
+    terminal.show(present_repeats(record, everything))

@@ -38,7 +38,7 @@ def score(
     from likely.apply.fitting import load_model
     from likely.apply.score import score_table
     from likely.intake.reading import Reading
-    from likely.present.report.densities import of_scores, scores_json
+    from likely.present.report.estimates import present_scores, scores_json
 
     loaded = load_model(model)
     with terminal.counting() as progress:
@@ -55,7 +55,7 @@ def score(
             lowest=lowest,
             keep=keep,
         )
-    page = of_scores(found, data)
+    page = present_scores(found, data)
     if out == "-":  # standard output holds the densities
         terminal.say(page.headline)
         for remark in page.remarks:

@@ -19,7 +19,7 @@ from likely.cli.options import json_option
 def show(model: str, attribute: str | None, fractions: bool, as_spec: bool, as_json: bool) -> None:
     """Show what MODEL believes: its classes and columns, or the counts and probabilities of one ATTRIBUTE."""
     from likely.apply.fitting import load_model
-    from likely.present.report.contents import of_attribute, of_model, page_json
+    from likely.present.report.model import page_json, present_attribute, present_model
 
     loaded = load_model(model)
     if as_spec:
@@ -28,11 +28,13 @@ def show(model: str, attribute: str | None, fractions: bool, as_spec: bool, as_j
         click.echo(spec_of(loaded).toml(), nl=False)
         return
     if attribute is not None and loaded.schema[attribute].kind == "text" and attribute in loaded.summary.columns:
-        from likely.present.report.texts import of_text
+        from likely.present.report.text_column import present_text
 
-        page = of_text(loaded, attribute, fractions, everything=as_json)
+        page = present_text(loaded, attribute, fractions, everything=as_json)
     else:
-        page = of_model(loaded, fractions) if attribute is None else of_attribute(loaded, attribute, fractions)
+        page = (
+            present_model(loaded, fractions) if attribute is None else present_attribute(loaded, attribute, fractions)
+        )
     if as_json:
         sys.stdout.buffer.write(page_json(page) + b"\n")
     else:

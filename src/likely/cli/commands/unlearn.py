@@ -20,7 +20,7 @@ def unlearn(
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
     from likely.apply.fitting import load, unlearn
     from likely.models.contracts import Model
-    from likely.present.report.words import clean, plural
+    from likely.present.words import clean, plural
 
     how = {"encoding": encoding, "delimiter": delimiter, "encoding_errors": "replace" if replace_invalid else "strict"}
     less = unlearn(load(model), data, **how)

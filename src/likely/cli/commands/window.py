@@ -48,7 +48,7 @@ def window(
     """
     from likely.apply.streams.window import Window
     from likely.models.contracts import has_trait
-    from likely.present.report.words import clean, plural
+    from likely.present.words import clean, plural
 
     if os.path.exists(file):
         held = Window.load(file)
@@ -83,7 +83,7 @@ def window(
 
 def _check_later(context: click.Context, file: str) -> None:
     """A window that has begun keeps what it was begun with."""
-    from likely.present.report.words import clean
+    from likely.present.words import clean
 
     for parameter in context.command.params:
         name = parameter.name or ""

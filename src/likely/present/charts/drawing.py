@@ -6,17 +6,22 @@ drawing serves light and dark ground, and print.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from pathlib import Path
 
-from likely.present.report.charts import ticks
-from likely.present.report.words import moment, number
+from likely.present.words import moment, number
 from likely.sums import state
 
 COLOURS = 8
 """Classes of a target beyond these have no colours of their own."""
+MOST_TICKS = 6
+STYLE = Path(__file__).parent / "charts.css"
 
 
 class Chart(str):
@@ -35,10 +40,10 @@ class Chart(str):
         state.write(path, str(self).encode())
 
 
-def told(text: object, most: int = 200) -> str:
+def escape_text(text: object, most: int = 200) -> str:
     """Words of any origin inside a drawing: cut, escaped, and what XML cannot hold replaced.
 
-    >>> told("</svg>"), told("a\\x00b")
+    >>> escape_text("</svg>"), escape_text("a\\x00b")
     ('&lt;/svg&gt;', 'a�b')
     """
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut(str(text), most)))
@@ -69,14 +74,52 @@ def svg(width: float, height: float, label: str, body: str, kind: str = "") -> C
     named = f'class="chart {kind}"'.replace(' "', '"')
     return Chart(
         f'<svg {named} viewBox="0 0 {at(width)} {at(height)}" width="{at(width)}" height="{at(height)}" role="img" '
-        f'aria-label="{told(label, 400)}">{body}</svg>'
+        f'aria-label="{escape_text(label, 400)}">{body}</svg>'
     )
+
+
+def standalone(chart: Chart) -> Chart:
+    """A drawing that brings its style along, bound to it, so that a notebook around it keeps its own."""
+    head, _, body = chart.partition(">")
+    named = head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    return Chart(f"{named}><style>{_style()}</style>{body}")
+
+
+@cache
+def _style() -> str:
+    css = STYLE.read_text("utf-8").replace(":root", ".chart")
+    return css + ".chart { background: var(--paper) }"
+
+
+def stacked_charts(charts: Sequence[Chart], title: str, description: str) -> Chart:
+    """Drawings one below the other as one, with a title and a description for those who cannot see them."""
+    body, top, wide = [text(46, 20, title, "title", most=80)], 32.0, 420.0
+    for chart in charts:
+        width, height = (float(n) for n in re.findall(r' (?:width|height)="([\d.]+)"', chart)[:2])
+        body.append(chart.replace("<svg ", f'<svg x="0" y="{at(top)}" ', 1))
+        top, wide = top + height + 8, max(wide, width)
+    told = f"<title>{escape_text(title, 400)}</title><desc>{escape_text(description, 2000)}</desc>"
+    return standalone(svg(wide, top, title, told + "".join(body)))
 
 
 def text(x: float, y: float, words: object, kind: str = "", anchor: str = "", most: int = 200) -> str:
     """Words at a place."""
     more = (f' class="{kind}"' if kind else "") + (f' text-anchor="{anchor}"' if anchor else "")
-    return f'<text x="{at(x)}" y="{at(y)}"{more}>{told(words, most)}</text>'
+    return f'<text x="{at(x)}" y="{at(y)}"{more}>{escape_text(words, most)}</text>'
+
+
+def ticks(low: float, high: float, least: float | None = None, most: float | None = None) -> list[float]:
+    """Round numbers from below `low` to above `high`: steps of 1, 2 or 5 times a power of ten, few of them.
+
+    >>> ticks(0.62, 0.97, most=1.0)
+    [0.6, 0.7, 0.8, 0.9, 1.0]
+    """
+    wide = high - low or abs(high) or 1.0
+    size = 10.0 ** math.floor(math.log10(wide / MOST_TICKS))
+    step = next(size * k for k in (1, 2, 5, 10) if wide / (size * k) <= MOST_TICKS)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    found = [float(f"{k * step:.12g}") for k in range(first, max(last, first + 1) + 1)]
+    return [v for v in found if (least is None or v >= least) and (most is None or v <= most)] or [low]
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

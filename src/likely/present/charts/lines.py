@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from likely.evaluate.scores.calibration import Reliability
-from likely.present.charts.drawing import Axis, Chart, Frame, at, line, path, svg, text
-from likely.present.report.charts import ticks
-from likely.present.report.words import number, percent
+from likely.evaluate.scores.intervals import Measure
+from likely.present.charts.drawing import Axis, Chart, Frame, at, line, path, svg, text, ticks
+from likely.present.words import clean, number, percent
 
 if TYPE_CHECKING:
     from likely.evaluate.curve import Curve
+    from likely.evaluate.scores.ranking import Ranking
+    from likely.evaluate.trend import Trend
 
 
 def reliability(found: Reliability) -> Chart:
@@ -40,44 +43,91 @@ def reliability(found: Reliability) -> Chart:
     return svg(372, frame.bottom + 44, label, "".join(body), "reliability")
 
 
+def roc(found: Ranking) -> Chart:
+    """Rows of the class looked for that are found, against others mistaken for it."""
+    of = clean(found.roc.of, 40)
+    return _square(found.roc.points, "others mistaken for it", f"{of} found", "ROC curve", diagonal=True)
+
+
+def precision_recall(found: Ranking) -> Chart:
+    """How many of those named are right, against how many are found."""
+    of, curve = clean(found.roc.of, 40), found.precision_recall
+    return _square(curve.points, f"{of} found", "right when named", "Precision and recall", level=curve.prevalence)
+
+
+def _square(
+    points: Sequence[tuple[float, float]],
+    x: str,
+    y: str,
+    title: str,
+    diagonal: bool = False,
+    level: float | None = None,
+) -> Chart:
+    """A curve of shares against shares."""
+    frame = Frame(Axis(0.0, 1.0, x, "percent"), Axis(0.0, 1.0, y, "percent"), width=240, height=200)
+    body = [frame.drawn()]
+    if diagonal:
+        body.append(line(frame.across(0), frame.up(0), frame.across(1), frame.up(1), "ideal"))
+    if level is not None:
+        body.append(line(frame.across(0), frame.up(level), frame.across(1), frame.up(level), "ideal"))
+    every = max(1, len(points) // 120)  # a curve of more points looks the same
+    kept = [p for k, p in enumerate(points) if k % every == 0 or k == len(points) - 1]
+    body.append(path([(frame.across(a), frame.up(b)) for a, b in kept], "accent-line"))
+    return svg(312, frame.bottom + 42, f"{title}: {y} against {x}", "".join(body), "ranks")
+
+
 def learning(found: Curve) -> tuple[Chart, ...]:
-    """Accuracy and log loss after ever more rows, each with its 95 % interval, and the frequencies alone."""
-    out = []
-    for name, unit, share in (("accuracy", "accuracy", True), ("log_loss", "log loss, bits a row", False)):
-        dots = [(p.rows, getattr(p, name)) for p in found.points if getattr(p, name).value is not None]
-        base = [(p.rows, getattr(p.baseline, name)) for p in found.points if getattr(p.baseline, name) is not None]
-        if len(dots) < 2:
-            continue
-        heights = [v for _, m in dots for v in (m.value, m.low, m.high) if v is not None] + [y for _, y in base]
-        steps = ticks(min(heights), max(heights), 0.0, 1.0 if share else None)
-        low, high = min(*heights, steps[0]), max(*heights, steps[-1])
-        xs = [math.log2(rows) for rows, _ in dots]
-        frame = Frame(
-            Axis(min(xs), max(xs), "rows learned from", "number"),
-            Axis(low, high, unit, "percent" if share else "number"),
-            top=24,
-            height=150,
-            width=340,
-        )
-        body = [_doublings(frame, [rows for rows, _ in dots])]
-        if base:
-            body.append(path([(frame.across(math.log2(r)), frame.up(y)) for r, y in base], "ideal"))
-            body.append(
-                text(frame.left + frame.width, frame.up(base[-1][1]) - 5, "frequencies only", "tick inside", "end")
-            )
-        body.append(path([(frame.across(math.log2(r)), frame.up(m.value)) for r, m in dots], "accent-line"))
-        for rows, m in dots:
-            x, y = frame.across(math.log2(rows)), frame.up(m.value)
+    """Accuracy and log loss after ever more rows with 95 % bounds, the frequencies alone, and what more would bring."""
+    drawn = (
+        _learning(found, "accuracy", "Accuracy", "share of rows", found.accuracy, True),
+        _learning(found, "log_loss", "Log loss", "bits a row", found.log_loss, False),
+    )
+    return tuple(chart for chart in drawn if chart is not None)
+
+
+def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, share: bool) -> Chart | None:
+    dots = [(p.rows, m) for p in found.points if (m := getattr(p, name)).value is not None]
+    base = [(p.rows, y) for p in found.points if (y := getattr(p.baseline, name)) is not None]
+    if len(dots) < 2:
+        return None
+    ahead = [
+        (f.rows, Measure(1 - f.loss, 1 - f.high, 1 - f.low) if share else Measure(f.loss, f.low, f.high))
+        for f in trend.forecasts
+    ]
+    bounds = [v for _, m in (*dots, *ahead) for v in (m.value, m.low, m.high) if v is not None]
+    heights = bounds + [y for _, y in base]
+    steps = ticks(min(heights), max(heights), 0.0, 1.0 if share else None)
+    low, high = min(*heights, steps[0]), max(*heights, steps[-1])
+    xs = [math.log2(rows) for rows, _ in (*dots, *ahead)]
+    frame = Frame(
+        Axis(min(xs), max(xs), "rows learned from", "number"),
+        Axis(low, high, unit, "percent" if share else "number"),
+        top=40,
+        height=150,
+        width=340,
+    )
+
+    def place(rows: float, value: float) -> tuple[float, float]:
+        return frame.across(math.log2(rows)), frame.up(value)
+
+    body = [text(0, 14, title, "title"), _doublings(frame, [rows for rows, _ in (*dots, *ahead)])]
+    if base:
+        body.append(path([place(*one) for one in base], "ideal"))
+        body.append(text(frame.left + frame.width, frame.up(base[-1][1]) - 5, "frequencies only", "tick inside", "end"))
+    body.append(path([place(r, m.value or 0.0) for r, m in dots], "accent-line"))
+    if ahead:
+        body.append(path([place(r, m.value or 0.0) for r, m in (dots[-1], *ahead)], "expected"))
+        body.append(text(*place(ahead[-1][0], ahead[-1][1].value or 0.0), "expected", "tick inside", "end"))
+    for kind, each in (("accent", dots), ("ahead", ahead)):
+        for rows, m in each:
+            x, y = place(rows, m.value or 0.0)
             if m.low is not None and m.high is not None:
                 body.append(line(x, frame.up(m.low), x, frame.up(m.high), "whisker"))
-            told = percent(m.value) if share else f"{m.value:.4f} bits"
-            body.append(
-                f'<circle class="accent" cx="{at(x)}" cy="{at(y)}" r="4">'
-                f"<title>{told} after {number(round(rows))} rows</title></circle>"
-            )
-        label = f"Learning curve: {unit} after ever more rows"
-        out.append(svg(408, frame.bottom + 44, label, "".join(body), "learning"))
-    return tuple(out)
+            words = percent(m.value or 0.0) if share else f"{m.value or 0.0:.4f} bits"
+            words += f" after {number(round(rows))} rows"
+            body.append(f'<circle class="{kind}" cx="{at(x)}" cy="{at(y)}" r="4"><title>{words}</title></circle>')
+    label = f"Learning curve: {title.lower()}, {unit}, after ever more rows"
+    return svg(408, frame.bottom + 44, label, "".join(body), "learning")
 
 
 def _doublings(frame: Frame, sizes: list[float]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate.attributes.plane import Plane, places
-from likely.present.charts.drawing import Axis, Chart, Frame, at, colour, line, path, svg, told
+from likely.present.charts.drawing import Axis, Chart, Frame, at, colour, escape_text, line, path, svg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def landscape(found: Plane) -> Chart:
         body.append(
             line(x - 5, y, x + 5, y, f"{colour(code)} cross") + line(x, y - 5, x, y + 5, f"{colour(code)} cross")
         )
-        body.append(f'<text class="mean" x="{at(x + 8)}" y="{at(y - 6)}">{told(name, 24)}</text>')
+        body.append(f'<text class="mean" x="{at(x + 8)}" y="{at(y - 6)}">{escape_text(name, 24)}</text>')
     body.append("</g>")
     clip = (
         f'<clipPath id="plane-clip"><rect x="{at(frame.left)}" y="{at(frame.top)}" width="{at(frame.width)}" '

@@ -1,107 +1,81 @@
-"""The sentences of the page: the answer first, what its probabilities are worth, how to make it again. No rows."""
+"""The sentences that only the page has: the answer first, what its probabilities are worth, how to make it again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import shown
+from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
+from likely.evaluate.scores.ranking import Ranking
 from likely.models.settings import changed_settings
-from likely.present.charts.drawing import Chart, at, told
-from likely.present.page import trusting
-from likely.present.report import costs
-from likely.present.report.looking import called
-from likely.present.report.trust import weighed
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.report import look as tables
+from likely.present.words import clean, number, percent, plural
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model
 
 
-@dataclass(frozen=True)
-class Answer:
-    """How well the target can be predicted, in a sentence; what is to be added; and a picture of it."""
-
-    sentence: str
-    more: str
-    gauge: Chart | None
-
-
-def answer(record: Look) -> Answer:
+def answer_sentence(record: Look) -> str:
     """The first thing that the page says."""
     target, scores, base = clean(record.target, 60), record.scores, record.baseline
     if not record.attributes:
-        told_ = f"Nothing but the frequencies of its classes is known about {target}: no other column can be used."
-        return Answer(told_, "", None)
+        return f"Nothing but the frequencies of its classes is known about {target}: no other column can be used."
     if record.decisions is not None:
-        return Answer(costs.verdict(record.decisions, called(record)).replace("\n", " "), "", None)
-    low, high = trusting.bounds(record, "accuracy") or (0.0, 1.0)
+        return tables.cost_sentence(record.decisions, tables.learner_name(record)).replace("\n", " ")
+    bounds = tables.share_bounds(record.intervals.accuracy) or "0.0 to 100.0 %"
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
-    sentence = (
-        f"{target} can be told from the other columns in {percent(scores.accuracy)} of rows never seen before "
-        f"(95 % interval: {100 * low:.1f} to {100 * high:.1f} %); always saying {frequent} is right in "
-        f"{percent(base.accuracy)}."
-    )
     if scores.accuracy <= base.accuracy:
-        sentence = (
+        return (
             f"{target} cannot be told from the other columns any better than by always saying {frequent}: "
-            f"{percent(scores.accuracy)} of rows never seen before are right (95 % interval: {100 * low:.1f} to "
-            f"{100 * high:.1f} %), against {percent(base.accuracy)}."
+            f"{percent(scores.accuracy)} of rows never seen before are right (95 % interval: {bounds}), against "
+            f"{percent(base.accuracy)}."
         )
-    more = (
-        _more(record) if record.trust.tempered is None else f"{_more(record)} {weighed(record.trust.tempered)}".strip()
-    )
-    return Answer(sentence, more, gauge(scores.accuracy, low, high, base.accuracy))
-
-
-def _more(record: Look) -> str:
-    scores, base = record.scores, record.baseline
-    named = scores.accuracy > base.accuracy
-    sharper = scores.log_loss is not None and (base.log_loss is None or scores.log_loss < base.log_loss)
-    if named and scores.log_loss is None and base.log_loss is None:
-        return ""  # a class that only held-out rows have is impossible to both
-    if named and not sharper:
-        return "But it is too sure of itself (see log loss): trust its classes, not its percentages."
-    if sharper and not named:
-        return "Still, its probabilities tell more than the frequencies alone do (see log loss)."
-    if not named:
-        return "Nothing is gained: neither its classes nor its log loss are better."
     return (
-        f"Its probabilities, too, are better than the frequencies alone: {_bits(scores.log_loss)} against "
-        f"{_bits(base.log_loss)} bits of surprise a row."
+        f"{target} can be told from the other columns in {percent(scores.accuracy)} of rows never seen before "
+        f"(95 % interval: {bounds}); always saying {frequent} is right in {percent(base.accuracy)}."
     )
 
 
-def _bits(value: float | None) -> str:
-    return "infinitely many" if value is None else f"{value:.3f}"
+def qualification(record: Look) -> str:
+    """What the probabilities are worth, and why they are what they are."""
+    if record.decisions is not None:
+        return ""
+    one, two = record.scores.log_loss, record.baseline.log_loss
+    out = tables.qualification(record)
+    if not out and one is not None:
+        against = "infinitely many" if two is None else f"{two:.3f}"
+        out = (
+            f"Its probabilities, too, are better than the frequencies alone: {one:.3f} against {against} bits of "
+            "surprise a row."
+        )
+    weighed = "" if record.trust.tempered is None else tables.tempered_sentence(record.trust.tempered)
+    return f"{out} {weighed}".strip()
 
 
-def gauge(value: float, low: float, high: float, base: float) -> Chart:
-    """Accuracy on a line from 0 to 100 %: its interval, and the baseline."""
-    label = f"accuracy {percent(value)}, interval {percent(low)} to {percent(high)}, baseline {percent(base)}"
-    marks = "".join(
-        f'<text class="tick" x="{k}%" y="60" text-anchor="{"start" if k == 0 else "end" if k == 100 else "middle"}">'
-        f"{k} %</text>"
-        for k in (0, 25, 50, 75, 100)
+def ceiling_sentence(record: Look) -> str:
+    """What the best learner could reach."""
+    if record.trust.ceiling is None or record.decisions is not None:
+        return ""
+    low, high = record.trust.ceiling.accuracy
+    return (
+        f"By the nearest neighbours{tables.ceiling_sample(record)}, the best that any learner could reach with these "
+        f"attributes lies between {percent(low)} and {percent(high)}."
     )
-    side = "end" if base > 0.5 else "start"
-    shift = -6 if base > 0.5 else 6
-    body = (
-        '<rect class="track" y="26" width="100%" height="14" rx="7"/>'
-        f'<rect class="accent" y="26" width="{at(100 * value)}%" height="14" rx="7"/>'
-        f'<rect class="band" x="{at(100 * low)}%" y="22" width="{at(100 * (high - low))}%" height="22" rx="3"/>'
-        f'<svg x="{at(100 * value)}%" overflow="visible">'
-        '<rect class="mark" x="-1.5" y="20" width="3" height="26"/></svg>'
-        f'<rect class="base" x="{at(100 * base)}%" y="14" width="2" height="32"/>'
-        f'<svg x="{at(100 * base)}%" overflow="visible"><text class="tick" x="{shift}" y="12" text-anchor="{side}">'
-        f"most frequent class {told(percent(base))}</text></svg>{marks}"
+
+
+def rank_sentence(found: Ranking) -> str:
+    """How well rows of the class looked for rank above the others."""
+    area = found.roc.auc
+    wide = "" if area.low is None else f" (95 % interval: {tables.number_bounds(area, 3)})"
+    return (
+        f"A row of {clean(found.roc.of, 40)} ranks above one of another class with probability {area.value:.3f}{wide}; "
+        "by chance it would be 0.5."
     )
-    return Chart(f'<svg class="gauge" role="img" aria-label="{told(label)}">{body}</svg>')
 
 
-def reliable(found: Reliability) -> str:
+def calibration_sentence(found: Reliability) -> str:
     """What the reliability curve comes to."""
     error = 100 * (found.error.value or 0.0)
     what = "the class it names" if found.of is None else clean(found.of, 40)
@@ -119,7 +93,7 @@ def reliable(found: Reliability) -> str:
     )
 
 
-def plane(record: Look) -> str:
+def plane_sentence(record: Look) -> str:
     """How the picture of two numbers was made."""
     found = record.plane
     if found is None:
@@ -138,9 +112,25 @@ def facts(record: Look, version: str) -> tuple[tuple[str, str], ...]:
     return (
         ("data", f"{clean(record.source, 120)}: {plural(record.rows, 'row')}{left}"),
         ("learner", clean(settings(record.model.learner) if record.model is not None else record.learner, 300)),
-        ("cross-validation", f"{record.dealing.folds} folds, stratified; seed {record.dealing.seed}"),
+        ("cross-validation", dealing_words(record.dealing)),
         ("likely", version or "not told"),
     )
+
+
+def dealing_words(dealing: Dealing) -> str:
+    """How rows were dealt to folds.
+
+    >>> dealing_words(Dealing(10, 0)), dealing_words(Dealing(5, 1, 2, "group", "patient"))
+    ('10 folds, stratified; seed 0', '5 folds, rows with the same patient in one, 2 times; seed 1')
+    """
+    by = clean(dealing.dealt_by, 40)
+    if dealing.dealt == "leave-one-out":
+        return "each row left out in turn"
+    if dealing.dealt == "time":
+        return f"{dealing.folds} parts in the order of {by}, each predicted by what the rows before it taught"
+    how = "stratified" if dealing.dealt == "stratified" else f"rows with the same {by} in one"
+    often = f", {dealing.repeats} times" if dealing.repeats > 1 else ""
+    return f"{dealing.folds} folds, {how}{often}; seed {dealing.seed}"
 
 
 def model_facts(model: Model, version: str) -> tuple[tuple[str, str], ...]:
@@ -160,14 +150,17 @@ def settings(learner: object) -> str:
 
 def python(record: Look) -> str:
     """The same by Python."""
-    folds = "" if record.dealing.folds == 10 else f", folds={record.dealing.folds}"
-    seed = f", seed={record.dealing.seed}" if record.dealing.seed else ""
-    learner = ""
+    learner, dealing = "", record.dealing
     if record.model is not None and record.trust.tempered is None:  # the look itself weighs evidence, unasked
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
         if said or name != "NaiveBayes":
             learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
     learner = learner if len(learner) < 300 else ", learner"
+    folds = f", folds={dealing.folds}" if dealing.folds != 10 and dealing.dealt != "leave-one-out" else ""
+    folds += f", seed={dealing.seed}" if dealing.seed else ""
+    folds += f", repeats={dealing.repeats}" if dealing.repeats > 1 else ""
+    by = {"group": f", group={dealing.dealt_by!r}", "time": f", time={dealing.dealt_by!r}",
+          "leave-one-out": ", leave_one_out=True"}.get(dealing.dealt, "")  # fmt: skip
     source, target = shown(record.source, 200), repr(record.target)
-    return f"import likely\nfound = likely.look({source}, {target}{learner}{folds}{seed})"
+    return f"import likely\nfound = likely.look({source}, {target}{learner}{folds}{by})"

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.evaluate.look import AttributeBits
 from likely.models.contracts import Factor, Model
 from likely.models.factors.categorical import shares_in_training
 from likely.models.shapes import BinTable, Density, LevelTable, WordWeights
 from likely.present.charts.bars import bar, diverging, stacked
 from likely.present.charts.drawing import COLOURS, Chart, colour
 from likely.present.charts.histograms import histogram
-from likely.present.report.words import clean, duration, moment, number, percent, plural
+from likely.present.words import clean, duration, moment, number, percent, plural
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.words.words import Words
@@ -76,7 +77,6 @@ class Card:
     name: str
     kind: str
     bits: str
-    share: str
     missing: str
     levels: tuple[Level, ...] = ()
     word: str = "level"
@@ -94,16 +94,15 @@ class Card:
     """Whether the table is small enough to stand beside the chart."""
 
 
-def card(model: Model, name: str, key: str, told: dict[str, Any], many: bool) -> Card:
+def card(model: Model, name: str, key: str, told: AttributeBits | None, many: bool) -> Card:
     """The card of one attribute; `told` is what a first look said of it."""
     column, statistic = model.schema[name], model.summary.columns[name]
     about: dict[str, Any] = {
         "key": key,
         "name": clean(name, 60),
         "kind": column.kind,
-        "bits": f"{told['bits']:.3f}" if "bits" in told else "",
-        "share": percent(told["share"]) if "share" in told else "",
-        "missing": percent(told["missing"]) if told.get("missing") else "",
+        "bits": "" if told is None else f"{told['bits']:.3f}",
+        "missing": percent(told["missing"]) if told is not None and told["missing"] else "",
     }
     factor, together = model.factor_of(name), model.block_of(name)
     if together is not None:

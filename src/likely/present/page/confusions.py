@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.present.charts.drawing import Chart, cut, svg, told
-from likely.present.report.words import clean, number, percent
+from likely.present.charts.drawing import Chart, cut, escape_text, svg
+from likely.present.words import clean, number, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,6 +111,8 @@ def _map(names: Sequence[str], shares: NDArray[np.float64]) -> Chart:
     every = max(1, -(-12 // int(size)))
     for i in range(0, count, every):
         y = top + size * (i + 0.5) + 3.5
-        body.append(f'<text class="tick" x="{left - 5:g}" y="{y:g}" text-anchor="end">{told(names[i], 16)}</text>')
+        body.append(
+            f'<text class="tick" x="{left - 5:g}" y="{y:g}" text-anchor="end">{escape_text(names[i], 16)}</text>'
+        )
     label = f"Confusion of {count} classes: each line is a true class, each column the class named"
     return svg(left + size * count + 6, top + size * count + 6, label, "".join(body), "confusion-map")

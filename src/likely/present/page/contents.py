@@ -1,56 +1,45 @@
-"""Everything the page says, gathered from what a first look found: words, numbers and charts. Aggregates, no rows.
+"""Everything the page shows, as sections: words, tables and charts of a first look or of a model. Aggregates, no rows.
 
-A part whose data is not there is None or empty, and the page leaves its section out.
+A part whose data is not there makes no section. What every face shows is built in report/; here is what a page adds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from likely.evaluate.look import Look
+from likely.evaluate.look import AttributeBits, Look
 from likely.models.contracts import Model
-from likely.present.charts.bars import bar, scale
-from likely.present.charts.drawing import Chart, colour
-from likely.present.charts.lines import learning, reliability
+from likely.present.charts.bars import gauge, scale
+from likely.present.charts.drawing import Chart, colour, ticks
+from likely.present.charts.lines import learning, precision_recall, reliability, roc
 from likely.present.charts.planes import landscape, regions
-from likely.present.page import answers, trusting
+from likely.present.page import answers
 from likely.present.page.attributes import CARDS, MANY_CARDS, Card, card
 from likely.present.page.confusions import Confusion, confusion
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
-from likely.present.report.charts import ticks
-from likely.present.report.looking import called
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.report import look as tables
+from likely.present.report.comparison import present_comparison
+from likely.present.report.curve import present_curve
+from likely.present.report.model import exhibit_table
+from likely.present.sections import Bar, Section, Table
+from likely.present.words import clean, plural
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
-MOST_COLUMNS = 400
-MOST_CLASSES = 60
-LIFT = ("highest ranks", "of the class found", "of these right", "lift")
-OF_CLASS = ("class", "rows", "found, with 95 % bounds", "right when named, with 95 % bounds")
+MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 60
+MOST_NOTES, MOST_EXHIBITS, MOST_LINES = 40, 6, 30
 
 
 @dataclass(frozen=True)
-class Told:
-    """One attribute in the list of what each tells."""
+class PlaneView:
+    """The picture of two numbers: which colour is which class, and what learners name where."""
 
-    name: str
-    card: str
-    bits: str
-    share: str
-    missing: str
-    bar: Chart
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A plain table: a header, lines of words, and which columns are numbers."""
-
-    header: tuple[str, ...]
-    lines: tuple[tuple[str | Chart, ...], ...]
-    numbers: frozenset[int] = frozenset()
+    key: tuple[tuple[str, str], ...]
+    regions: tuple[tuple[str, Chart], ...]
 
 
 @dataclass(frozen=True)
@@ -59,48 +48,21 @@ class Contents:
 
     title: str
     eyebrow: str
-    answer: answers.Answer | None
-    classes: Plain
-    scores: Plain | None = None
-    bits: tuple[Told, ...] = ()
-    entropy: str = ""
-    bits_scale: Chart | None = None
-    more_bits: int = 0
+    headline: str
+    sections: tuple[Section, ...]
+    classes: Table
     cards: tuple[Card, ...] = ()
-    evidence: Plain | None = None
     confusion: Confusion | None = None
-    reliability: Chart | None = None
-    reliable: str = ""
-    ceiling: str = ""
-    ranked: str = ""
-    ranks: tuple[Chart, ...] = ()
-    lift: Plain | None = None
-    each_class: Plain | None = None
-    learning: tuple[Chart, ...] = ()
-    learned: tuple[str, ...] = ()
-    comparison: Plain | None = None
-    compared: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    columns: Plain | None = None
-    more_columns: int = 0
     graph: Chart | None = None
-    graph_more: int = 0
-    exhibits: tuple[tuple[str, Plain], ...] = ()
-    plane: Chart | None = None
-    plane_note: str = ""
-    regions: tuple[tuple[str, Chart], ...] = ()
-    plane_key: tuple[tuple[str, str], ...] = ()
+    plane: PlaneView | None = None
     facts: tuple[tuple[str, str], ...] = ()
-    command: str = ""
-    python: str = ""
-    whatif: bool = False
+    """How it was made, by name."""
+    programs: tuple[str, ...] = ()
+    """What makes it again: a command, a program."""
     whatif_refused: str = ""
-    page: dict[str, Any] = field(default_factory=dict)
-    """What the script knows besides the model."""
 
 
-def of_look(
+def look_contents(
     record: Look,
     curve: Curve | None = None,
     comparison: Comparison | None = None,
@@ -109,228 +71,220 @@ def of_look(
 ) -> Contents:
     """The page of a first look."""
     model = record.model
-    order = [a["name"] for a in record.attributes]
-    cards = _cards(model, order, {a["name"]: a for a in record.attributes}) if model is not None else ()
-    keys = {name: c.key for name, c in zip(order, cards, strict=False)}
-    texts = {t.words.name for t in record.texts}
-    told = _bits(record, keys, texts)
-    size = f"{plural(record.rows, 'row')}, {plural(len(record.classes), 'class')}"
-    drawn = None if record.plane is None else landscape(record.plane)
-    curve_of, ranks, classes = trusting.reliable(record), trusting.ranked(record), trusting.each_class(record)
+    told = {a["name"]: a for a in record.attributes}
+    cards = () if model is None else _cards(model, list(told), told)
+    keys = {name: c.key for name, c in zip(told, cards, strict=False)}
+    classes = _classes(record.classes)
+    matrix = None if record.decisions is not None else confusion(list(record.classes), record.confusion)
+    drawn, network = _network(model, record.target, keys, {name: a["bits"] for name, a in told.items()})
+    sections = [
+        _answer(record, classes),
+        _whatif(model),
+        _bits(record, keys),
+        _attributes(cards),
+        _confusion(record, matrix),
+        _ranks(record),
+        _reliability(record),
+        None if curve is None else _learning(curve),
+        None if comparison is None else _comparison(comparison),
+        _warnings(record.warnings, record.notes),
+        _columns(tables.column_table(record.columns)),
+        network,
+        _plane(record),
+        REPRODUCE,
+    ]
     return Contents(
         title=f"{clean(record.target, 80)} in {clean(record.source, 80)}",
-        eyebrow=f"{size}, {plural(len(record.attributes), 'attribute')}",
-        answer=answers.answer(record),
-        classes=_classes(list(record.classes), list(record.classes.values())),
-        scores=_scores(record),
-        bits=told,
-        entropy=f"{record.entropy:.3f}",
-        bits_scale=_bits_scale(record),
-        more_bits=len(record.attributes) - len(told),
+        eyebrow=tables.size(record),
+        headline=answers.answer_sentence(record),
+        sections=tuple(s for s in sections if s is not None),
+        classes=classes,
         cards=cards,
-        evidence=_evidence(record),
-        confusion=None if record.decisions is not None else confusion(list(record.classes), record.confusion),
-        reliability=None if curve_of is None else reliability(curve_of),
-        reliable="" if curve_of is None else answers.reliable(curve_of),
-        ceiling=trusting.ceiling(record),
-        ranked=ranks[0],
-        ranks=ranks[1],
-        lift=Plain(LIFT, ranks[2], frozenset({1, 2, 3})) if ranks[2] else None,
-        each_class=Plain(OF_CLASS, classes, frozenset({1, 2, 3})) if classes else None,
-        learning=() if curve is None else learning(curve),
-        learned=() if curve is None else _learned(curve),
-        comparison=None if comparison is None else _comparison(comparison),
-        compared=() if comparison is None else _compared(comparison),
-        warnings=record.warnings,
-        notes=record.notes,
-        columns=_columns(record.columns),
-        more_columns=max(0, len(record.columns) - MOST_COLUMNS),
-        plane=drawn,
-        plane_note=answers.plane(record),
-        regions=() if record.plane is None else regions(record.plane),
-        plane_key=()
-        if record.plane is None
-        else tuple((colour(k), clean(c, 40)) for k, c in zip(record.plane.codes, record.plane.classes, strict=True)),
-        command=command,
-        python=answers.python(record),
+        confusion=matrix,
+        graph=drawn,
+        plane=None if record.plane is None else _plane_view(record),
         facts=answers.facts(record, version),
-        **_graph(model, record.target, keys, {a["name"]: a["bits"] for a in record.attributes}),
+        programs=tuple(p for p in (command, answers.python(record)) if p),
     )
 
 
-def of_model(model: Model, command: str = "", version: str = "") -> Contents:
+def model_contents(model: Model, command: str = "", version: str = "") -> Contents:
     """The page of a model alone: what it believes, without what only rows could tell."""
     target = "a density" if model.schema.target is None else model.schema.target.name
     order = [c.name for c in model.schema.attributes if c.name in model.summary.columns]
     cards = _cards(model, order, {})
+    weights = dict(zip(model.classes, model.summary.total.floats().tolist(), strict=True))
+    classes = _classes(weights)
+    drawn, network = _network(model, target, {n: c.key for n, c in zip(order, cards, strict=False)}, {})
+    sections = [
+        Section("classes", "Classes", "Classes", tables=(classes,)),
+        _whatif(model),
+        _attributes(cards),
+        _warnings((), model.notes),
+        _columns(tables.column_table(model.schema.columns)),
+        network,
+        REPRODUCE,
+    ]
     size = f"{plural(model.summary.rows, 'row')}, {plural(len(model.classes), 'class')}"
     return Contents(
         title=f"A model of {clean(target, 80)}",
         eyebrow=f"{size}, {plural(len(order), 'attribute')}",
-        answer=None,
-        classes=_classes(list(model.classes), model.summary.total.floats().tolist()),
+        headline=f"A model of {clean(target, 80)}",
+        sections=tuple(s for s in sections if s is not None),
+        classes=classes,
         cards=cards,
-        notes=model.notes,
-        columns=_columns(model.schema.columns),
-        more_columns=max(0, len(model.schema.columns) - MOST_COLUMNS),
-        command=command,
+        graph=drawn,
         facts=answers.model_facts(model, version),
-        **_graph(model, target, {n: c.key for n, c in zip(order, cards, strict=False)}, {}),
+        programs=(command,) if command else (),
     )
 
 
-def _cards(model: Model, order: list[str], told: dict[str, Any]) -> tuple[Card, ...]:
+REPRODUCE = Section("reproduce", "Make it again", "Make it again")
+
+
+def _classes(weights: Mapping[str, float]) -> Table:
+    """The shares of the classes, with bars in the colours of the classes; of many classes the first."""
+    most = max(weights.values(), default=0.0) or 1.0
+    bars = [Bar(w / most, kind=f"{colour(k, len(weights))} fill") for k, w in enumerate(weights.values())]
+    out, rest = tables.share_table(weights).with_column("", bars), len(weights) - MOST_CLASSES
+    return out if rest <= 0 else replace(out, rows=(*out.rows[:MOST_CLASSES], (f"{rest} more", "", "", "")))
+
+
+def _answer(record: Look, classes: Table) -> Section:
+    more = [answers.qualification(record), answers.ceiling_sentence(record)] if record.attributes else []
+    charts: tuple[Chart, ...] = ()
+    bounds = record.intervals.accuracy
+    if record.attributes and record.decisions is None:
+        low, high = 0.0 if bounds.low is None else bounds.low, 1.0 if bounds.high is None else bounds.high
+        charts = (gauge(record.scores.accuracy, low, high, record.baseline.accuracy),)
+    scores = tables.score_table(record)
+    sentences = tuple(s for s in more if s)
+    return Section("answer", "The answer", "The answer", sentences, (scores, classes), charts)
+
+
+def _whatif(model: Model | None) -> Section | None:
+    if model is None or model.schema.target is None or len(model.classes) < 2:
+        return None
+    return Section("whatif", "What if", "What if")
+
+
+def _bits(record: Look, keys: dict[str, str]) -> Section | None:
+    if not record.attributes:
+        return None
+    most = max((a["bits"] for a in record.attributes), default=0.0)
+    steps = ticks(0.0, most) if most > 0 else [0.0, 1.0]
+    table = tables.attribute_table(record, keys, steps[-1])
+    marks = steps[:: max(1, (len(steps) - 1) // 2)]
+    axis = scale([(s / steps[-1], f"{s:g}" + (" bits" if s == marks[-1] else "")) for s in marks])
+    table = replace(table, title="", header=(*table.header[:-1], axis))
+    rest = len(record.attributes) - MOST_ATTRIBUTES
+    return Section(
+        "bits",
+        "What tells most",
+        "What tells most",
+        (
+            f"There are {record.entropy:.3f} bits to be known about the class of a row. So many of them does each "
+            "attribute tell alone; what two of them tell may be the same.",
+        ),
+        (table.first(MOST_ATTRIBUTES), tables.evidence_table(record)),
+        notes=(f"{rest} more attributes tell less.",) if rest > 0 else (),
+    )
+
+
+def _cards(model: Model, order: list[str], told: dict[str, AttributeBits]) -> tuple[Card, ...]:
     known = [name for name in order if name in model.summary.columns][:CARDS]
-    return tuple(card(model, n, f"a{k}", told.get(n, {}), len(known) > MANY_CARDS) for k, n in enumerate(known))
+    return tuple(card(model, n, f"a{k}", told.get(n), len(known) > MANY_CARDS) for k, n in enumerate(known))
 
 
-def _graph(model: Model | None, target: str, keys: dict[str, str], bits: dict[str, float]) -> dict[str, Any]:
+def _attributes(cards: tuple[Card, ...]) -> Section | None:
+    return Section("attributes", "Each attribute", "Each attribute") if cards else None
+
+
+def _confusion(record: Look, matrix: Confusion | None) -> Section | None:
+    if matrix is None:
+        return None
+    each = tables.precision_table(record).first(MOST_CLASSES)
+    return Section("confusion", "Right and wrong", "Right and wrong", tables=(each,) if each.rows else ())
+
+
+def _ranks(record: Look) -> Section | None:
+    ranking = record.trust.rankings.get(record.trust.positive)
+    if ranking is None:
+        return None
+    lift, words = tables.lift_table(record), (answers.rank_sentence(ranking),)
+    charts = roc(ranking), precision_recall(ranking)
+    return Section("ranks", "Ranks", "Ranks", words, (lift,) if lift.rows else (), charts)
+
+
+def _reliability(record: Look) -> Section | None:
+    curves = record.trust.calibration
+    if not curves or not curves[0].bins:
+        return None
+    words, table = answers.calibration_sentence(curves[0]), tables.calibration_table(record)
+    return Section("reliability", "Reliability", "Reliability", (words,), (table,), (reliability(curves[0]),))
+
+
+def _learning(curve: Curve) -> Section | None:
+    charts = learning(curve)
+    if not charts:
+        return None
+    return Section("learning", "More rows", "More rows", present_curve(curve).remarks, charts=charts)
+
+
+def _comparison(found: Comparison) -> Section | None:
+    report = present_comparison(found)
+    if not report.tables:
+        return None
+    losses = [one.scores.log_loss for one in found.learners if one.scores is not None and one.intervals is not None]
+    most = max((loss for loss in losses if loss is not None), default=1.0) or 1.0
+    bars = [Bar((loss or 0.0) / most) for loss in losses]
+    table = report.tables[0].with_column("log loss: shorter is better", bars)
+    words = "All on the same folds; the best probabilities first."
+    return Section("comparison", "Other learners", "Other learners", (words,), (table,), notes=report.remarks)
+
+
+def _warnings(warnings: tuple[str, ...], notes: tuple[str, ...]) -> Section | None:
+    if not warnings and not notes:
+        return None
+    return Section("warnings", "Beware", "Beware", warnings, notes=notes[:MOST_NOTES])
+
+
+def _columns(table: Table) -> Section | None:
+    if not table.rows:
+        return None
+    rest = len(table.rows) - MOST_COLUMNS
+    notes = (f"{rest} more columns are not listed.",) if rest > 0 else ()
+    title = "How each column was read"
+    return Section("columns", "The columns", title, tables=(table.first(MOST_COLUMNS),), notes=notes)
+
+
+def _network(
+    model: Model | None, target: str, keys: dict[str, str], bits: dict[str, float]
+) -> tuple[Chart | None, Section | None]:
     """The graph, where the model is one, and tables of what it believes as a whole. `keys` are those of the cards."""
     if model is None:
-        return {}
-    found = graph(model)
-    drawn = None
-    more = 0
+        return None, None
+    found, drawn, notes = graph(model), None, tuple[str, ...]()
     if found is not None and keys:
         nodes = [Node(name, key, bits.get(name, 0.0)) for name, key in keys.items() if name in found.names][:MOST]
         drawn, more = draw_graph(clean(target, 60), nodes, found), len(found.names) - len(nodes)
+        notes = (f"{more} more attributes are not drawn.",) if more else ()
     apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
-    exhibits = tuple(
-        (
-            e.title,
-            Plain(
-                tuple(clean(h, 40) for h in e.header),
-                tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in r) for r in e.rows[:30]),
-                frozenset(k for r in e.rows for k, c in enumerate(r) if not isinstance(c, str)),
-            ),
-        )
-        for e in model.exhibits()[:6]
-        if e.title not in apart
-    )
-    return {"graph": drawn, "graph_more": more, "exhibits": exhibits}
+    held = [exhibit_table(e).first(MOST_LINES) for e in model.exhibits()[:MOST_EXHIBITS] if e.title not in apart]
+    if drawn is None and not held:
+        return None, None
+    return drawn, Section("graph", "The model", "The model", tables=tuple(held), notes=notes)
 
 
-def _classes(names: list[str], weights: list[float]) -> Plain:
-    total = sum(weights) or 1.0
-    most = max(weights, default=0.0) or 1.0
-    lines = tuple(
-        (clean(c, 40), bar(w / most, f"{colour(k, len(names))} fill"), number(w), percent(w / total))
-        for k, (c, w) in enumerate(zip(names, weights, strict=True))
-    )
-    rest = len(lines) - MOST_CLASSES
-    told = ((f"{rest} more", "", "", ""),) if rest > 0 else ()
-    return Plain(("class", "", "rows", "share"), (*lines[:MOST_CLASSES], *told), frozenset({2, 3}))
-
-
-def _scores(record: Look) -> Plain:
-    one, two, rule = record.scores, record.baseline, trusting.one_rule(record)
-
-    def bits(value: float | None) -> str:
-        return "infinite" if value is None else f"{value:.3f}"
-
-    def wide(score: str) -> str:
-        found = trusting.bounds(record, score)
-        if found is None:
-            return ""
-        low, high = found
-        return f"{100 * low:.1f} to {100 * high:.1f} %" if score == "accuracy" else f"{low:.3f} to {high:.3f}"
-
-    lines: list[tuple[str, ...]] = []
-    for name, score, told in (
-        ("↑ accuracy", "accuracy", percent),
-        ("↓ log loss, bits a row", "log_loss", bits),
-        ("↓ Brier score", "brier", bits),
-        ("↓ rows without an answer", "unclassified", number),
-    ):
-        if score == "unclassified" and not one.unclassified:
-            continue
-        each = (told(getattr(one, score)), wide(score), told(getattr(two, score)))
-        lines.append((name, *each, *(() if rule is None else (told(getattr(rule[1], score)),))))
-    header = ("score", called(record), "95 % interval", "frequencies only", *(() if rule is None else (rule[0],)))
-    return Plain(header, tuple(lines), frozenset(range(1, len(header))))
-
-
-def _bits(record: Look, keys: dict[str, str], texts: set[str]) -> tuple[Told, ...]:
-    most = _most_bits(record)
-    return tuple(
-        Told(
-            clean(a["name"], 60),
-            keys.get(a["name"], ""),
-            f"{'≥ ' if a['name'] in texts else ''}{a['bits']:.3f}",
-            percent(a["share"]),
-            percent(a["missing"]) if a["missing"] else "",
-            bar(a["bits"] / most),
-        )
-        for a in record.attributes[:60]
-    )
-
-
-def _most_bits(record: Look) -> float:
-    """Where the axis of the bits ends: at a round number."""
-    most = max((a["bits"] for a in record.attributes), default=0.0)
-    return ticks(0.0, most)[-1] if most > 0 else 1.0
-
-
-def _bits_scale(record: Look) -> Chart:
-    most = _most_bits(record)
-    steps = ticks(0.0, most)
-    steps = steps[:: max(1, (len(steps) - 1) // 2)]
-    return scale([(s / most, f"{s:g}" + (" bits" if s == steps[-1] else "")) for s in steps])
-
-
-def _evidence(record: Look) -> Plain | None:
-    if not record.evidence:
+def _plane(record: Look) -> Section | None:
+    if record.plane is None:
         return None
-    header = ("if", "is", "then the odds of", "go", "bits", "rows")
-    lines = tuple(
-        (clean(p.attribute, 30), clean(p.cell, 40), clean(p.label, 30), _times(p.bits), f"{p.bits:+.2f}",
-         number(p.rows))
-        for p in record.evidence
-    )  # fmt: skip
-    return Plain(header, lines, frozenset({3, 4, 5}))
+    words, charts = (answers.plane_sentence(record),), (landscape(record.plane),)
+    return Section("plane", "Two numbers", "Two numbers", words, charts=charts)
 
 
-def _times(bits: float) -> str:
-    """A factor of the odds."""
-    return f"×{2**bits:,.0f}" if 100 <= 2**bits < 1e6 else f"×{2**bits:.3g}"
-
-
-def _learned(found: Curve) -> tuple[str, ...]:
-    from likely.present.report.curves import of_curve
-
-    return of_curve(found).remarks
-
-
-def _comparison(found: Comparison) -> Plain | None:
-    scored = [one for one in found.learners if one.scores is not None]
-    if not scored:
-        return None
-    losses = [s.log_loss for one in scored if (s := one.scores) is not None and s.log_loss is not None]
-    most = max(losses, default=1.0) or 1.0
-    lines = []
-    for one in scored:
-        assert one.scores is not None
-        loss = one.scores.log_loss
-        lines.append(
-            (
-                clean(one.name, 40),
-                percent(one.scores.accuracy),
-                "infinite" if loss is None else f"{loss:.3f}",
-                "" if loss is None else bar(loss / most),
-                f"{one.scores.brier:.3f}",
-            )
-        )
-    header = ("learner", "accuracy", "log loss, bits a row", "shorter is better", "Brier score")
-    return Plain(header, tuple(lines), frozenset({1, 2, 4}))
-
-
-def _compared(found: Comparison) -> tuple[str, ...]:
-    odd = [f"{clean(o.name)} gives scores, not probabilities; its log loss is theirs." for o in found.learners
-           if not o.proper]  # fmt: skip
-    refused = [f"{clean(o.name)} is not in the table: {o.refused}" for o in found.learners if o.scores is None]
-    return (*odd, *refused)
-
-
-def _columns(columns: tuple[Any, ...]) -> Plain:
-    lines = tuple((clean(c.name, 60), c.kind, c.role, clean(c.why, 120)) for c in columns[:MOST_COLUMNS])
-    return Plain(("column", "kind", "role", "why"), lines)
+def _plane_view(record: Look) -> PlaneView:
+    plane = record.plane
+    assert plane is not None
+    key = tuple((colour(k), clean(c, 40)) for k, c in zip(plane.codes, plane.classes, strict=True))
+    return PlaneView(key, regions(plane))

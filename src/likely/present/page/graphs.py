@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from likely.models.contracts import Model
 from likely.models.shapes import Graph, graph_of
-from likely.present.charts.drawing import Chart, at, svg, told
+from likely.present.charts.drawing import Chart, at, escape_text, svg
 
 MOST = 24
 """Attributes that are drawn: those that tell most."""
@@ -75,8 +75,9 @@ def draw_graph(target: str, nodes: Sequence[Node], found: Graph) -> Chart:
 def _box(x: float, y: float, wide: float, high: float, name: str, card: str, most: int, kind: str = "") -> str:
     """A node that can be clicked, or reached by key."""
     return (
-        f'<g class="node {kind}" role="button" tabindex="0" data-card="{told(card)}" '
-        f'aria-label="Table of {told(name)}">'
+        f'<g class="node {kind}" role="button" tabindex="0" data-card="{escape_text(card)}" '
+        f'aria-label="Table of {escape_text(name)}">'
         f'<rect x="{at(x)}" y="{at(y)}" width="{at(wide)}" height="{at(high)}" rx="6"/>'
-        f'<text x="{at(x + wide / 2)}" y="{at(y + high / 2 + 4.5)}" text-anchor="middle">{told(name, most)}</text></g>'
+        f'<text x="{at(x + wide / 2)}" y="{at(y + high / 2 + 4.5)}" text-anchor="middle">'
+        f"{escape_text(name, most)}</text></g>"
     ).replace('node "', 'node"')

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +14,7 @@ from likely.models.contracts import Model
 from likely.models.factors.categorical import shares_in_training
 from likely.models.posterior import Posterior
 from likely.models.shapes import LevelTable, WordWeights
-from likely.present.charts.drawing import COLOURS, Chart
+from likely.present.charts.drawing import COLOURS, Chart, standalone
 from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
 from likely.present.charts.planes import landscape
@@ -24,7 +22,7 @@ from likely.present.page.attributes import MOST_WORDS, evidence, prior_of
 from likely.present.page.confusions import shares_map
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.page.rows import Row, rows
-from likely.present.report.words import clean, percent
+from likely.present.words import clean, percent
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -45,13 +43,13 @@ def plot(thing: object, what: str | None = None, *, attribute: str | None = None
     """
     if isinstance(thing, Look):
         if attribute is not None:
-            return _alone(_attribute(_model(thing), attribute))
-        return _alone(_of_look(thing, what or "bits"))
+            return standalone(_attribute(_model(thing), attribute))
+        return standalone(_of_look(thing, what or "bits"))
     if isinstance(thing, Model):
         if attribute is not None:
-            return _alone(_attribute(thing, attribute))
+            return standalone(_attribute(thing, attribute))
         if what in (None, "graph"):
-            return _alone(_graph(thing, {}))
+            return standalone(_graph(thing, {}))
         raise SettingError(f"A model has no chart {shown(what)}. Say 'graph', or attribute='NAME'.")
     if what is not None or attribute is not None:
         raise SettingError(f"There is one chart of {_kind(thing)} only: leave {shown(what or attribute)} out.")
@@ -59,30 +57,16 @@ def plot(thing: object, what: str | None = None, *, attribute: str | None = None
         drawn = learning(thing)
         if not drawn:
             raise SettingError("The curve has fewer than two sizes with a score, so there is nothing to draw.")
-        return _alone(drawn[0])
+        return standalone(drawn[0])
     if isinstance(thing, Posterior):
-        return _alone(_posterior(thing))
+        return standalone(_posterior(thing))
     if isinstance(thing, Ledger):
-        return _alone(_ledger(thing))
+        return standalone(_ledger(thing))
     raise SettingError(f"{shown(thing)} cannot be drawn. Give a look, a model, a curve, a posterior or a ledger.")
 
 
 def _kind(thing: object) -> str:
     return f"a {type(thing).__name__.lower()}"
-
-
-@cache
-def _css() -> str:
-    """The style of charts, bound to the chart itself, so that a notebook around it keeps its own."""
-    css = (Path(__file__).parent / "templates" / "charts.css").read_text("utf-8")
-    return css.replace(":root", ".chart") + ".chart { background: var(--paper) }"
-
-
-def _alone(drawn: Chart) -> Chart:
-    """A drawing that brings its style along."""
-    head, _, body = drawn.partition(">")
-    return Chart(f'{head.replace("<svg", "<svg xmlns=" + chr(34) + "http://www.w3.org/2000/svg" + chr(34), 1)}>'
-                 f"<style>{_css()}</style>{body}")  # fmt: skip
 
 
 def _model(record: Look) -> Model:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from likely.errors import LikelyError
 from likely.evaluate.look import Look
 from likely.models.contracts import Model
+from likely.present.charts.drawing import STYLE
 from likely.present.page.bundling import bundle
-from likely.present.page.contents import Contents, of_look, of_model
+from likely.present.page.contents import Contents, look_contents, model_contents
 from likely.present.page.whatif import whatif
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from likely.evaluate.curve import Curve
 
 HERE = Path(__file__).parent / "templates"
-STYLES = ("charts.css", "style.css", "whatif.css")
+STYLES = (STYLE, HERE / "style.css", HERE / "whatif.css")
 
 
 def page(
@@ -42,17 +43,18 @@ def page(
 
     `connect` is what the policy lets the scripts talk to: nothing, unless a server gives the page.
     """
-    return _set(of_look(record, curve, comparison, command, version), record.model, data or record.source, connect)
+    contents = look_contents(record, curve, comparison, command, version)
+    return _render(contents, record.model, command, data or record.source, connect)
 
 
 def page_of_model(
     model: Model, *, command: str = "", version: str = "", data: str = "", connect: str = "'none'"
 ) -> str:
     """A model as HTML, without the scores that only rows could tell."""
-    return _set(of_model(model, command, version), model, data, connect)
+    return _render(model_contents(model, command, version), model, command, data, connect)
 
 
-def _set(contents: Contents, model: Model | None, data: str, connect: str) -> str:
+def _render(contents: Contents, model: Model | None, command: str, data: str, connect: str) -> str:
     held = ""
     if model is not None and model.schema.target is not None and len(model.classes) > 1:
         try:
@@ -64,7 +66,7 @@ def _set(contents: Contents, model: Model | None, data: str, connect: str) -> st
         "target": "" if target is None else target.name,
         "classes": [] if model is None else list(model.classes),
         "data": data,
-        "command": contents.command,
+        "command": command,
     }
     style, script = _style(), bundle()
     policy = (
@@ -72,7 +74,7 @@ def _set(contents: Contents, model: Model | None, data: str, connect: str) -> st
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     return _template().render(  # type: ignore[no-any-return]
-        c=replace(contents, whatif=bool(held)),
+        c=contents,
         policy=policy,
         style=style,
         script=script,
@@ -99,7 +101,7 @@ def digest(text: str) -> str:
 
 @cache
 def _style() -> str:
-    return "\n".join((HERE / name).read_text("utf-8") for name in STYLES if (HERE / name).exists())
+    return "\n".join(path.read_text("utf-8") for path in STYLES)
 
 
 SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}

@@ -30,6 +30,11 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}" if abs(value) < 1e6 else f"{value:.6g}"
 
 
+def finite(value: float) -> float | None:
+    """A number as JSON has it: what is not finite is null."""
+    return value if math.isfinite(value) else None
+
+
 def percent(share: float) -> str:
     """A share as a percentage."""
     return f"{100 * share:.1f} %"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.compare import Compared, Comparison
-from likely.present.report.tables import Page, Table, numbers_from
-from likely.present.report.trust import chance, folds_of, numbers, shares
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.report.look import folds_title, loss_bits, number_bounds, share_bounds
+from likely.present.sections import Report, Table, numbers_from
+from likely.present.words import clean, number, percent, plural
 
 MOST_NOTES = 3
 """Notes of one learner that a comparison shows; JSON has all of them."""
 TOLD_APART = 0.05
 
 
-def of_comparison(record: Comparison) -> Page:
+def present_comparison(record: Comparison) -> Report:
     """What `likely compare` says."""
     rows, refused = [], []
     unanswered = any(one.scores is not None and one.scores.unclassified for one in record.learners)
@@ -20,21 +21,21 @@ def of_comparison(record: Comparison) -> Page:
         if one.scores is None or one.intervals is None:
             refused.append(f"{clean(one.name)} is not in the table: {one.refused}")
             continue
-        loss = "infinite" if one.scores.log_loss is None else f"{one.scores.log_loss:.4f}"
-        row = (clean(one.name), percent(one.scores.accuracy), shares(one.intervals.accuracy), loss,
-               numbers(one.intervals.log_loss), f"{one.scores.brier:.4f}", _told_apart(one))  # fmt: skip
+        loss = loss_bits(one.scores.log_loss)
+        row = (clean(one.name), percent(one.scores.accuracy), share_bounds(one.intervals.accuracy), loss,
+               number_bounds(one.intervals.log_loss), f"{one.scores.brier:.4f}", _told_apart(one))  # fmt: skip
         rows.append((*row, number(one.scores.unclassified)) if unanswered else row)
     where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
     often = f", {record.dealing.repeats} times" if record.dealing.repeats > 1 else ""
     headline = f"{where}: {_winner(record)}, over {over} in {record.dealing.folds} folds{often}."
     scores = ("accuracy", "95 % bounds", "log loss, bits a row", "95 % bounds", "Brier score")
     header = ("learner", *scores, "differs from the first", *(["no answer"] if unanswered else []))
-    title = "Learners" if record.dealing.dealt == "stratified" else f"Learners. {folds_of(record.dealing)}"
+    title = "Learners" if record.dealing.dealt == "stratified" else f"Learners. {folds_title(record.dealing)}"
     tables = (Table(title, header, tuple(rows), numbers_from(1, len(header))),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]
     told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
     told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
-    return Page(headline, tables, (*_explained(record), *record.notes, *told, *refused))
+    return Report(headline, tables, (*_explained(record), *record.notes, *told, *refused))
 
 
 def _told_apart(one: Compared) -> str:

@@ -1,18 +1,18 @@
-"""A page of words and tables as Markdown. Words of any origin are escaped, so that none is taken for markup."""
+"""A report of words and tables as Markdown. Words of any origin are escaped, so that none is taken for markup."""
 
 from __future__ import annotations
 
 import re
 
-from likely.present.report.tables import Page, Table
+from likely.present.sections import Report, Table
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 
 
-def as_markdown(page: Page) -> str:
-    """The page as Markdown (GitHub's, which has tables).
+def as_markdown(report: Report) -> str:
+    """A report as Markdown (GitHub's, which has tables).
 
-    >>> print(as_markdown(Page("a <b>", (Table("t", ("x", "n"), (("p|q", "1"),), frozenset({1})),))))
+    >>> print(as_markdown(Report("a <b>", (Table("t", ("x", "n"), (("p|q", "1"),), frozenset({1})),))))
     # a \\<b\\>
     <BLANKLINE>
     ## t
@@ -22,17 +22,17 @@ def as_markdown(page: Page) -> str:
     | p\\|q | 1 |
     <BLANKLINE>
     """
-    first, *rest = page.headline.split("\n")
+    first, *rest = report.headline.split("\n")
     lines = [f"# {marked(first)}", ""]
     if rest:
         lines += [marked(" ".join(rest)), ""]
-    for table in page.tables:
+    for table in report.tables:
         lines += [f"## {marked(table.title)}", "", *_table(table), ""]
-    for passage in page.passages:
+    for passage in report.passages:
         text = "".join(f"**{marked(words)}**" if mark else marked(words) for words, mark, _ in passage.stretches)
         lines += [f"## {marked(passage.title)}", "", text, ""]
-    if page.remarks:
-        lines += [*(f"- {marked(remark)}" for remark in page.remarks), ""]
+    if report.remarks:
+        lines += [*(f"- {marked(remark)}" for remark in report.remarks), ""]
     return "\n".join(lines)
 
 

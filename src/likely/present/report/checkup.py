@@ -6,14 +6,14 @@ from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.doctor import Checkup
 from likely.evaluate.troubles.association import CHANCE
 from likely.evaluate.troubles.labels import Suspect
-from likely.present.report.tables import Page, Table
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.sections import Report, Table
+from likely.present.words import clean, number, percent, plural
 
 MOST_NOTES = 12
 MOST_EXAMPLES = 5
 
 
-def of_checkup(record: Checkup, everything: bool = False) -> Page:
+def present_checkup(record: Checkup, everything: bool = False) -> Report:
     """A verdict, then suspects and contradictions row by row; what else was found, grave first, as remarks."""
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
     where += f", {plural(len(record.classes), 'class')}, {plural(len(record.attributes), 'attribute')}."
@@ -36,7 +36,7 @@ def of_checkup(record: Checkup, everything: bool = False) -> Page:
         remarks.append(
             "A class that is improbable need not be wrong: the row may be a rare one, or the model too sure of itself."
         )
-    return Page(f"{where}\n{verdict}", tuple(t for t in tables if t.rows), tuple(remarks))
+    return Report(f"{where}\n{verdict}", tuple(t for t in tables if t.rows), tuple(remarks))
 
 
 def _suspects(record: Checkup) -> Table:

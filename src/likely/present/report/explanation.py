@@ -12,17 +12,17 @@ from likely.apply.explain.counterfactual import Counterfactual
 from likely.apply.explain.ledger import Ledger
 from likely.apply.explain.marking import marked
 from likely.apply.explain.sureness import Sureness
-from likely.present.report.tables import Page, Passage, Table
+from likely.present.sections import Passage, Report, Table
 from likely.sums import state
 
 
-def of_ledger(
+def present_ledger(
     ledger: Ledger,
     other: Counterfactual | None = None,
     working: bool = False,
     everything: bool = False,
     sure: Sureness | str | None = None,
-) -> Page:
+) -> Report:
     """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
     found = ledger_words.lines(ledger, everything)
     of, against = ledger_words.sides(ledger)
@@ -44,7 +44,7 @@ def of_ledger(
         remarks.append(sure)
     elif sure is not None and ledger.best is not None:
         headline += f"\nHow sure of the number: {sure.words(ledger.best)}."
-    return Page(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
+    return Report(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
 
 
 def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:

@@ -6,16 +6,17 @@ from likely.errors import shown
 from likely.evaluate.curve import Curve, Point
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.trend import Trend
-from likely.present.report.charts import Dot, Line, Panel, chart
-from likely.present.report.tables import Page, Table
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.charts.drawing import Chart, stacked_charts
+from likely.present.charts.lines import learning
+from likely.present.sections import Bar, Report, Table
+from likely.present.words import clean, number, percent, plural
 
 BAR = 16
 """Places of the longest bar."""
 MOST_NOTES = 3
 
 
-def of_curve(record: Curve) -> Page:
+def present_curve(record: Curve) -> Report:
     """What `likely curve` prints."""
     last = record.points[-1]
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
@@ -31,7 +32,7 @@ def of_curve(record: Curve) -> Page:
     notes = [*record.notes[:MOST_NOTES]]
     if len(record.notes) > MOST_NOTES:
         notes.append(f"Not shown: {plural(len(record.notes) - MOST_NOTES, 'note')}; --json has them.")
-    return Page(headline, tuple(tables), (*_outlook(record), *_reasons(record), *notes))
+    return Report(headline, tuple(tables), (*_outlook(record), *_reasons(record), *notes))
 
 
 def _sizes(record: Curve) -> Table:
@@ -138,39 +139,18 @@ def _impossible(point: Point, folds: int) -> str:
     return f"{weight}; {shown(label)}{more} was not among the rows learned from in {count} of {folds} folds"
 
 
-def svg_of_curve(record: Curve) -> str:
-    """The chart: accuracy and log loss against the rows learned from."""
+def draw_curve(record: Curve) -> Chart:
+    """The chart: accuracy and log loss against the rows learned from, and all that is said of them."""
     last = record.points[-1]
-    title = f"Learning curve of {clean(record.target)} in {clean(record.source)}"
     told = (
         f"After {_rows(last)} the accuracy is {percent(last.accuracy.value or 0.0)}; frequencies alone are right for "
         f"{percent(last.baseline.accuracy)}. " + " ".join(_outlook(record))
     )
-    ends = record.points[0].rows, last.rows
-    panels = []
-    for name, trend, share in (("Accuracy", record.accuracy, True), ("Log loss", record.log_loss, False)):
-        dots = [_dot(p.rows, p.accuracy if share else p.log_loss) for p in record.points]
-        lines = [Line("rows not learned from, 95 %", tuple(d for d in dots if d is not None))]
-        base = last.baseline.accuracy if share else last.baseline.log_loss
-        if base is not None:
-            lines.append(Line("frequencies only", tuple(Dot(x, base) for x in ends), "dashed"))
-        ahead = [
-            Dot(f.rows, 1 - f.loss, 1 - f.high, 1 - f.low) if share else Dot(f.rows, f.loss, f.low, f.high)
-            for f in trend.forecasts
-        ]
-        if ahead:
-            lines.append(Line("expected", (*(d for d in dots[-1:] if d is not None), *ahead), "dotted"))
-        unit = "share of rows" if share else "bits a row"
-        panels.append(Panel(name, "rows learned from", unit, tuple(lines), share, 0.0, 1.0 if share else None))
-    return chart(title, told, panels)
+    return stacked_charts(learning(record), f"Learning curve of {clean(record.target)} in {clean(record.source)}", told)
 
 
-def _dot(rows: float, measure: Measure) -> Dot | None:
-    return None if measure.value is None else Dot(rows, measure.value, measure.low, measure.high)
-
-
-def _bar(share: float) -> str:
-    return "▇" * round(BAR * min(share, 1.0))
+def _bar(share: float) -> Bar:
+    return Bar(share, BAR)
 
 
 def _between(measure: Measure, scale: float, digits: int) -> str:

@@ -15,8 +15,8 @@ from likely.models.factors.gaussian import root_of
 from likely.models.quotient import Quotient
 from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, LevelTable
-from likely.present.report.tables import Page, Table, numbers_from
-from likely.present.report.words import clean, duration, moment, number, plural
+from likely.present.sections import Report, Table, numbers_from
+from likely.present.words import clean, duration, moment, number, plural
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -29,7 +29,7 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # -- show ---------------------------------------------------------------------------------------------------
 
 
-def of_model(model: Model, fractions: bool = False) -> Page:
+def present_model(model: Model, fractions: bool = False) -> Report:
     """What `likely show` says of a whole model."""
     summary, target = model.summary, model.schema.target
     weights = summary.total.floats()
@@ -63,15 +63,20 @@ def of_model(model: Model, fractions: bool = False) -> Page:
     name = clean(target.name) if target else "a density"
     # Words are many: `likely show MODEL COLUMN` has them.
     apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
-    return Page(
+    return Report(
         f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
-        (*((classes,) if target else ()), columns, *(_table(e) for e in model.exhibits() if e.title not in apart)),
+        (
+            *((classes,) if target else ()),
+            columns,
+            *(exhibit_table(e) for e in model.exhibits() if e.title not in apart),
+        ),
         model.notes,
     )
 
 
-def _table(exhibit: Exhibit) -> Table:
+def exhibit_table(exhibit: Exhibit) -> Table:
+    """What a model shows of itself, as a table of words."""
     rows = tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in row) for row in exhibit.rows)
     right = frozenset(k for row in exhibit.rows for k, c in enumerate(row) if not isinstance(c, str))
     return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
@@ -88,11 +93,11 @@ def _settings(learner: Any) -> str:
     return (f"{name}({listed})" if said else f"{name} with the usual settings") + known
 
 
-def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
+def present_attribute(model: Model, name: str, fractions: bool = False) -> Report:
     """What `likely show` says of one attribute: counts and probabilities, or the densities."""
     column = model.schema[name]
     if column.role == "target":
-        return Page(f"{clean(name)} is the target.", of_model(model, fractions).tables[:1])
+        return Report(f"{clean(name)} is the target.", present_model(model, fractions).tables[:1])
     if column.role != "attribute":
         known = [c.name for c in model.schema.attributes]
         role = "the weight" if column.role == "weight" else column.role
@@ -103,11 +108,11 @@ def of_attribute(model: Model, name: str, fractions: bool = False) -> Page:
         return page
     others = " & ".join(clean(n, 30) for n in block.names if n != name)
     told = f"The model takes {clean(name, 30)} together with {others}; this is {clean(name, 30)} by itself."
-    tables = tuple(_table(e) for e in block.exhibits(model.classes))
+    tables = tuple(exhibit_table(e) for e in block.exhibits(model.classes))
     return replace(page, tables=(*page.tables, *tables), remarks=(*page.remarks, told))
 
 
-def _attribute(model: Model, name: str, fractions: bool) -> Page:
+def _attribute(model: Model, name: str, fractions: bool) -> Report:
     """What is to be said of one attribute by itself."""
     column, statistic = model.schema[name], model.summary.columns[name]
     factor = model.factor_of(name)
@@ -124,7 +129,7 @@ def _attribute(model: Model, name: str, fractions: bool) -> Page:
 
 def _levels(
     model: Model, factor: LevelTable, own: bool, fractions: bool, word: str = "level", told: list[str] | None = None
-) -> Page:
+) -> Report:
     """Levels, or bins as levels; `told` says how they are called where that is not by their names."""
     names, ratios = factor.labels.names, factor.ratios()
     rows = []
@@ -149,10 +154,10 @@ def _levels(
     title = f"Counts, and the {'probability' if own else 'share in training'} of each {word}"
     title += " in each class" if model.schema.target is not None else ""
     table = Table(title, header, tuple(rows), numbers_from(1, len(header)))
-    return Page(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
+    return Report(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
 
 
-def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Page:
+def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Report:
     at, length = (moment, duration) if dates else (number, number)
     values, table = numbers.tally()
     per_class, moments = table.floats(), numbers.moments()
@@ -192,12 +197,12 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
         remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
     kind = "kernel" if bandwidth is not None else "normal"
     title = f"A {kind} density for each class" if factor is not None else "Values"
-    return Page(
+    return Report(
         f"{clean(name)}: numbers", (Table(title, header, tuple(rows), numbers_from(1, len(header))),), tuple(remarks)
     )
 
 
-def page_json(page: Page) -> bytes:
+def page_json(page: Report) -> bytes:
     """A page as JSON: its tables as lists of records."""
     tables = [{"title": t.title, "rows": [dict(zip(t.header, r, strict=True)) for r in t.rows]} for t in page.tables]
     return state.as_json({"headline": page.headline, "tables": tables, "remarks": list(page.remarks)})

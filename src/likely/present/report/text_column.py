@@ -9,8 +9,8 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
 from likely.models.shapes import WordWeights
-from likely.present.report.tables import Page, Table, numbers_from
-from likely.present.report.words import clean, number, plural
+from likely.present.sections import Report, Table, numbers_from
+from likely.present.words import clean, number, plural
 from likely.sums.words.words import Words
 
 FEW_CLASSES = 4
@@ -31,7 +31,7 @@ def vocabulary_size(words: Words) -> int:
     return len(held) - (len(held) > 0 and held[0] == "")
 
 
-def of_text(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Page:
+def present_text(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Report:
     """What `likely show` says of a text column."""
     words = model.summary.columns[name]
     assert isinstance(words, Words)
@@ -55,7 +55,7 @@ def of_text(model: Model, name: str, fractions: bool = False, everything: bool =
     if words.level:
         share = 2.0**-words.level
         remarks.append(f"More words than may be held were met: about {share:.3g} of all different words are kept.")
-    return Page(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+    return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
 def _lengths(model: Model, words: Words) -> Table:

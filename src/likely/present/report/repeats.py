@@ -5,17 +5,17 @@ from __future__ import annotations
 from likely.evaluate.attributes.redundancy import CHANCE, FAR, chance
 from likely.evaluate.repeats import Change, Counted, Repeats
 from likely.intake.schema import type_option
-from likely.present.report.tables import Page, Table
-from likely.present.report.words import clean, number, percent, plural
+from likely.present.sections import Report, Table
+from likely.present.words import clean, number, percent, plural
 
 
-def of_repeats(record: Repeats, everything: bool = False) -> Page:
+def present_repeats(record: Repeats, everything: bool = False) -> Report:
     """A verdict, the pairs, and for each of the worst what would change."""
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
     matter = [p for p in record.pairs if p.matters]
     looked = plural(len(record.pairs), "pair")
     if not record.pairs:
-        return Page(f"{where}.\nThere are no two attributes to compare.")
+        return Report(f"{where}.\nThere are no two attributes to compare.")
     headline = f"{where}, {looked} of attributes looked at.\n" + (
         f"{plural(len(matter), 'pair')} repeat{'s' if len(matter) == 1 else ''} each other given the class, "
         "and naive Bayes counts the evidence twice."
@@ -52,7 +52,7 @@ def of_repeats(record: Repeats, everything: bool = False) -> Page:
             f"A pair is named where chance is below {CHANCE:g}, all pairs considered (Holm), and the odds go {FAR:g} "
             "bits or more too far (1 bit is a factor of 2)."
         )
-    return Page(headline, tables, tuple(remarks))
+    return Report(headline, tables, tuple(remarks))
 
 
 def _loss(value: float | None) -> str:
