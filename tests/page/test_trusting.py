@@ -12,7 +12,7 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.scores.intervals import Measure as measure
 from likely.present.charts.lines import precision_recall, roc
 from likely.present.page import answers
-from likely.present.report import look as tables
+from likely.present.report import look_tables as tables
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -10,7 +10,7 @@ from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.ranking import Ranking
 from likely.models.settings import changed_settings
-from likely.present.report import look as tables
+from likely.present.report import look, look_tables
 from likely.present.words import clean, number, percent, plural
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def answer_sentence(record: Look) -> str:
     if not record.attributes:
         return f"Nothing but the frequencies of its classes is known about {target}: no other column can be used."
     if record.decisions is not None:
-        return tables.cost_sentence(record.decisions, tables.learner_name(record)).replace("\n", " ")
-    bounds = tables.share_bounds(record.intervals.accuracy) or "0.0 to 100.0 %"
+        return look.cost_sentence(record.decisions, look_tables.learner_name(record)).replace("\n", " ")
+    bounds = look_tables.share_bounds(record.intervals.accuracy) or "0.0 to 100.0 %"
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
     if scores.accuracy <= base.accuracy:
         return (
@@ -43,14 +43,14 @@ def qualification(record: Look) -> str:
     if record.decisions is not None:
         return ""
     one, two = record.scores.log_loss, record.baseline.log_loss
-    out = tables.qualification(record)
+    out = look.qualification(record)
     if not out and one is not None:
         against = "infinitely many" if two is None else f"{two:.3f}"
         out = (
             f"Its probabilities, too, are better than the frequencies alone: {one:.3f} against {against} bits of "
             "surprise a row."
         )
-    weighed = "" if record.trust.tempered is None else tables.tempered_sentence(record.trust.tempered)
+    weighed = "" if record.trust.tempered is None else look.tempered_sentence(record.trust.tempered)
     return f"{out} {weighed}".strip()
 
 
@@ -60,7 +60,7 @@ def ceiling_sentence(record: Look) -> str:
         return ""
     low, high = record.trust.ceiling.accuracy
     return (
-        f"By the nearest neighbours{tables.ceiling_sample(record)}, the best that any learner could reach with these "
+        f"By the nearest neighbours{look.ceiling_sample(record)}, the best that any learner could reach with these "
         f"attributes lies between {percent(low)} and {percent(high)}."
     )
 
@@ -68,7 +68,7 @@ def ceiling_sentence(record: Look) -> str:
 def rank_sentence(found: Ranking) -> str:
     """How well rows of the class looked for rank above the others."""
     area = found.roc.auc
-    wide = "" if area.low is None else f" (95 % interval: {tables.number_bounds(area, 3)})"
+    wide = "" if area.low is None else f" (95 % interval: {look_tables.number_bounds(area, 3)})"
     return (
         f"A row of {clean(found.roc.of, 40)} ranks above one of another class with probability {area.value:.3f}{wide}; "
         "by chance it would be 0.5."

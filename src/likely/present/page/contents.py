@@ -19,9 +19,10 @@ from likely.present.page import answers
 from likely.present.page.attributes import CARDS, MANY_CARDS, Card, card
 from likely.present.page.confusions import Confusion, confusion
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
-from likely.present.report import look as tables
+from likely.present.report import look_tables as tables
 from likely.present.report.comparison import present_comparison
 from likely.present.report.curve import present_curve
+from likely.present.report.look import size
 from likely.present.report.model import exhibit_table
 from likely.present.sections import Bar, Section, Table
 from likely.present.words import clean, plural
@@ -95,7 +96,7 @@ def look_contents(
     ]
     return Contents(
         title=f"{clean(record.target, 80)} in {clean(record.source, 80)}",
-        eyebrow=tables.size(record),
+        eyebrow=size(record),
         headline=answers.answer_sentence(record),
         sections=tuple(s for s in sections if s is not None),
         classes=classes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.compare import Compared, Comparison
-from likely.present.report.look import folds_title, loss_bits, number_bounds, share_bounds
+from likely.present.report.look_tables import folds_title, loss_bits, number_bounds, share_bounds
 from likely.present.sections import Report, Table, numbers_from
 from likely.present.words import clean, number, percent, plural
 

@@ -1,37 +1,35 @@
-"""What a first look shows, built once for the terminal, Markdown and the page: sentences and tables. Knows no rows."""
+"""What `likely look` says, and the sentences that the page shares with it. Knows the record, no rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from likely.evaluate.attributes.redundancy import chance
-from likely.evaluate.attributes.word_information import WordStatistics
-from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.crossval.temperature import Tempered
 from likely.evaluate.look import Look
-from likely.evaluate.scores.calibration import Reliability
-from likely.evaluate.scores.intervals import Measure, Paired
 from likely.evaluate.scores.losses import LossScores
-from likely.present.sections import Bar, Link, Report, Table, numbers_from
+from likely.present.report.look_tables import (
+    COLUMNS,
+    attribute_table,
+    attribute_title,
+    baseline_table,
+    calibration_table,
+    class_of,
+    class_table,
+    column_table,
+    confusion_table,
+    evidence_table,
+    learner_name,
+    lift_table,
+    precision_table,
+    score_table,
+    word_table,
+)
+from likely.present.sections import Report
 from likely.present.words import clean, number, percent, plural
-from likely.table.schema import Column
 
 MOST_NOTES = 4
 MOST_CLASSES, MOST_ATTRIBUTES, MOST_COLUMNS, MOST_WORDS = 20, 20, 40, 10
 """Lines of tables in the short view of a terminal."""
-FEW_CLASSES = 10
-"""With more there is no table of true classes against those named."""
 NEARLY = 0.02
 """A temperature so near to 1 changes nothing worth a word."""
-_CALLED = {
-    "NaiveBayes": "Naive Bayes",
-    "FullBayes": "Full Bayes",
-    "TreeAugmented": "Tree-augmented Bayes",
-    "OneDependence": "One-dependence Bayes",
-    "LeastSquares": "Least squares",
-    "Logistic": "Logistic regression",
-    "Neighbors": "Neighbour voting",
-}
 
 
 def present_look(record: Look, everything: bool = False) -> Report:
@@ -67,12 +65,6 @@ def size(record: Look) -> str:
     """How much there is."""
     counts = ((record.rows, "row"), (len(record.classes), "class"), (len(record.attributes), "attribute"))
     return ", ".join(plural(n, word) for n, word in counts)
-
-
-def learner_name(record: Look) -> str:
-    """What people call the learner."""
-    name = record.learner.partition("(")[0]
-    return _CALLED.get(name, name)
 
 
 # -- sentences ----------------------------------------------------------------------------------------------
@@ -118,20 +110,6 @@ def cost_sentence(scores: LossScores, called: str) -> str:
     return out
 
 
-def folds_title(dealing: Dealing) -> str:
-    """How rows were dealt, as a title."""
-    folds, by = dealing.folds, clean(dealing.dealt_by, 30)
-    if dealing.dealt == "leave-one-out":
-        return "Cross-validated: each row is predicted by what all others taught"
-    if dealing.dealt == "time":
-        return f"In the order of {by}: each of {folds} parts is predicted by what the rows before it taught"
-    others = "the other one" if folds == 2 else f"the other {folds - 1}"
-    out = f"Cross-validated: each of {folds} folds is predicted by what {others} taught"
-    if dealing.dealt == "group":
-        out += f"; rows with the same {by} are in one fold"
-    return out if dealing.repeats == 1 else f"{out}; {dealing.repeats} times"
-
-
 def trust_sentences(record: Look) -> list[str]:
     """What there is to say of calibration and of the ceiling, in a sentence each."""
     out, trust = [], record.trust
@@ -141,7 +119,7 @@ def trust_sentences(record: Look) -> list[str]:
         worst = max(curve.bins, key=lambda b: b.weight * abs(b.probability - (b.share.value or 0.0)))
         out.append(
             f"Its percentages are off by {percent(curve.error.value or 0.0)} in the mean: where it gives "
-            f"{_class_of(curve)} {percent(worst.probability)}, that is right for {percent(worst.share.value or 0.0)} "
+            f"{class_of(curve)} {percent(worst.probability)}, that is right for {percent(worst.share.value or 0.0)} "
             f"of {plural(worst.weight, 'row')}."
         )
     if trust.tempered is not None:
@@ -180,237 +158,3 @@ def tempered_sentence(found: Tempered) -> str:
         f"Evidence is weighed by {found.temperature:g}, because rows that were held out showed naive Bayes too sure of "
         f"itself{gain}."
     )
-
-
-def _class_of(curve: Reliability) -> str:
-    return "the class it names" if curve.of is None else clean(curve.of, 20)
-
-
-# -- tables -------------------------------------------------------------------------------------------------
-
-
-def share_bounds(bounds: Measure) -> str:
-    """Bounds of a share, in per cent."""
-    if bounds.low is None or bounds.high is None:
-        return ""
-    return f"{100 * bounds.low:.1f} to {100 * bounds.high:.1f} %"
-
-
-def number_bounds(bounds: Measure, digits: int = 4) -> str:
-    """Bounds of a number."""
-    if bounds.low is None or bounds.high is None:
-        return ""
-    return f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
-
-
-def loss_bits(value: float | None) -> str:
-    """A log loss."""
-    return "infinite" if value is None else f"{value:.4f}"
-
-
-def score_table(record: Look) -> Table:
-    """The scores of the learner with their bounds, beside those of the baselines."""
-    one, two, three, bounds = record.scores, record.baseline, record.baselines.one_rule, record.intervals
-    rows: list[tuple[str, ...]] = []
-    if record.decisions is None:
-        third = percent(three.accuracy) if three is not None else ""
-        rows.append(("accuracy", percent(one.accuracy), share_bounds(bounds.accuracy), percent(two.accuracy), third))
-    else:
-        costs = record.decisions
-        rows.append(("expected loss, a row", number(costs.mean), "", number(costs.baseline), ""))
-        rows.append((f"always {clean(costs.constant, 20)}", "", "", number(costs.constant_mean), ""))
-        if costs.undecided:
-            rows.append(("without an action", number(costs.undecided), "", "", ""))
-    third = loss_bits(three.log_loss) if three is not None else ""
-    loss = number_bounds(bounds.log_loss)
-    rows.append(("log loss, bits a row", loss_bits(one.log_loss), loss, loss_bits(two.log_loss), third))
-    third = f"{three.brier:.4f}" if three is not None else ""
-    rows.append(("Brier score, 0 to 2", f"{one.brier:.4f}", number_bounds(bounds.brier), f"{two.brier:.4f}", third))
-    if one.unclassified:
-        third = number(three.unclassified) if three is not None else ""
-        rows.append(("cannot be classified", number(one.unclassified), "", number(two.unclassified), third))
-    if record.trust.calibration and record.decisions is None:
-        error = record.trust.calibration[0].error
-        rows.append(("calibration error", percent(error.value or 0.0), share_bounds(error), "", ""))
-    ranking = record.trust.rankings.get(record.trust.positive)
-    if ranking is not None and len(record.classes) == 2:
-        area = ranking.roc.auc
-        rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", ""))
-    alone = record.baselines.one_attribute
-    header = ("score", learner_name(record), "95 % bounds", "frequencies", f"{clean(alone or '', 20)} alone")
-    width = 5 if alone is not None and three is not None else 4
-    title = folds_title(record.dealing)
-    return Table(title, header[:width], tuple(row[:width] for row in rows), numbers_from(1, width))
-
-
-def share_table(classes: Mapping[str, float], weighed: bool = False) -> Table:
-    """Classes and how frequent each is."""
-    total = sum(classes.values()) or 1.0
-    rows = tuple((clean(label), number(n), percent(n / total)) for label, n in classes.items())
-    return Table("Classes", ("class", "weight" if weighed else "rows", "share"), rows, numbers_from(1, 3))
-
-
-def class_table(record: Look) -> Table:
-    """The classes: how frequent each is, and how well it is named."""
-    table = share_table(record.classes, any(c.role == "weight" for c in record.columns))
-    if record.decisions is not None or len(record.per_class) != len(record.classes):
-        return table
-    by = {one.label: one for one in record.per_class}
-    for name in ("precision", "recall", "f1"):
-        values = (getattr(by[label], name) for label in record.classes)
-        cells = [_share(v.value if isinstance(v, Measure) else v) for v in values]
-        table = table.with_column("F1" if name == "f1" else name, cells, number=True)
-    ranked = record.trust.rankings
-    if not ranked or len(record.classes) <= 2:
-        return table
-    areas = [f"{ranked[c].roc.auc.value:.4f}" if c in ranked else "–" for c in record.classes]
-    return table.with_column("area under ROC", areas, number=True)
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else percent(value)
-
-
-def _bounded(measure: Measure) -> str:
-    """A share with its bounds."""
-    wide = "" if measure.low is None or measure.high is None else f" ({share_bounds(measure).removesuffix(' %')})"
-    return _share(measure.value) + wide
-
-
-def precision_table(record: Look) -> Table:
-    """How well each class is named, with bounds."""
-    rows = () if record.decisions is not None else record.per_class
-    lines = tuple(
-        (clean(c.label, 40), number(c.rows), _bounded(c.precision), _bounded(c.recall), _share(c.f1)) for c in rows
-    )
-    title = "Precision and recall of each class, 95 % bounds"
-    return Table(title, ("class", "rows", "precision", "recall", "F1"), lines, numbers_from(1, 5))
-
-
-def calibration_table(record: Look) -> Table:
-    """The reliability curve that matters most."""
-    header = ("probability", "in the mean", "turned out so", "95 % bounds", "rows")
-    if not record.trust.calibration:
-        return Table("", header, ())
-    curve = record.trust.calibration[0]
-    rows = tuple(
-        (
-            f"{percent(b.low)} to {percent(b.high)}",
-            percent(b.probability),
-            percent(b.share.value or 0.0),
-            share_bounds(b.share),
-            number(b.weight),
-        )
-        for b in curve.bins
-    )
-    title = f"Calibration: how often rows turn out to be {_class_of(curve)} to which it gave this probability"
-    return Table(title, header, rows, numbers_from(0, 5))
-
-
-def lift_table(record: Look) -> Table:
-    """How much of the class looked for is among the rows that rank highest; of two classes."""
-    ranking = record.trust.rankings.get(record.trust.positive)
-    name = clean(record.trust.positive, 20)
-    header = ("of all rows", f"of {name}", "are it", "lift")
-    if ranking is None or len(record.classes) != 2:
-        return Table("", header, ())
-    rows = tuple(
-        (percent(r.share), percent(r.found), percent(r.precision), f"×{r.lift:.2f}") for r in ranking.lift.rows
-    )
-    average = ranking.precision_recall
-    title = (
-        f"Lift: how much of {name} is among the rows that rank highest "
-        f"(average precision {average.average_precision:.4f}, of {average.prevalence:.4f} by chance)"
-    )
-    return Table(title, header, rows, numbers_from(0, 4))
-
-
-def baseline_table(record: Look) -> Table:
-    """What is compared with the baselines."""
-    return against_table(f"{record.learner.partition('(')[0]} less the baselines", record.baselines.against)
-
-
-def against_table(title: str, pairs: Sequence[Paired]) -> Table:
-    """Differences with their bounds, and how often chance would make as much."""
-    called = {"log_loss": "log loss, bits a row", "accuracy": "accuracy", "brier": "Brier score"}
-    rows = tuple(
-        (clean(p.other, 30), called[p.score], f"{p.difference.value or 0.0:+.4f}", number_bounds(p.difference),
-         chance(p.p))
-        for p in pairs
-    )  # fmt: skip
-    head = ("against", "score", "difference", "95 % bounds", "by chance alone")
-    over = f": {pairs[0].test}, over {pairs[0].folds} folds" if pairs else ""
-    return Table(title + over, head, rows, numbers_from(2, 5))
-
-
-def attribute_title(record: Look) -> str:
-    """What the table of attributes shows."""
-    return f"What each attribute alone tells about {clean(record.target, 20)}, of {record.entropy:.3f} bits to be known"
-
-
-def attribute_table(record: Look, links: Mapping[str, str] | None = None, most: float | None = None) -> Table:
-    """What each attribute alone tells; `links` are the places of a page that say more, `most` is the longest bar."""
-    longest = most or max([a["bits"] for a in record.attributes], default=0.0) or 1.0
-    texts, places = {text.words.name for text in record.texts}, links or {}
-    rows = tuple(
-        (
-            Link(clean(a["name"], 40), places.get(a["name"], "")),
-            f"{'≥ ' if a['name'] in texts else ''}{a['bits']:.4f}",
-            percent(a["share"]),
-            percent(a["missing"]) if a["missing"] else "",
-            Bar(a["bits"] / longest),
-        )
-        for a in record.attributes
-    )
-    return Table(attribute_title(record), ("attribute", "bits", "share", "missing", ""), rows, frozenset({1, 2, 3}))
-
-
-def word_table(words: WordStatistics) -> Table:
-    """The words of a text column that tell most."""
-    rows = tuple(
-        (clean(w.word, 30), f"{w.bits:.4f}", number(w.documents), clean(w.label, 24), percent(w.share),
-         percent(w.elsewhere))
-        for w in words.strongest
-    )  # fmt: skip
-    title = f"Words of {clean(words.name, 20)} that alone tell most; it has {number(words.vocabulary)} of them"
-    header = ("word", "bits", "texts", "speaks for", "of whose texts", "of others")
-    return Table(title, header, rows, frozenset({1, 2, 4, 5}))
-
-
-def evidence_table(record: Look) -> Table:
-    """The strongest single pieces of evidence."""
-    rows = tuple(
-        (clean(p.attribute, 20), clean(p.cell, 22), clean(p.label, 18), _times(p.bits), f"{p.bits:+.2f}",
-         number(p.rows))
-        for p in record.evidence
-    )  # fmt: skip
-    title = "Strongest single pieces of evidence (first those least likely to be chance)"
-    return Table(title, ("if", "is", "then the odds of", "go", "bits", "rows"), rows, frozenset({3, 4, 5}))
-
-
-def _times(bits: float) -> str:
-    """A factor of the odds."""
-    return f"×{2**bits:,.0f}" if 100 <= 2**bits < 1e6 else f"×{2**bits:.3g}"
-
-
-def confusion_table(record: Look) -> Table:
-    """True classes against those named, or against actions; of many classes no line."""
-    names = [clean(c, 20 if len(record.classes) < 4 else 10) for c in record.classes]
-    table, columns, what = record.confusion, names, "the class named"
-    if record.decisions is not None:
-        actions = record.decisions.actions
-        table, what = record.decisions.table, "the action"
-        columns = [clean(a, 20 if len(actions) < 4 else 10) for a in actions]
-    rows = tuple((name, *map(number, row)) for name, row in zip(names, table, strict=True))
-    header = ("true class", *(f"→ {n}" for n in columns))
-    title = f"True class (rows) against {what} (columns)"
-    return Table(title, header, rows if len(names) <= FEW_CLASSES else (), numbers_from(1, len(header)))
-
-
-COLUMNS = "How the columns were read"
-
-
-def column_table(columns: Sequence[Column]) -> Table:
-    """How each column was read."""
-    rows = tuple((clean(c.name, 40), c.kind, c.role, clean(c.why, 120)) for c in columns)
-    return Table(COLUMNS, ("column", "kind", "role", "why"), rows)
