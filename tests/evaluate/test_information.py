@@ -11,7 +11,8 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 import likely
-from likely.evaluate.attributes.information import bin_edges, information
+from likely.evaluate.attributes.information import BINS, information
+from likely.sums.quantiles import quantile_edges
 from likely.table.bins import bin_labels, shortest
 
 
@@ -52,7 +53,7 @@ def test_bits_of_levels(table) -> None:
 
 def test_bits_of_numbers_are_those_of_their_bins(table) -> None:
     values = np.array(table["x"])
-    edges = bin_edges(*np.unique(values, return_counts=True))
+    edges = quantile_edges(*np.unique(values, return_counts=True), BINS)
     assert len(edges) <= 15
     assert np.bincount(np.searchsorted(edges, values, side="right")).min() > 600 / 16 / 3
     best = max(np.unique(values)[1:], key=lambda edge: direct((values < edge).tolist(), table["y"]))

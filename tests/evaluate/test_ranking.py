@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support, roc_auc_score, roc_curve
 
 import likely
-from likely.evaluate.scores.calibration import binned, reliability
+from likely.evaluate.scores.calibration import reliability
 from likely.evaluate.scores.ceiling import least_error
 from likely.evaluate.scores.held_out import log_odds, probabilities
 from likely.evaluate.scores.per_class import of_classes
 from likely.evaluate.scores.ranking import ranking, thinned
+from likely.sums.quantiles import equal_weight_bins
 
 SCORES = st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 1e-12, 1.0, 1.0 + 2**-52, 700.0, np.inf])
 ROWS = st.lists(st.tuples(SCORES, st.booleans(), st.sampled_from([1.0, 0.25, 3.0])), min_size=2, max_size=40)
@@ -59,7 +60,7 @@ def test_a_long_curve_keeps_its_ends() -> None:
                           st.sampled_from([1.0, 0.5, 4.0])), min_size=1, max_size=60), st.integers(1, 12))  # fmt: skip
 def test_calibration_by_brute_force(rows, bins: int) -> None:
     p, hit, weight = (np.array(c) for c in zip(*rows, strict=True))
-    where = binned(p, weight, bins)
+    where = equal_weight_bins(p, weight, bins)
     assert sorted(set(where.tolist())) == list(range(where.max() + 1)) and where.max() < bins
     order = np.argsort(p, kind="stable")
     assert (np.diff(where[order]) >= 0).all() and all(len(set(where[p == v])) == 1 for v in set(p.tolist()))

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import NotLearned, SchemaMismatch, SettingError
 from likely.sums.exact import Exact
+from likely.sums.quantiles import balanced_edges
 from likely.sums.rows.cells import Cells
-from likely.sums.rows.pairs import BINS, Pairs, quantile_edges
+from likely.sums.rows.pairs import BINS, Pairs
 from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 
@@ -113,7 +114,7 @@ def test_too_many_levels_are_refused_with_a_sentence() -> None:
 def test_a_heavy_value_leaves_bins_for_the_others() -> None:
     values = np.arange(1000.0)
     weight = np.where(values == 500, 1e6, 1.0)
-    edges = quantile_edges(values, weight, BINS)
+    edges = balanced_edges(values, weight, BINS)
     assert len(edges) < BINS and {500.0, 501.0} <= set(edges.tolist())
     held = np.bincount(np.searchsorted(edges, values, side="right"), weight)
     assert held.max() == 1e6 and np.sort(held)[-2] <= 46
@@ -125,7 +126,7 @@ def test_a_heavy_value_leaves_bins_for_the_others() -> None:
 )
 def test_edges_are_values_in_order(weight: list[float], bins: int) -> None:
     values = np.sort(np.random.default_rng(0).standard_normal(len(weight)))
-    edges = quantile_edges(values, np.array(weight), bins)
+    edges = balanced_edges(values, np.array(weight), bins)
     assert len(edges) <= bins - 1 or len(values) <= bins
     assert (np.diff(edges) > 0).all() and set(edges) <= set(values[1:])
 

@@ -10,6 +10,7 @@ import numpy as np
 from likely.evaluate.attributes.word_information import LEAST_ROWS, Piece, WordStatistics, word_statistics
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.sums.quantiles import quantile_edges
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.bins import bin_labels
@@ -59,16 +60,6 @@ def information(table: Table, scale: float = 1.0) -> float:
     raw = entropy(table.sum(axis=0)) + entropy(table.sum(axis=1)) - entropy(table.ravel())
     rows, columns = (np.count_nonzero(table.sum(axis=a)) for a in (1, 0))
     return float(max(raw - (rows - 1) * (columns - 1) / (2 * scale * total * np.log(2)), 0.0))
-
-
-def bin_edges(values: NDArray[np.float64], weight: NDArray[np.float64], bins: int = BINS) -> NDArray[np.float64]:
-    """Inner edges of at most `bins` bins of about equal weight: bin i holds edges[i-1] <= x < edges[i]."""
-    if len(values) <= bins:
-        return values[1:]
-    below = np.cumsum(weight)
-    wanted = below[-1] * np.arange(1, bins) / bins
-    places = np.searchsorted(below, wanted, side="left") + 1
-    return np.unique(values[places[places < len(values)]])
 
 
 def best_cut(values: NDArray[np.float64], per_class: Table) -> NDArray[np.float64]:
@@ -121,7 +112,7 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
     else:
         values, weights = statistic.tally()
         per_class = weights.floats()
-        cut = np.union1d(bin_edges(values, per_class.sum(axis=1)), best_cut(values, per_class))
+        cut = np.union1d(quantile_edges(values, per_class.sum(axis=1), BINS), best_cut(values, per_class))
         edges = tuple(cut.tolist())
         table = np.zeros((len(cut) + 1, statistic.groups))
         np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import shown
-from likely.evaluate.attributes.information import bin_edges
 from likely.evaluate.attributes.repetition import repetition
 from likely.evaluate.attributes.word_information import documents, tables
 from likely.machinery.distributions import chi_square_tail
 from likely.models.factors.gaussian import root_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.sums.quantiles import quantile_edges
 from likely.sums.words.words import Words
 from likely.table.bins import bin_labels
 
@@ -99,7 +99,7 @@ def number_tables(one: Numbers, two: Numbers, scales: Scales, bins: int) -> tupl
     """
     both = one + two
     values, pooled = both.tally()
-    cut = bin_edges(values, pooled.floats().sum(axis=1), bins) if len(values) else values
+    cut = quantile_edges(values, pooled.floats().sum(axis=1), bins) if len(values) else values
     binned, tallied = [], []
     for numbers, scale in zip((one, two), scales, strict=True):
         own, weight = numbers.coarsened(both.level).tally()

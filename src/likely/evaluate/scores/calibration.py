@@ -9,6 +9,7 @@ import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import Measure, wilson
+from likely.sums.quantiles import equal_weight_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def reliability(
     >>> [(round(b.probability, 2), b.share.value) for b in found.bins], round(found.error.value, 6)
     ([(0.2, 0.2), (0.8, 0.8)], 0.0)
     """
-    where = binned(chance, weight, bins)
+    where = equal_weight_bins(chance, weight, bins)
     count = int(where.max()) + 1 if len(where) else 0
     total = np.bincount(where, weight, count)
     given, seen = np.bincount(where, weight * chance, count), np.bincount(where, weight * hit, count)
@@ -111,17 +112,6 @@ def _bounded(gap: NDArray[np.float64], error: NDArray[np.float64], share: NDArra
         return low * value
 
     return Measure(value, scaled(0.975, 1.0), scaled(0.025, 4.0))
-
-
-def binned(chance: NDArray[np.float64], weight: NDArray[np.float64], bins: int) -> NDArray[np.intp]:
-    """The bin of each row: about equal weight in each, equal probabilities in one, none empty."""
-    values, place = np.unique(chance, return_inverse=True)
-    each = np.bincount(place, weight, len(values))
-    upto = np.cumsum(each)
-    middle = (upto - each / 2) / (upto[-1] if len(upto) else 1.0)
-    bin_of = np.minimum((middle * bins).astype(np.intp), bins - 1)
-    _, dense = np.unique(bin_of, return_inverse=True)
-    return np.asarray(dense[place], np.intp)
 
 
 def calibrations(found: HeldOut, positive: str) -> tuple[Reliability, ...]:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from likely.evaluate.attributes.information import Attribute, attributes, bin_edges, entropy, information, rows_a_weight
+from likely.evaluate.attributes.information import BINS, Attribute, attributes, entropy, information, rows_a_weight
 from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.attributes.word_information import documents, tables
 from likely.machinery.distributions import chi_square_tail
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.sums.quantiles import quantile_edges
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.labels import number_label
@@ -120,7 +121,7 @@ def value_test(statistic: Any, scale: float = 1.0) -> float:
     per_class = scale * weight.floats()
     if len(values) < 2:
         return 1.0
-    cut = bin_edges(values, per_class.sum(axis=1))
+    cut = quantile_edges(values, per_class.sum(axis=1), BINS)
     table = np.zeros((len(cut) + 1, statistic.groups))
     np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
     return min(1.0, 2 * min(association(table), rank_test(per_class)))

@@ -15,6 +15,7 @@ import numpy as np
 from likely.models.factors.mdl import mdl_cuts
 from likely.models.factors.tallied import Tallied
 from likely.models.setting_values import Closed, Rule
+from likely.sums.quantiles import quantile_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,11 +53,8 @@ def equal_width(tally: Tallied, count: int) -> NDArray[np.float64]:
 
 def equal_weight(tally: Tallied, count: int, closed: Closed = "left") -> NDArray[np.float64]:
     """Bins of about one weight: the edges are quantiles, halfway between two values where both will do."""
-    below = np.cumsum(tally.whole)
-    wanted = below[-1] * np.arange(1, count) / count
-    places = np.minimum(np.searchsorted(below, wanted, side="left"), len(below) - 1)
+    places, even = quantile_places(tally.whole, count)
     values = tally.values
-    even = below[places] == wanted
     after = np.minimum(places + 1, len(values) - 1)
     if tally.level:
         # Only between two values of such a tally is it known how much weight lies below.

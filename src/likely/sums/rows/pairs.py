@@ -6,7 +6,6 @@ tables can be added where both have the same bins: those of one summary, or the 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from likely.errors import SchemaMismatch, SettingError, shown
 from likely.sums import kernels
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
+from likely.sums.quantiles import balanced_edges
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
 
@@ -35,49 +35,9 @@ Cell = tuple[str, str]
 """(attribute, level); the level of a number is the index of its bin."""
 
 
-def quantile_edges(values: NDArray[np.float64], weight: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
-    """Inner edges of at most `bins` bins of about equal weight: bin i holds edges[i-1] <= x < edges[i].
-
-    A value that outweighs a bin gets one for itself, and the others share the rest: where nine rows in ten are zero,
-    the tenth is still told apart (tests/sums/test_pairs.py).
-
-    >>> quantile_edges(np.arange(6.0), np.array([90.0, 1, 1, 1, 1, 1]), 3).tolist()
-    [1.0, 4.0]
-    """
-    if len(values) <= bins:
-        return values[1:]
-    weight = np.nan_to_num(weight)  # infinite where it is beyond doubles
-    weight = weight / weight.max()
-    below = [0.0, *np.cumsum(weight).tolist()]
-    # The least capacity, to 40 binary digits, with which greedy filling needs no more than `bins` bins.
-    low, high, starts = 0.0, below[-1], [0]
-    for _ in range(40):
-        middle = (low + high) / 2
-        heavy = [*np.flatnonzero(weight > middle).tolist(), len(weight)]
-        filled = _filled(below, heavy, middle, bins) if len(heavy) <= bins else None
-        if filled is None:
-            low = middle
-        else:
-            high, starts = middle, filled
-    return values[starts[1:]]
-
-
-def _filled(below: list[float], heavy: list[int], capacity: float, bins: int) -> list[int] | None:
-    """Where each bin starts if bins are filled up to `capacity`, the heavy ones alone; None if `bins` are too few."""
-    starts: list[int] = []
-    at, end = 0, len(below) - 1
-    while at < end:
-        if len(starts) == bins:
-            return None
-        starts.append(at)
-        full = bisect_right(below, below[at] + capacity) - 1
-        at = max(at + 1, min(full, heavy[bisect_left(heavy, at)]))
-    return starts
-
-
 def _fine_edges(numbers: Numbers) -> tuple[float, ...]:
     values, table = numbers.tally()
-    return tuple(quantile_edges(values, table.sum(1).floats(), BINS).tolist())
+    return tuple(balanced_edges(values, table.sum(1).floats(), BINS).tolist())
 
 
 class Pairs:
