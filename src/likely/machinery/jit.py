@@ -17,12 +17,23 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from likely.machinery.caching import read_cached, write_cached
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+R = TypeVar("R")
+I4: TypeAlias = "NDArray[np.int32]"
+I8: TypeAlias = "NDArray[np.int64]"
+U1: TypeAlias = "NDArray[np.uint8]"
+U8: TypeAlias = "NDArray[np.uint64]"
+F8: TypeAlias = "NDArray[np.float64]"
+B1: TypeAlias = "NDArray[np.bool_]"
+"""Arrays in the signatures of kernels, by the names that `kernel` takes."""
 KINDS = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "u8": np.uint64, "f8": np.float64, "b1": np.bool_}
 _FORMAT = b"likely kernel 1\n"
 _lock = threading.RLock()
@@ -49,10 +60,10 @@ class Inner:
         return self._compiled
 
 
-def inner(function: Callable[..., Any]) -> Any:
+def inner(function: Callable[..., R]) -> Callable[..., R]:
     """Mark a function that only kernels call."""
     assert isinstance(function, FunctionType)
-    return Inner(function)
+    return cast("Callable[..., R]", Inner(function))
 
 
 class _Zeros(Inner):
@@ -153,12 +164,12 @@ class Kernel:
         return overload.fndesc.llvm_func_name, outside, library.serialize_using_object_code()[2][0]
 
 
-def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., Any]], Any]:
+def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Compile a function: `signature` lists its parameters (f8, i4 …; [] for an array), `returns` counts results."""
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
         assert isinstance(function, FunctionType)
-        return Kernel(function, signature, returns)
+        return cast("Callable[..., R]", Kernel(function, signature, returns))
 
     return decorate
 

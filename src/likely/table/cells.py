@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from likely.machinery.jit import inner, kernel
+from likely.machinery.jit import B1, F8, I8, U1, U8, inner, kernel
 from likely.table.words.tokens import eight, folded, mixed
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
@@ -300,7 +300,7 @@ def _date(data: Any, a: int, b: int) -> Any:
 
 
 @kernel("i8[], u1[], b1[], u8[], u1[], u8[], i8[]")
-def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hashes: Any, words: Any) -> None:
+def describe(offsets: I8, data: U1, valid: B1, missing: U8, forms: U1, hashes: U8, words: I8) -> None:
     """The form, hash and number of words of each cell. `missing` holds the hashes of cells that mean "not known"."""
     for i in range(offsets.size - 1):
         forms[i] = MISSING
@@ -328,7 +328,7 @@ def describe(offsets: Any, data: Any, valid: Any, missing: Any, forms: Any, hash
 
 
 @kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")
-def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: Any, state: Any) -> None:
+def parse(offsets: I8, data: U1, valid: B1, missing: U8, dates: bool, out: F8, state: U1) -> None:
     """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
     bits = out.view(np.uint64)
     for i in range(offsets.size - 1):
@@ -361,7 +361,7 @@ def parse(offsets: Any, data: Any, valid: Any, missing: Any, dates: bool, out: A
 
 
 @kernel("i8[], u1[], u8[]")
-def hash_cells(offsets: Any, data: Any, out: Any) -> None:
+def hash_cells(offsets: I8, data: U1, out: U8) -> None:
     """The hash of each trimmed cell."""
     for i in range(offsets.size - 1):
         a, b = _trimmed(data, offsets[i], offsets[i + 1])
@@ -369,7 +369,7 @@ def hash_cells(offsets: Any, data: Any, out: Any) -> None:
 
 
 @kernel("u8[], u8, u8[], i8, i8, i8", returns=2)
-def keep_small(hashes: Any, ceiling: Any, kept: Any, known: int, limit: int, start: int) -> Any:
+def keep_small(hashes: U8, ceiling: int, kept: U8, known: int, limit: int, start: int) -> Any:
     """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
     mask = np.int64(kept.size - 1)
     for i in range(start, hashes.size):
@@ -388,7 +388,7 @@ def keep_small(hashes: Any, ceiling: Any, kept: Any, known: int, limit: int, sta
 
 
 @kernel("u1[], i8[], i8[], u8[]")
-def empty_missing(data: Any, starts: Any, ends: Any, missing: Any) -> None:
+def empty_missing(data: U1, starts: I8, ends: I8, missing: U8) -> None:
     """Empty every short cell that is one of the tokens for "missing": ends[i] = starts[i]."""
     for i in range(starts.size):
         a, b = starts[i], ends[i]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InputError
-from likely.machinery.jit import kernel
+from likely.machinery.jit import I8, U1, kernel
 from likely.table.formats.files import Place, file_errors, temporary_file
 from likely.table.formats.layout import detect_layout
 from likely.table.formats.text_file import open_text
@@ -116,7 +116,7 @@ class StreamBlocks:
 
 
 @kernel("u1[], i8, i8, i8, i8[]", returns=1)
-def find_record_end(data: Any, delimiter: int, quotes: int, wanted: int, state: Any) -> int:
+def find_record_end(data: U1, delimiter: int, quotes: int, wanted: int, state: I8) -> int:
     """How many bytes up to the end of record `wanted`, or all. state: inside quotes, at the start of a cell, records.
 
     Lines without anything in them are no records.
@@ -146,4 +146,4 @@ def find_record_end(data: Any, delimiter: int, quotes: int, wanted: int, state: 
         elif start == 0:
             start = 1  # a line may end with it alone: a quote that follows opens a cell (tests/spark/test_files.py)
     state[0], state[1], state[2] = inside, start, seen
-    return used  # type: ignore[no-any-return]
+    return used

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.jit import inner, kernel
+from likely.machinery.jit import I8, U1, inner, kernel
 from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def past_plain(data: Any, k: int, end: int) -> int:
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
-def is_plain(data: Any, starts: Any, ends: Any) -> int:
+def is_plain(data: U1, starts: I8, ends: I8) -> int:
     """Whether no byte of any cell is beyond ASCII."""
     for i in range(starts.size):
         for k in range(past_plain(data, starts[i], ends[i]), ends[i]):
@@ -145,7 +145,7 @@ def alphabet_for(cells: Texts) -> Alphabet:
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
-def first_broken(data: Any, starts: Any, ends: Any) -> int:
+def first_broken(data: U1, starts: I8, ends: I8) -> int:
     """The first cell that is not sound UTF-8, or -1."""
     for i in range(starts.size):
         k, end = starts[i], ends[i]
