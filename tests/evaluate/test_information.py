@@ -13,7 +13,7 @@ from sklearn.metrics import mutual_info_score
 import likely
 from likely.evaluate.attributes.information import BINS, information
 from likely.sums.quantiles import quantile_edges
-from likely.table.bins import bin_labels, shortest
+from likely.table.bins import bin_labels, shortest_between
 
 
 def direct(cells: list, classes: list) -> float:
@@ -108,9 +108,9 @@ def test_edges_are_short_and_cut_where_the_values_do() -> None:
     for values in (rng.normal(size=50), rng.normal(size=50) * 1e-9, rng.normal(size=50) * 1e12, np.arange(-20.0, 20.0)):
         values = np.unique(values)
         for low, high in pairwise(values.tolist()):
-            edge = shortest(low, high)
+            edge = shortest_between(low, high)
             assert low < edge <= high and len(repr(edge)) <= len(repr(high))
-    assert bin_labels([shortest(23.61, 23.83746751620238)]) == ["below 23.8", "23.8 or more"]
+    assert bin_labels([shortest_between(23.61, 23.83746751620238)]) == ["below 23.8", "23.8 or more"]
 
 
 def test_dates_are_told_as_dates() -> None:

@@ -24,7 +24,7 @@ from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
-from likely.table.batch import Batch, Codes, Texts, texts
+from likely.table.batch import Batch, Codes, Texts, pack_texts
 from likely.table.encode import token_hashes
 from likely.table.labels import Labels
 from likely.table.schema import MISSING, Column, Schema
@@ -237,7 +237,7 @@ def documents(draw: st.DrawFn, rows: int) -> Texts:
     """Cells of a text column: awkward ones, some of many words, some missing."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     some = [*DOCUMENTS, None, *(" ".join(map(str, rng.integers(0, 30, 40))) for _ in range(4))]
-    return texts([some[k] for k in rng.integers(0, len(some), rows)])
+    return pack_texts([some[k] for k in rng.integers(0, len(some), rows)])
 
 
 @st.composite

@@ -16,7 +16,7 @@ import likely.sums
 from likely.sums.columns import profile
 from likely.sums.columns.numbers import CAP
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, texts
+from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
 from likely.testing import bits, check_rows, check_statistic, check_weights, some_rows, swept
 
@@ -119,7 +119,9 @@ def test_a_summary_whose_tallies_lose_bits(rows: int) -> None:
     target = Codes(rng.integers(0, 2, rows).astype(np.int32), labels)
     colour = Codes(np.full(rows, -1, np.int32), Labels())
     batch = Batch(
-        rows, {"x": values, "when": 1e9 + rng.random(rows), "colour": colour, "note": texts(["a b"] * rows)}, target
+        rows,
+        {"x": values, "when": 1e9 + rng.random(rows), "colour": colour, "note": pack_texts(["a b"] * rows)},
+        target,
     )
     whole = swept(lambda: Summary(TABLE), [batch])
     assert (whole["x"].level > 0) == (rows > CAP)

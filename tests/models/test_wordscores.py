@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from likely.models.text.scores import WordScores
 from likely.sums.words.vocabulary import Vocabulary
-from likely.table.batch import texts
+from likely.table.batch import pack_texts
 from likely.table.words.tokens import Tokens, words_of
 
 KNOWN = sorted(
@@ -29,7 +29,7 @@ WEIGHTS = np.random.default_rng(0).standard_normal((len(KNOWN), 3))
 )
 def test_scores_are_sums_over_words(some: list[str], tokens: Tokens) -> None:
     model = WordScores(Vocabulary.of(KNOWN), WEIGHTS, tokens, lambda t: 1 + np.log(t))
-    found = model.score(texts(some))
+    found = model.score(pack_texts(some))
     for row, text in enumerate(some):
         times = Counter(words_of(text, tokens))
         known = {w: t for w, t in times.items() if w in KNOWN}
@@ -41,12 +41,12 @@ def test_scores_are_sums_over_words(some: list[str], tokens: Tokens) -> None:
 
 def test_a_word_that_occurs_very_often_and_a_very_long_one() -> None:
     model = WordScores(Vocabulary.of(["a"]), np.ones((1, 1)), Tokens(), lambda t: t)
-    found = model.score(texts(["a " * 100_000, "x" * 1_000_000, "", None, "a"]))
+    found = model.score(pack_texts(["a " * 100_000, "x" * 1_000_000, "", None, "a"]))
     assert found.scores[:, 0].tolist() == [100_000, 0, 0, 0, 1]
     assert found.words.tolist() == [100_000, 1, 0, 0, 1] and found.unknown.tolist() == [0, 1, 0, 0, 0]
     assert model.words("A b a") == [("a", 0, 2), ("b", -1, 1)]
 
 
 def test_an_empty_vocabulary_knows_no_word() -> None:
-    found = WordScores(Vocabulary.of([]), np.empty((0, 2)), Tokens(), lambda t: t).score(texts(["a b"]))
+    found = WordScores(Vocabulary.of([]), np.empty((0, 2)), Tokens(), lambda t: t).score(pack_texts(["a b"]))
     assert found.scores.tolist() == [[0, 0]] and found.unknown.tolist() == [2]

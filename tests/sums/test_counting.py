@@ -15,13 +15,13 @@ from likely.sums.weights import EVERY_ROW_ONE, weights
 from likely.sums.words.counting import PIECE
 from likely.sums.words.entries import Entries, radix_sort
 from likely.sums.words.words import Words
-from likely.table.batch import texts
+from likely.table.batch import pack_texts
 from likely.table.words.tokens import Tokens, words_of
 
 
 def counted(text: str, tokens: Tokens) -> dict[str, int]:
     words = Words(1, tokens)
-    words.update(texts([text]), np.zeros(1, np.int32))
+    words.update(pack_texts([text]), np.zeros(1, np.int32))
     held = words.held()
     return {held.vocabulary[w]: t for w, t in zip(held.word.tolist(), held.times.tolist(), strict=True) if w}
 
@@ -72,13 +72,13 @@ def test_entries_too_wide_for_one_number_are_sorted_too(some: list[tuple[int, in
 
 
 def test_batches_with_weights_and_without() -> None:
-    one, group = texts(["a b a", "b"]), np.zeros(2, np.int32)
+    one, group = pack_texts(["a b a", "b"]), np.zeros(2, np.int32)
     mixed, plain = Words(1), Words(1)
     for weight in (EVERY_ROW_ONE, weights(np.array([2.0, 1.0])), EVERY_ROW_ONE):
         mixed.update(one, group, weight)
     for _ in range(3):
         plain.update(one, group)
-    plain.update(texts(["a b a"]), group[:1])
+    plain.update(pack_texts(["a b a"]), group[:1])
     assert mixed == plain
 
 

@@ -13,7 +13,7 @@ from likely.errors import NotLearned, SchemaMismatch
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, texts
+from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels
 from likely.table.schema import Column, Schema
@@ -31,7 +31,12 @@ def batch(classes: list[str | None], x: list[float], colour: list[str], weight: 
         labels = Labels()
         return Codes(ints([-1 if n is None else labels.code(n) for n in names]), labels)
 
-    cells = {"x": np.array(x, float), "when": np.array(x, float), "colour": codes(colour), "note": texts([""] * len(x))}
+    cells = {
+        "x": np.array(x, float),
+        "when": np.array(x, float),
+        "colour": codes(colour),
+        "note": pack_texts([""] * len(x)),
+    }
     return Batch(len(x), cells, codes(classes), None if weight is None else np.array(weight, float))
 
 

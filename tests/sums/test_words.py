@@ -16,7 +16,7 @@ from likely.sums.weights import weights
 from likely.sums.words.tally import Tally
 from likely.sums.words.vocabulary import Vocabulary
 from likely.sums.words.words import Words
-from likely.table.batch import texts
+from likely.table.batch import pack_texts
 from likely.table.words.tokens import Tokens, words_of
 from likely.testing import bits
 
@@ -27,7 +27,7 @@ def swept(
     some: list[str | None], group: list[int], groups: int = 3, tokens: Tokens | None = None, weight=None
 ) -> Words:
     out = Words(groups, tokens or Tokens())
-    out.update(texts(some), np.array(group, np.int32), weights(weight))
+    out.update(pack_texts(some), np.array(group, np.int32), weights(weight))
     return out
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely.table import cells
-from likely.table.encode import describe_text, numbers, token_hashes
+from likely.table.encode import describe_text, parse_numbers, token_hashes
 
 NO_TOKENS = token_hashes(())
 FORMS = {
@@ -24,7 +24,7 @@ FORMS = {
 
 def read(texts: list[str], dates: bool = False) -> list[float | None]:
     """The numbers (or seconds since 1970) of cells; None where a cell is none."""
-    values, strays = numbers(pa.array(texts, pa.string()), NO_TOKENS, dates)
+    values, strays = parse_numbers(pa.array(texts, pa.string()), NO_TOKENS, dates)
     out = [None if math.isnan(v) else v for v in values.tolist()]
     assert strays == out.count(None) - sum(not t.strip() for t in texts)
     return out
@@ -282,7 +282,7 @@ def test_only_days_of_the_calendar_are_dates(year: int, month: int, day: int) ->
 
 def test_tokens_are_missing_however_they_are_padded() -> None:
     tokens = token_hashes(("", "?", "-999"))
-    values, strays = numbers(pa.array(["?", " ? ", "-999", "-999.0", "", "??", "NA"]), tokens)
+    values, strays = parse_numbers(pa.array(["?", " ? ", "-999", "-999.0", "", "??", "NA"]), tokens)
     assert [None if math.isnan(v) else v for v in values] == [None, None, None, -999.0, None, None, None]
     assert strays == 2
 

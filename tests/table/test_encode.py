@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from likely.errors import ColumnError, InputError, UnseenLevel
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
-from likely.table.encode import Encoder, column_form, describe_text, levels, numbers, token_hashes
+from likely.table.encode import Encoder, column_form, describe_text, encode_levels, parse_numbers, token_hashes
 from likely.table.labels import Labels
 from likely.table.schema import MISSING, Column, Schema
 
@@ -31,7 +31,7 @@ def plain(values: np.ndarray) -> list[float | None]:
 def names(array: pa.Array, missing: frozenset[str] = frozenset(MISSING), reading: str = "text") -> list[str | None]:
     """The levels of an array, cell by cell."""
     labels = Labels()
-    codes = levels(array, missing, labels, False, reading)
+    codes = encode_levels(array, missing, labels, False, reading)
     assert codes.dtype == np.int32 and codes.min(initial=0) >= MISSING_CODE
     return [None if c < 0 else labels.names[c] for c in codes]
 
@@ -64,7 +64,7 @@ def test_text_of_every_kind_sliced_anywhere(
         except ValueError:
             return None
 
-    values, strays = numbers(array, TOKENS)
+    values, strays = parse_numbers(array, TOKENS)
     assert plain(values) == [number(c) for c in seen]
     assert strays == sum(c in ("x", "ä", "a b") for c in seen)
     assert names(array) == [None if c is None or c.strip() in MISSING else c.strip() for c in seen]
@@ -82,12 +82,12 @@ def test_a_dictionary_with_doubles_nulls_and_unused_entries() -> None:
     for start in range(6):
         cells = ["5", "5", None, "x", None, "5"][start:]
         array = ODD.slice(start)
-        values, strays = numbers(array, TOKENS)
+        values, strays = parse_numbers(array, TOKENS)
         assert plain(values) == [5.0 if c == "5" else None for c in cells]
         assert strays == cells.count("x")
         assert names(array) == cells
     labels = Labels()
-    levels(ODD, frozenset(), labels, False)
+    encode_levels(ODD, frozenset(), labels, False)
     assert labels.names == ["5", "x"], "an unused entry is no level"
 
 
@@ -100,19 +100,19 @@ def test_whole_numbers_of_every_width(kind: pa.DataType) -> None:
     cells = [most, None, least, 7, None]
     for start in range(5):
         array = pa.array(cells, kind).slice(start)
-        assert plain(numbers(array, TOKENS)[0]) == [None if c is None else float(c) for c in cells[start:]]
+        assert plain(parse_numbers(array, TOKENS)[0]) == [None if c is None else float(c) for c in cells[start:]]
     assert names(pa.array([3, None, 3], kind), reading="number") == ["3", None, "3"]
-    assert plain(numbers(pa.array([1, 2], kind), TOKENS)[0]) == [1, 2]
+    assert plain(parse_numbers(pa.array([1, 2], kind), TOKENS)[0]) == [1, 2]
 
 
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
 def test_floats_of_every_width(kind: pa.DataType) -> None:
     cells = np.array([0.1, -0.0, np.inf, np.nan, 65504.0], kind.to_pandas_dtype())
-    values, strays = numbers(pa.array(cells), TOKENS)
+    values, strays = parse_numbers(pa.array(cells), TOKENS)
     assert strays == 0
     assert values.tobytes() == cells.astype(np.float64).tobytes()
     gaps = pa.array([1.5, None, 2.5, math.nan], kind).slice(1)
-    assert plain(numbers(gaps, TOKENS)[0]) == [None, 2.5, None]
+    assert plain(parse_numbers(gaps, TOKENS)[0]) == [None, 2.5, None]
     assert names(pa.array([1.5, -0.0, 0.0, 3.0, math.nan, math.inf, None], kind), reading="number") == [
         *("1.5", "0", "0", "3"),
         *(None, None, None),
@@ -123,13 +123,13 @@ def test_floats_of_every_width(kind: pa.DataType) -> None:
 @given(st.lists(st.none() | st.decimals(-(10**12), 10**12, places=6), max_size=10), st.integers(0, 3))
 def test_decimals_become_the_nearest_double(cells: list[Decimal | None], start: int) -> None:
     for kind in (pa.decimal128(38, 6), pa.decimal256(50, 6)):
-        values, strays = numbers(pa.array(cells, kind).slice(start), TOKENS)
+        values, strays = parse_numbers(pa.array(cells, kind).slice(start), TOKENS)
         assert (plain(values), strays) == ([None if c is None else float(Fraction(c)) for c in cells[start:]], 0)
 
 
 def test_booleans() -> None:
     array = pa.array([True, None, False, True])
-    assert plain(numbers(array.slice(1), TOKENS)[0]) == [None, 0, 1]
+    assert plain(parse_numbers(array.slice(1), TOKENS)[0]) == [None, 0, 1]
     assert names(array, reading="boolean") == ["true", None, "false", "true"]
 
 
@@ -137,18 +137,18 @@ def test_dates_and_times() -> None:
     days = [date(1969, 12, 31), None, date(2020, 2, 29)]
     wanted = [-86400.0, None, 1582934400.0]
     for kind in (pa.date32(), pa.date64()):
-        assert plain(numbers(pa.array(days, kind), TOKENS)[0]) == wanted
-        assert plain(numbers(pa.array(days, kind).slice(1), TOKENS)[0]) == wanted[1:]
+        assert plain(parse_numbers(pa.array(days, kind), TOKENS)[0]) == wanted
+        assert plain(parse_numbers(pa.array(days, kind).slice(1), TOKENS)[0]) == wanted[1:]
     moment = datetime(2020, 2, 29, 10, 20, 30, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     for unit in ("s", "ms", "us", "ns"):
         aware = pa.array([None, moment], pa.timestamp(unit, "Asia/Kolkata"))
-        assert plain(numbers(aware, TOKENS)[0]) == [None, moment.timestamp()]
+        assert plain(parse_numbers(aware, TOKENS)[0]) == [None, moment.timestamp()]
         naive = pa.array([moment.astimezone(UTC).replace(tzinfo=None)], pa.timestamp(unit))
-        assert plain(numbers(naive, TOKENS)[0]) == [moment.timestamp()]
-    text = numbers(pa.array([moment.isoformat()]), TOKENS, dates=True)[0]
+        assert plain(parse_numbers(naive, TOKENS)[0]) == [moment.timestamp()]
+    text = parse_numbers(pa.array([moment.isoformat()]), TOKENS, dates=True)[0]
     assert plain(text) == [moment.timestamp()], "text and typed columns mean the same moment"
-    assert plain(numbers(pa.array([time(0, 1), None], pa.time32("s")), TOKENS)[0]) == [60, None]
-    assert plain(numbers(pa.array([timedelta(minutes=1), None], pa.duration("s")), TOKENS)[0]) == [60, None]
+    assert plain(parse_numbers(pa.array([time(0, 1), None], pa.time32("s")), TOKENS)[0]) == [60, None]
+    assert plain(parse_numbers(pa.array([timedelta(minutes=1), None], pa.duration("s")), TOKENS)[0]) == [60, None]
 
 
 EVERY = [
@@ -169,7 +169,7 @@ EVERY += [pa.time32("s"), pa.time64("ns"), pa.duration("ms"), *TEXTS]
 def test_columns_of_nulls_and_columns_of_nothing(kind: pa.DataType, rows: int) -> None:
     array = pa.nulls(rows + 2, kind).slice(1, rows)
     for dates in (False, True):
-        values, strays = numbers(array, TOKENS, dates)
+        values, strays = parse_numbers(array, TOKENS, dates)
         assert (plain(values), strays, values.dtype) == ([None] * rows, 0, np.float64)
     assert names(array) == [None] * rows
     assert column_form(kind) != "other"

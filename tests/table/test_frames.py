@@ -12,7 +12,7 @@ import pytest
 
 import likely
 from likely.table.arrow import pack_table, unpack_table
-from likely.table.formats.frames import Frames, one_below_the_other, table_of
+from likely.table.formats.frames import FrameKind, named_table, stack_tables
 
 TABLE: dict[str, list[Any]] = {
     "a 'b' = [red]": ["x", "y", "x", None, "y", "x"],
@@ -76,15 +76,15 @@ def test_a_regression_answers_a_frame_by_a_column() -> None:
 
 def test_what_is_no_frame_has_no_kind() -> None:
     for data in ({"a": [1]}, [{"a": 1}], "file.csv", np.zeros((2, 2)), pl.Series([1]), pd.Series([1])):
-        assert Frames.of(data) is None
+        assert FrameKind.of(data) is None
 
 
 def test_tables_one_below_the_other_need_not_agree_on_types() -> None:
-    one = table_of(pd.DataFrame({"a": [None, None], "b": pd.Categorical(["u", "v"])}), ["a", "b"])
-    two = table_of(pd.DataFrame({"a": ["x", None], "b": ["w", "u"]}), ["a", "b"])
-    three = table_of(np.array([[1, 2]]), ["n", "m"])
-    four = table_of(np.array([[1.5, 2.0]]), ["n", "m"])
-    both = one_below_the_other([one, two]).table.to_pydict()
+    one = named_table(pd.DataFrame({"a": [None, None], "b": pd.Categorical(["u", "v"])}), ["a", "b"])
+    two = named_table(pd.DataFrame({"a": ["x", None], "b": ["w", "u"]}), ["a", "b"])
+    three = named_table(np.array([[1, 2]]), ["n", "m"])
+    four = named_table(np.array([[1.5, 2.0]]), ["n", "m"])
+    both = stack_tables([one, two]).table.to_pydict()
     assert both == {"a": [None, None, "x", None], "b": ["u", "v", "w", "u"]}
-    assert one_below_the_other([three, four]).table.to_pydict() == {"n": [1.0, 1.5], "m": [2.0, 2.0]}
+    assert stack_tables([three, four]).table.to_pydict() == {"n": [1.0, 1.5], "m": [2.0, 2.0]}
     assert unpack_table(pack_table(two.table)).equals(two.table)

@@ -17,8 +17,8 @@ from likely.table.infer import (
     NUMERIC_CLASSES,
     ROWS_PER_LEVEL,
     TextProfile,
+    infer_text_column,
     is_serial,
-    of_text,
 )
 from likely.table.schema import Column
 from likely.testing import bits
@@ -124,7 +124,7 @@ def test_levels_of_numbers_have_one_spelling() -> None:
 def test_text_is_told_from_identifiers_and_levels() -> None:
     def kind(distinct: int, rows: int, words: float) -> str:
         seen = TextProfile(rows, 0, 0, 0, 0, 0, rows, distinct, words, ())
-        return of_text("x", seen).kind
+        return infer_text_column("x", seen).kind
 
     assert kind(1000, 1000, 8) == "text"
     assert kind(400, 1000, 8) == "text"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from likely.errors import SettingError
 from likely.sums.words.words import Words
-from likely.table.batch import texts
+from likely.table.batch import pack_texts
 from likely.table.words import letters
 from likely.table.words.tokens import Tokens, first_broken, words_of
 
@@ -70,7 +70,7 @@ TEXTS = st.text(st.sampled_from("".join(NASTY)) | CHARACTERS, max_size=40) | st.
 
 def counted(some: list[str | None], tokens: Tokens | None = None) -> Counter[str]:
     words = Words(1, tokens or Tokens())
-    words.update(texts(some), np.zeros(len(some), np.int32))
+    words.update(pack_texts(some), np.zeros(len(some), np.int32))
     out: Counter[str] = Counter()
     held = words.held()
     for word, times, weight in zip(held.word.tolist(), held.times.tolist(), held.weight.floats(), strict=True):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from likely.evaluate.troubles.duplicates import Duplicates
 from likely.evaluate.troubles.hashes import text_hashes
 from likely.sums.words.vocabulary import Vocabulary
-from likely.table.batch import Batch, Codes, texts
+from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
 from likely.table.words.tokens import words_of
 
@@ -26,11 +26,11 @@ RICH = st.text(
 def test_the_hash_is_that_of_the_words(some: list[str]) -> None:
     joined = [" ".join(words_of(text)) for text in some]
     expected = [Vocabulary.of([text]).hashes[0] for text in joined]
-    assert text_hashes(texts(some)).tolist() == expected
+    assert text_hashes(pack_texts(some)).tolist() == expected
 
 
 def test_punctuation_and_case_make_no_difference() -> None:
-    one, two, three, none, empty = text_hashes(texts(["Hello,  World!", "hello world", "helloworld", "?!…", ""]))
+    one, two, three, none, empty = text_hashes(pack_texts(["Hello,  World!", "hello world", "helloworld", "?!…", ""]))
     assert one == two != three
     assert none == empty == 0
 
@@ -39,7 +39,7 @@ CLASSES = Labels([f"c{k}" for k in range(10)])
 
 
 def take(held: Duplicates, some: list[str], fold: np.ndarray, group: np.ndarray) -> None:
-    held.take_texts(Batch(len(some), {"t": texts(some)}, Codes(group.astype(np.int32), CLASSES)), "t", fold)
+    held.take_texts(Batch(len(some), {"t": pack_texts(some)}, Codes(group.astype(np.int32), CLASSES)), "t", fold)
 
 
 ROW = st.tuples(st.sampled_from(["a b", "A, b.", "c", "d d d", "", "!", "e"]), st.integers(0, 2), st.integers(-1, 2))

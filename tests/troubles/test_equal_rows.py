@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from likely.evaluate.troubles.duplicates import Duplicates, EqualRows
 from likely.evaluate.troubles.hashes import row_hashes
-from likely.table.batch import Batch, Codes, texts
+from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
 
 ROWS = st.lists(
@@ -31,7 +31,7 @@ def batch(rows: list[tuple]) -> Batch:
     cells = {
         "level": Codes(np.array([r[0] for r in rows], np.int32), LABELS),
         "number": np.array([r[1] for r in rows], np.float64),
-        "text": texts([r[2] for r in rows]),
+        "text": pack_texts([r[2] for r in rows]),
     }
     return Batch(len(rows), cells, Codes(np.array([r[3] for r in rows], np.int32), Labels(CLASSES)))
 

@@ -13,7 +13,7 @@ from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
-from likely.table.output.sink import prediction_names, predictions
+from likely.table.output.sink import prediction_batch, prediction_names
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Predictions(Answers[Posterior]):
         return Posterior.of(self.model.classes, np.empty((0, len(self.model.classes))))
 
     def columns(self, answer: Posterior, kept: ArrowBatch | None) -> ArrowBatch:
-        return predictions(answer.classes, answer.codes, answer.matrix, kept)
+        return prediction_batch(answer.classes, answer.codes, answer.matrix, kept)
 
     def remarks(self) -> list[str]:
         """What a person should know of the predictions."""

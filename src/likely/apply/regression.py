@@ -28,7 +28,7 @@ from likely.sums.summary import Summary
 from likely.sums.weights import weights as digits
 from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
-from likely.table.formats.frames import Frames, as_column
+from likely.table.formats.frames import FrameKind, to_column
 from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.sink import named_numbers
@@ -108,9 +108,9 @@ class Regression:
         batches = numbered(source.batches(names or None))
         found = [self._values(encoder.encode(arrow, start)) for start, arrow in batches]
         values = np.concatenate([np.empty(0), *found])
-        frames = Frames.of(data)
+        frames = FrameKind.of(data)
         if frames is not None:
-            return as_column(named_numbers(self.target, values), frames)
+            return to_column(named_numbers(self.target, values), frames)
         return float(values[0]) if one else values
 
     def _values(self, batch: Batch) -> NDArray[np.float64]:

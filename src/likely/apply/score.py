@@ -14,7 +14,7 @@ from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
-from likely.table.output.sink import DENSITY, densities
+from likely.table.output.sink import DENSITY, density_batch
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Densities(Answers[Posterior]):
         return replace(Posterior.of(self.model.classes, np.empty((0, 1))), log_evidence=np.empty(0))
 
     def columns(self, answer: Posterior, kept: ArrowBatch | None) -> ArrowBatch:
-        return densities(answer.log_evidence, kept)
+        return density_batch(answer.log_evidence, kept)
 
     def scored(self) -> Scored:
         """What all rows come to."""

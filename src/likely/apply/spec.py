@@ -10,14 +10,14 @@ from typing import Any
 
 from likely.apply.fitting import load
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.toml import key, page_of, quoted, text_in
+from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_string
 from likely.models.contracts import Model
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.learners import learner_named, settings_of
 from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import DONT_KNOW, Loss, loss_of
 from likely.sums import state
-from likely.table.kinds import spoken
+from likely.table.kinds import kind_name
 from likely.table.schema import MISSING, Schema
 from likely.table.words.tokens import Tokens
 
@@ -77,16 +77,16 @@ class Spec:
         settings, knowledge = self._parted()
         lines += ["", "[learner]", f"name = {_value(type(self.learner).__name__)}"]
         tables = _text_tables(settings)
-        lines += [f"{key(k)} = {_value(v)}" for k, v in settings.items() if v is not None]
+        lines += [f"{toml_key(k)} = {_value(v)}" for k, v in settings.items() if v is not None]
         lines += tables
         if self.columns:
-            lines += ["", "[columns]", *(f"{key(name)} = {_value(kind)}" for name, kind in self.columns.items())]
+            lines += ["", "[columns]", *(f"{toml_key(name)} = {_value(kind)}" for name, kind in self.columns.items())]
         for name, tokens in self.tokens.items():
-            lines += _table(f"tokens.{key(name)}", state.plain(tokens))
+            lines += _table(f"tokens.{toml_key(name)}", state.plain(tokens))
         if self.loss is not None:
             lines += ["", self.loss.toml(under="loss").rstrip("\n")]
         for one in knowledge:
-            lines += ["", "[[knowledge]]", *(f"{key(k)} = {_value(v)}" for k, v in one.written().items())]
+            lines += ["", "[[knowledge]]", *(f"{toml_key(k)} = {_value(v)}" for k, v in one.written().items())]
         return "\n".join(lines) + "\n"
 
     def _parted(self) -> tuple[dict[str, Any], tuple[Knowledge, ...]]:
@@ -106,13 +106,13 @@ def _text_tables(settings: dict[str, Any]) -> list[str]:
     out += _table("learner.text_by_column", words) if words else []
     for name, how in by_column.items():
         if isinstance(how, Mapping):
-            out += _table(f"learner.text_by_column.{key(name)}", how)
+            out += _table(f"learner.text_by_column.{toml_key(name)}", how)
     return out
 
 
 def _table(name: str, values: Mapping[str, Any]) -> list[str]:
     """A table of TOML; what is None is left out."""
-    return ["", f"[{name}]", *(f"{key(k)} = {_value(v)}" for k, v in values.items() if v is not None)]
+    return ["", f"[{name}]", *(f"{toml_key(k)} = {_value(v)}" for k, v in values.items() if v is not None)]
 
 
 def _flat_tokens(tokens: Mapping[str, Tokens]) -> dict[str, str]:
@@ -148,21 +148,21 @@ def _flat(name: str, value: Any) -> dict[str, str]:
 def _value(value: Any) -> str:
     """A plain value as TOML: strings are JSON's, and floats Python's (inf and nan too)."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key(str(k))} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
+        return "{" + ", ".join(f"{toml_key(str(k))} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_value(v) for v in value) + "]"
     if isinstance(value, float):
         return repr(value)
-    return quoted(value) if isinstance(value, str) else json.dumps(value)
+    return toml_string(value) if isinstance(value, str) else json.dumps(value)
 
 
 def spec_of(model: Model) -> Spec:
     """The assumptions of a model: its schema and its learner's settings, without a trace of the data's counts."""
     schema: Schema = model.schema
     target, weight = schema.target, schema.weight
-    columns = {c.name: spoken(c) for c in schema.columns if c.role not in ("target", "weight")}
+    columns = {c.name: kind_name(c) for c in schema.columns if c.role not in ("target", "weight")}
     if target is not None and target.asked:
-        columns[target.name] = spoken(target)  # a number of many values, say, of which each is a class
+        columns[target.name] = kind_name(target)  # a number of many values, say, of which each is a class
     return Spec(
         target.name if target else None,
         weight.name if weight else None,
@@ -177,7 +177,7 @@ def spec_of(model: Model) -> Spec:
 
 def parse_spec(text: str, name: str) -> Spec:
     """The spec on a page of TOML; `name` is what to call it in a sentence."""
-    page = page_of(text, name, "a spec")
+    page = parse_toml(text, name, "a spec")
     for part in page:
         if part not in _PARTS:
             raise SettingError(f"{shown(name)} has a part {shown(part)}, which no spec has. {nearest(part, _PARTS)}")
@@ -276,7 +276,7 @@ def read_spec(path: str) -> Spec:
         if not isinstance(held, Model):
             raise SettingError(f"{shown(path)} holds a summary without a learner, so it has no spec.")
         return spec_of(held)
-    return parse_spec(text_in(path), Path(path).name)
+    return parse_spec(read_toml_text(path), Path(path).name)
 
 
 def differences(one: Spec, two: Spec) -> list[tuple[str, str, str]]:

@@ -33,7 +33,7 @@ from likely.evaluate.troubles.findings import TextColumn, look_findings
 from likely.intake.further import run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
-from likely.machinery import html as showing
+from likely.machinery.html import html_table, share_bar
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
@@ -140,11 +140,11 @@ class Look:
     def _repr_html_(self) -> str:
         """How well the target is predicted and what tells most, for a notebook."""
         most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
-        return showing.table(
+        return html_table(
             f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % right on rows not learned from, "
             f"against {100 * self.baseline.accuracy:.1f} % by the most frequent class",
             ("attribute", "", "bits", "missing"),
-            [(a["name"], showing.share(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
+            [(a["name"], share_bar(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
              for a in self.attributes],
             right=(2, 3),
             bars=(1,),

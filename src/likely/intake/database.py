@@ -19,7 +19,7 @@ from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.table.databases.database import DatabaseSource
-from likely.table.encode import Encoder, column_form, strays, token_hashes
+from likely.table.encode import Encoder, column_form, find_strays, token_hashes
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
@@ -138,7 +138,9 @@ def _assembled(
         merged.columns[column.name] = own.columns[column.name]
         if column.name in counted and column.kind in ("number", "date"):
             cells = counted[column.name].cells.column(column.name)
-            odd[column.name] = int(counted[column.name].times[strays(cells, hashes, column.reading == "date")].sum())
+            odd[column.name] = int(
+                counted[column.name].times[find_strays(cells, hashes, column.reading == "date")].sum()
+            )
     return Partial(merged.canonical(), {name: count for name, count in odd.items() if count})
 
 

@@ -13,7 +13,7 @@ from likely.intake.reading import Reading
 from likely.models.contracts import Learner
 from likely.models.knowledge.knowledge import Knowledge
 from likely.sums.summary import Summary
-from likely.table.kinds import kind_of
+from likely.table.kinds import parse_kind
 from likely.table.schema import MISSING, Column, Reason, Schema
 
 
@@ -47,7 +47,7 @@ def _schema(knowledge: Sequence[Knowledge], reading: Reading) -> Schema:
     columns = []
     for name in dict.fromkeys([*said, *named]):
         if name not in (target, weight):
-            kind, reads = kind_of(said[name] if name in said else named[name], name, "text")
+            kind, reads = parse_kind(said[name] if name in said else named[name], name, "text")
             role = "attribute" if kind in ("nominal", "number", "date") else "left out"
             # "As asked" in either case: the spec of the model says the same and must give the same model again.
             columns.append(Column(name, kind, role, reads, reason=Reason("asked")))  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def _target(name: str, said: str | None, reading: Reading) -> Column:
         if not edges or sorted(set(edges)) != list(edges) or not all(map(math.isfinite, edges)):
             raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
         return Column(name, "nominal", "target", "number", edges=edges, reason=Reason("given bins"))
-    kind, reads = kind_of(said or "nominal", name, "text")
+    kind, reads = parse_kind(said or "nominal", name, "text")
     if kind != "nominal":
         raise ColumnError(f"The target {shown(name)} cannot be read as {said} without a table. It must be nominal.")
     return Column(name, "nominal", "target", reads, reason=Reason("asked" if said else "known classes"))

@@ -21,10 +21,10 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.bins import shortest
-from likely.table.encode import Encoder, column_form, numbers, token_hashes
-from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, of_text, settled
-from likely.table.kinds import kind_of
+from likely.table.bins import shortest_between
+from likely.table.encode import Encoder, column_form, parse_numbers, token_hashes
+from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, finalize_number_column, infer_text_column
+from likely.table.kinds import parse_kind
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
 from likely.table.words.tokens import Tokens
@@ -59,7 +59,7 @@ def draft_schema(
         if name not in names:
             raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, names)}")
     for name, kind in (reading.types or {}).items():
-        kind_of(kind, name, "text")  # what nobody can say is refused before any work is done
+        parse_kind(kind, name, "text")  # what nobody can say is refused before any work is done
     if reading.target is not None and reading.target == reading.weight:
         raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
     tokens = missing_tokens(reading)
@@ -180,7 +180,7 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
             declared.kind == "nominal"
         )
     if profile is not None:
-        return of_text(name, profile.read()), False
+        return infer_text_column(name, profile.read()), False
     if form == "text":
         return Column(name, "nominal", "attribute", "text"), True
     if form == "number":
@@ -195,7 +195,7 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
 
 
 def _as_said(name: str, said: str, form: str, role: str) -> Column:
-    kind, reading = kind_of(said, name, form)
+    kind, reading = parse_kind(said, name, form)
     used = kind in ("nominal", "number", "date", "text")
     tokens = Tokens() if kind == "text" else None
     return Column(name, kind, role if used else "left out", reading, reason=Reason("asked"), tokens=tokens)  # type: ignore[arg-type]
@@ -208,7 +208,7 @@ def _target(
     assert name is not None
     form = column_form(source.schema.field(name).type)
     said = (reading.types or {}).get(name)
-    kind = None if said is None else kind_of(said, name, form)[0]
+    kind = None if said is None else parse_kind(said, name, form)[0]
     if kind not in (None, "nominal", "number"):
         raise ColumnError(
             f"The target {shown(name)} cannot be read as {said}. It must be nominal, or a number in bins."
@@ -229,7 +229,9 @@ def _target(
     if form == "text" and profile is None:
         return Column(name, "nominal", "target", "text")
     column = (
-        Column(name, "number", "target", "number") if profile is None else of_text(name, profile.read(), target=True)
+        Column(name, "number", "target", "number")
+        if profile is None
+        else infer_text_column(name, profile.read(), target=True)
     )
     if column.kind == "date":
         column = replace(column, kind="nominal", reading="text")
@@ -262,7 +264,7 @@ class Tallier:
         self.add(batch.column(0))
 
     def add(self, array: Any, weight: Weights = EVERY_ROW_ONE) -> None:
-        values, _ = numbers(array, self._tokens)
+        values, _ = parse_numbers(array, self._tokens)
         self.numbers.update(values, np.zeros(len(values), np.int32), weight)
 
 
@@ -289,7 +291,7 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
         below = np.cumsum(table.sum(1).floats())
         wanted = below[-1] * np.arange(1, bins) / bins
         places = np.clip(np.searchsorted(below, wanted), 0, len(values) - 2)
-        edges = tuple(shortest(float(values[p]), float(values[p + 1])) for p in np.unique(places))
+        edges = tuple(shortest_between(float(values[p]), float(values[p + 1])) for p in np.unique(places))
         reason = Reason("equal bins", len(edges) + 1)
     else:
         edges = tuple(float(e) for e in bins or ())
@@ -354,7 +356,7 @@ def finalize_schema(first: Draft, total: Summary, parts: Sequence[Summary] = ())
             statistic = total.columns[column.name]
             assert isinstance(statistic, Numbers)
             values, table = statistic.tally()
-            column = settled(column, values, table.sum(1).floats(), statistic.level == 0)
+            column = finalize_number_column(column, values, table.sum(1).floats(), statistic.level == 0)
         columns.append(column)
     schema = first.schema.with_columns(columns)
     return total.with_schema(schema).canonical(), [p.with_schema(schema).canonical() for p in parts]

@@ -8,10 +8,10 @@ from html import escape
 MOST_LINES = 20
 
 
-def said(text: object, most: int = 60) -> str:
+def escape_text(text: object, most: int = 60) -> str:
     """Words of any origin inside HTML: cut, one line, escaped.
 
-    >>> said("<b>\\n")
+    >>> escape_text("<b>\\n")
     '&lt;b&gt;�'
     """
     whole = str(text)
@@ -19,12 +19,12 @@ def said(text: object, most: int = 60) -> str:
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole))
 
 
-def share(value: float) -> str:
+def share_bar(value: float) -> str:
     """A share from 0 to 1 as a bar that needs no style."""
     return f'<progress max="1" value="{min(max(value, 0.0), 1.0):.4f}"></progress>'
 
 
-def table(
+def html_table(
     title: str,
     header: Sequence[str],
     lines: Iterable[Sequence[str]],
@@ -35,19 +35,19 @@ def table(
 ) -> str:
     """A small table with a title above and remarks below. Cells of the columns `bars` are HTML of ours (`share`).
 
-    >>> table("t", ("a",), [("<",)])
+    >>> html_table("t", ("a",), [("<",)])
     '<div class="likely"><p><strong>t</strong></p><table><thead><tr><th>a</th></tr></thead><tbody>...&lt;...</div>'
     """
     held = list(lines)
 
     def cell(k: int, word: str) -> str:
         side = ' align="right"' if k in right else ""
-        return f"<td{side}>{word if k in bars else said(word)}</td>"
+        return f"<td{side}>{word if k in bars else escape_text(word)}</td>"
 
-    head = "".join(f"<th>{said(h)}</th>" for h in header)
+    head = "".join(f"<th>{escape_text(h)}</th>" for h in header)
     body = "".join(f"<tr>{''.join(cell(k, w) for k, w in enumerate(line))}</tr>" for line in held[:MOST_LINES])
     told = [*remarks, *([f"{len(held) - MOST_LINES} more."] if len(held) > MOST_LINES else [])]
     return (
-        f'<div class="likely"><p><strong>{said(title, 200)}</strong></p><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{''.join(f'<p>{said(r, 300)}</p>' for r in told)}</div>"
+        f'<div class="likely"><p><strong>{escape_text(title, 200)}</strong></p><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>{''.join(f'<p>{escape_text(r, 300)}</p>' for r in told)}</div>"
     )

@@ -34,6 +34,8 @@ U8: TypeAlias = "NDArray[np.uint64]"
 F8: TypeAlias = "NDArray[np.float64]"
 B1: TypeAlias = "NDArray[np.bool_]"
 """Arrays in the signatures of kernels, by the names that `kernel` takes."""
+Whole: TypeAlias = "int | np.int64"
+"""A whole number in a kernel."""
 KINDS = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "u8": np.uint64, "f8": np.float64, "b1": np.bool_}
 _FORMAT = b"likely kernel 1\n"
 _lock = threading.RLock()

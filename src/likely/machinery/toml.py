@@ -10,7 +10,7 @@ from typing import Any
 from likely.errors import InputError, shown
 
 
-def page_of(text: str, name: str, what: str) -> dict[str, Any]:
+def parse_toml(text: str, name: str, what: str) -> dict[str, Any]:
     """What stands on a page; `name` is what to call it in a sentence, `what` it ought to be ("a spec")."""
     try:
         return tomllib.loads(text)
@@ -20,7 +20,7 @@ def page_of(text: str, name: str, what: str) -> dict[str, Any]:
         raise InputError(f"{shown(name)} nests brackets too deeply for {what}. Mend it.") from None
 
 
-def text_in(path: str | Path) -> str:
+def read_toml_text(path: str | Path) -> str:
     """The text of a file, which may begin with a byte order mark as editors on Windows write it."""
     try:
         return Path(path).read_text("utf-8-sig")
@@ -29,15 +29,15 @@ def text_in(path: str | Path) -> str:
         raise InputError(f"Cannot read {shown(path)}: {reason}. Give a page of TOML.") from None
 
 
-def key(name: str) -> str:
+def toml_key(name: str) -> str:
     """A name as TOML writes keys: bare where it may be.
 
     >>> key("send-home"), key("send home")
     ('send-home', '"send home"')
     """
-    return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else quoted(name)
+    return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else toml_string(name)
 
 
-def quoted(text: str) -> str:
+def toml_string(text: str) -> str:
     """Text in quotes: as JSON has it, but for one character that TOML does not allow."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
-from likely.machinery import html as showing
+from likely.machinery.html import html_table, share_bar
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
 from likely.models.posterior import Matrix, Posterior, joined
@@ -24,10 +24,10 @@ from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 from likely.table.encode import Encoder
-from likely.table.formats.frames import Frames, as_column
+from likely.table.formats.frames import FrameKind, to_column
 from likely.table.labels import Labels
 from likely.table.open import open_source
-from likely.table.output.sink import densities, named_predictions
+from likely.table.output.sink import density_batch, named_predictions
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -156,7 +156,7 @@ class Answers(ABC):
         """
         data, one = self.as_table(data)
         found = joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
-        return replace(found, frames=Frames.of(data))
+        return replace(found, frames=FrameKind.of(data))
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""
@@ -181,7 +181,7 @@ class Answers(ABC):
         found = self.posterior(data)
         if found.frames is None:
             return found.best
-        return as_column(named_predictions(self.classes, found.codes), found.frames)
+        return to_column(named_predictions(self.classes, found.codes), found.frames)
 
     def log_density(self, data: object) -> Any:
         """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
@@ -191,9 +191,9 @@ class Answers(ABC):
         self.check_generative()
         table, one = self.as_table(data)
         found = joined(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
-        frames = Frames.of(data)
+        frames = FrameKind.of(data)
         if frames is not None:
-            return as_column(densities(found.log_evidence), frames)
+            return to_column(density_batch(found.log_evidence), frames)
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
     @abstractmethod
@@ -233,12 +233,12 @@ class Answers(ABC):
         """The classes and their weight, for a notebook."""
         weights = self.summary.total.floats()
         whole = float(weights.sum()) or 1.0
-        lines = [(c, showing.share(w / whole), f"{w:,.6g}", f"{100 * w / whole:.1f} %")
+        lines = [(c, share_bar(w / whole), f"{w:,.6g}", f"{100 * w / whole:.1f} %")
                  for c, w in zip(self.classes, weights.tolist(), strict=True)]  # fmt: skip
         target = "a density" if self.schema.target is None else self.schema.target.name
         kinds = ", ".join(shown(c.name, 30) for c in self.schema.attributes[:12])
         more = len(self.schema.attributes) - 12
-        return showing.table(
+        return html_table(
             f"{target} by {type(self.learner).__name__}, from {self.summary.rows:,} rows",
             ("class", "", "weight", "share"),
             lines,

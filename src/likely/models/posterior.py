@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.errors import ColumnError, nearest, shown
-from likely.machinery import html as showing
+from likely.machinery.html import html_table, share_bar
 from likely.models import kernels
-from likely.table.formats.frames import Frames, as_frame
+from likely.table.formats.frames import FrameKind, to_frame
 from likely.table.labels import label
-from likely.table.output.sink import predictions
+from likely.table.output.sink import prediction_batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class Posterior:
     """Attributes that the table does not have; their cells count as missing."""
     words: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """For each text column, how many words there were, and how many of these the model does not know and skipped."""
-    frames: Frames | None = field(default=None, repr=False, compare=False)
+    frames: FrameKind | None = field(default=None, repr=False, compare=False)
     """The kind of frame that the rows came in, where they came in one."""
 
     @classmethod
@@ -96,16 +96,16 @@ class Posterior:
         """The probability of each class, for a notebook; of a table, those of its first rows."""
         if self.one:
             order = np.argsort(-self.matrix[0], kind="stable").tolist()
-            lines = [(self.classes[k], showing.share(p := float(self.matrix[0, k])), f"{p:.4g}") for k in order]
+            lines = [(self.classes[k], share_bar(p := float(self.matrix[0, k])), f"{p:.4g}") for k in order]
             best = "cannot be classified" if self.undefined[0] else f"{self.best}"
             told = () if self.proper else ("These are scores, not probabilities.",)
-            return showing.table(best, ("class", "", "P(class)"), lines, right=(2,), bars=(1,), remarks=told)
+            return html_table(best, ("class", "", "P(class)"), lines, right=(2,), bars=(1,), remarks=told)
         shown_classes = self.classes[:8]
         rows = zip(self.codes.tolist(), self.matrix[:, : len(shown_classes)].tolist(), strict=True)
         names = [*self.classes, "–"]
         lines = [(f"{k}", names[c], *(f"{p:.4g}" for p in row)) for k, (c, row) in enumerate(rows, 1)]
         header = ("row", "class", *shown_classes)
-        return showing.table(f"{len(self):,} rows", header, lines, right=range(2, len(header)))
+        return html_table(f"{len(self):,} rows", header, lines, right=range(2, len(header)))
 
     def frame(self) -> Any:
         """Prediction and probabilities, p(class), of every row, in the kind of frame that the rows came in, with its
@@ -114,7 +114,7 @@ class Posterior:
         >>> Posterior.of(("no", "yes"), np.log([[0.5, 0.5]])).frame()
         {'prediction': ['no'], 'p(no)': [0.5], 'p(yes)': [0.5]}
         """
-        return as_frame(predictions(self.classes, self.codes, self.matrix), self.frames)
+        return to_frame(prediction_batch(self.classes, self.codes, self.matrix), self.frames)
 
     def __repr__(self) -> str:
         if not self.one:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.toml import key as toml_key
-from likely.machinery.toml import page_of, text_in
+from likely.machinery.toml import parse_toml, read_toml_text
+from likely.machinery.toml import toml_key as toml_key
 
 DONT_KNOW = "don't know"
 """The action that says nothing of the class."""
@@ -133,7 +133,7 @@ def parse_loss(text: str, name: str = "The loss") -> Loss:
     >>> parse_loss('abstain = 0.3\\n[cancer]\\n"send home" = 10\\n[healthy]\\noperate = 1').actions
     ('send home', 'operate', "don't know")
     """
-    return loss_of(page_of(text, name, "a loss"), name)
+    return loss_of(parse_toml(text, name, "a loss"), name)
 
 
 def loss_of(page: Mapping[str, Any], name: str) -> Loss:
@@ -153,7 +153,7 @@ def loss_of(page: Mapping[str, Any], name: str) -> Loss:
 
 def read_loss(path: str | Path) -> Loss:
     """The loss in a TOML file."""
-    return parse_loss(text_in(path), Path(path).name)
+    return parse_loss(read_toml_text(path), Path(path).name)
 
 
 def _named(costs: object) -> dict[str, dict[str, Number]]:

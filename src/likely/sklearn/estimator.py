@@ -37,7 +37,7 @@ from likely.sklearn.tables import (
 )
 from likely.sums import state as files
 from likely.table.arrow import pack_table, unpack_table
-from likely.table.formats.frames import Frames, one_below_the_other, with_numbers
+from likely.table.formats.frames import FrameKind, stack_tables, with_numbers
 from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 
@@ -164,7 +164,7 @@ class LearnerEstimator(BaseEstimator):
             if isinstance(source, CountedSource):
                 raise ValueError("With these settings rows must be kept, and those of a sparse matrix are not.")
             kept = [*getattr(self, "_rows", ()), source]
-            whole = one_below_the_other(kept)
+            whole = stack_tables(kept)
             self._learn_all(whole)
             self._rows = (whole,)
             return
@@ -330,7 +330,7 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
             loss = {class_name(c, missing): costs for c, costs in loss.items()}
         with as_value_errors():
             found = likely.decide(self.model_, source, loss, **how)
-        return replace(found, posterior=replace(found.posterior, frames=Frames.of(X)))
+        return replace(found, posterior=replace(found.posterior, frames=FrameKind.of(X)))
 
     def explain(self, X: object, row: int = 0, of: object = None, against: object = None, **how: Any) -> likely.Ledger:
         """The ledger of one row of X, by its position; `how` takes what `likely.explain` takes."""

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
 
 from likely.errors import LikelyError
-from likely.table.formats.frames import is_frame, table_of, with_labels, with_numbers
+from likely.table.formats.frames import is_frame, named_table, with_labels, with_numbers
 from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 from likely.table.labels import label
@@ -47,14 +47,14 @@ def read_rows(estimator: BaseEstimator, X: Any, reset: bool, words: bool = False
             what = "sample" if not X.shape[0] else "feature"
             raise ValueError(f"Found a frame with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
         with as_value_errors():
-            return table_of(X, column_names(estimator))
+            return named_table(X, column_names(estimator))
     accepted = "csr" if words else False
     X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse=accepted)
     with as_value_errors():
         if issparse(X):
             X.sum_duplicates()
             return CountedSource(X.data, X.indices, X.indptr, X.shape[1])
-        return table_of(X, column_names(estimator))
+        return named_table(X, column_names(estimator))
 
 
 def column_names(estimator: BaseEstimator) -> list[str]:

@@ -23,7 +23,7 @@ from likely.sums.summary import MORE, Summary
 from likely.sums.trees import joined
 from likely.table.arrow import unpack_schema
 from likely.table.fragments import Fragment, TextOptions, cut_text, open_fragment
-from likely.table.output.sink import predictions
+from likely.table.output.sink import prediction_batch
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.wrappers.remote import OneSweepSource, letter, read_letters, read_numbers
@@ -224,5 +224,5 @@ def predicted(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
         own = batch.rename_columns(names)
         _, found = model.read(own.select(read), start)
         start += batch.num_rows
-        made = predictions(model.classes, found.codes, found.matrix, batch if keep else None)
+        made = prediction_batch(model.classes, found.codes, found.matrix, batch if keep else None)
         yield made.rename_columns([f"c{k}" for k in range(made.num_columns)])

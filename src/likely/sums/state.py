@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from likely.errors import FileFormatError, InputError, shown
-from likely.table.output.atomic import begun_beside, put_in_place
+from likely.table.output.atomic import create_beside, put_in_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a pipe or a device takes bytes; it is not there to be replaced
             return
-        handle, temporary = begun_beside(target)
+        handle, temporary = create_beside(target)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()

@@ -48,7 +48,7 @@ class Texts:
         return self.data[self.starts[row] : self.ends[row]].tobytes().decode()
 
 
-def texts(cells: Sequence[str | None]) -> Texts:
+def pack_texts(cells: Sequence[str | None]) -> Texts:
     """Python's own texts as cells; None is missing."""
     parts = [(cell or "").encode() for cell in cells]
     bounds = np.cumsum([0, *(len(part) for part in parts)]).astype(np.int64)

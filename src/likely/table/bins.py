@@ -8,7 +8,7 @@ from itertools import pairwise
 from likely.table.labels import date_label, number_label
 
 
-def shortest(low: float, high: float) -> float:
+def shortest_between(low: float, high: float) -> float:
     """The number with the fewest digits above `low` and not above `high`: an edge that people can read.
 
     >>> shortest(23.61, 23.83746751620238), shortest(99.0, 104.0), shortest(-2.5, -1.0)

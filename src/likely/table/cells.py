@@ -5,12 +5,10 @@ Knows bytes and offsets only. There is one grammar of numbers and dates, used to
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from likely.machinery.jit import B1, F8, I8, U1, U8, inner, kernel
-from likely.table.words.tokens import eight, folded, mixed
+from likely.machinery.jit import B1, F8, I8, U1, U8, Whole, inner, kernel
+from likely.table.words.tokens import fold_block, load_eight, mix_bits
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
 """Forms of a cell. CODE is a whole number with leading zeros, such as 007: a name, not a quantity."""
@@ -26,7 +24,7 @@ LEAST_POWER, MOST_POWER = -342, 308
 """Beyond these powers of ten every number of at most 19 digits is zero or infinite as a double."""
 
 
-def _powers_of_five() -> Any:
+def _powers_of_five() -> U8:
     """The first 128 bits of 5**q for each q, as two words: reciprocals rounded up, the rest cut (Lemire 2021)."""
     words = []
     for q in range(LEAST_POWER, MOST_POWER + 1):
@@ -51,23 +49,23 @@ _BASIS = np.uint64(0xCBF29CE484222325)
 
 
 @inner
-def _hash(data: Any, a: int, b: int) -> Any:
+def _hash(data: U1, a: int, b: int) -> np.uint64:
     h = _BASIS
     while b - a > 64:
-        h = folded(h, eight(data, np.uint64(a)))
+        h = fold_block(h, load_eight(data, np.uint64(a)))
         a += 8
     for k in range(a, b):
         h = (h ^ np.uint64(data[k])) * _PRIME
-    return max(mixed(h), np.uint64(1))
+    return max(mix_bits(h), np.uint64(1))
 
 
 @inner
-def is_blank(c: Any) -> Any:
+def is_blank(c: int) -> Whole:
     return np.int64(c == 32) | (np.int64(c >= 9) & np.int64(c <= 13))
 
 
 @inner
-def _trimmed(data: Any, a: int, b: int) -> Any:
+def _trim(data: U1, a: int, b: int) -> tuple[int, int]:
     while a < b and (data[a] == 32 or (9 <= data[a] <= 13)):
         a += 1
     while b > a and (data[b - 1] == 32 or (9 <= data[b - 1] <= 13)):
@@ -76,7 +74,7 @@ def _trimmed(data: Any, a: int, b: int) -> Any:
 
 
 @inner
-def _product(x: Any, y: Any) -> Any:
+def _product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The upper and lower word of x * y."""
     xl, xh, yl, yh = x & LOW, x >> HALF, y & LOW, y >> HALF
     low = xl * yl
@@ -86,7 +84,7 @@ def _product(x: Any, y: Any) -> Any:
 
 
 @inner
-def _nearest(digits: Any, power: int) -> Any:
+def _nearest_double(digits: np.uint64, power: int) -> np.uint64:
     """digits * 10**power as the bits of the nearest double (Eisel and Lemire); zero where it would not be normal.
 
     tests/table/test_cells.py holds it against Python's own parser.
@@ -128,7 +126,7 @@ def _nearest(digits: Any, power: int) -> Any:
 
 
 @inner
-def _number(data: Any, a: int, b: int) -> Any:
+def _number(data: U1, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
     """(form, ease, value, digits, power, negative).
 
     EASY: the value is right. LONG: the number is digits * 10**power. HARD: a full parser must be asked.
@@ -224,7 +222,7 @@ def _number(data: Any, a: int, b: int) -> Any:
 
 
 @inner
-def _two(data: Any, a: int) -> Any:
+def _two(data: U1, a: int) -> np.int64:
     x, y = data[a], data[a + 1]
     if 48 <= x <= 57 and 48 <= y <= 57:
         return np.int64(x - 48) * 10 + np.int64(y - 48)
@@ -232,7 +230,7 @@ def _two(data: Any, a: int) -> Any:
 
 
 @inner
-def _date(data: Any, a: int, b: int) -> Any:
+def _date(data: U1, a: int, b: int) -> float:
     """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with a time and zone or not; NaN if it is none."""
     if b - a < 10 or data[a + 4] != data[a + 7] or (data[a + 4] != 45 and data[a + 4] != 47):
         return np.nan
@@ -308,7 +306,7 @@ def describe(offsets: I8, data: U1, valid: B1, missing: U8, forms: U1, hashes: U
         words[i] = 0
         if valid.size > 0 and not valid[i]:
             continue
-        a, b = _trimmed(data, offsets[i], offsets[i + 1])
+        a, b = _trim(data, offsets[i], offsets[i + 1])
         h = _hash(data, a, b)
         gone = a == b
         for k in range(missing.size):
@@ -321,7 +319,7 @@ def describe(offsets: I8, data: U1, valid: B1, missing: U8, forms: U1, hashes: U
         if ease == NOT_A_NUMBER and not np.isnan(_date(data, a, b)):
             form = np.int64(DATE)
         forms[i] = form
-        count = 1
+        count: Whole = 1
         for k in range(np.uint64(a + 1), np.uint64(b)):
             count += is_blank(data[k - np.uint64(1)]) & ~is_blank(data[k]) & 1
         words[i] = count
@@ -336,7 +334,7 @@ def parse(offsets: I8, data: U1, valid: B1, missing: U8, dates: bool, out: F8, s
         state[i] = 1
         if valid.size > 0 and not valid[i]:
             continue
-        a, b = _trimmed(data, offsets[i], offsets[i + 1])
+        a, b = _trim(data, offsets[i], offsets[i + 1])
         gone = a == b
         if not gone and missing.size > 0:
             h = _hash(data, a, b)
@@ -354,7 +352,7 @@ def parse(offsets: I8, data: U1, valid: B1, missing: U8, dates: bool, out: F8, s
             if ease == EASY:
                 out[i] = value
             elif ease == LONG:
-                found = _nearest(digits, power)
+                found = _nearest_double(digits, power)
                 if found != 0:
                     state[i] = 0
                     bits[i] = found | (np.uint64(1 << 63) if negative else np.uint64(0))
@@ -364,12 +362,12 @@ def parse(offsets: I8, data: U1, valid: B1, missing: U8, dates: bool, out: F8, s
 def hash_cells(offsets: I8, data: U1, out: U8) -> None:
     """The hash of each trimmed cell."""
     for i in range(offsets.size - 1):
-        a, b = _trimmed(data, offsets[i], offsets[i + 1])
+        a, b = _trim(data, offsets[i], offsets[i + 1])
         out[i] = _hash(data, a, b)
 
 
 @kernel("u8[], u8, u8[], i8, i8, i8", returns=2)
-def keep_small(hashes: U8, ceiling: int, kept: U8, known: int, limit: int, start: int) -> Any:
+def keep_small(hashes: U8, ceiling: int, kept: U8, known: int, limit: int, start: int) -> tuple[int, int]:
     """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
     mask = np.int64(kept.size - 1)
     for i in range(start, hashes.size):
@@ -393,7 +391,7 @@ def empty_missing(data: U1, starts: I8, ends: I8, missing: U8) -> None:
     for i in range(starts.size):
         a, b = starts[i], ends[i]
         if b - a <= LONGEST_TOKEN:
-            a, b = _trimmed(data, a, b)
+            a, b = _trim(data, a, b)
             h = _hash(data, a, b)
             for k in range(missing.size):
                 if h == missing[k]:

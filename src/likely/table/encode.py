@@ -29,7 +29,7 @@ from likely.table.views import (
     translate_codes,
     validity,
 )
-from likely.table.words.tokens import first_broken, is_plain
+from likely.table.words.tokens import first_broken, is_ascii
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
 
 def _numbers_among(tokens: tuple[str, ...]) -> NDArray[np.float64]:
     """Those tokens that are numbers."""
-    values, _ = numbers(text_array(tokens), NO_TOKENS)
+    values, _ = parse_numbers(text_array(tokens), NO_TOKENS)
     return values[np.isfinite(values)]
 
 
@@ -75,17 +75,17 @@ def column_form(kind: Any) -> str:
     return "empty" if pa.types.is_null(kind) else "other"
 
 
-def numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) -> tuple[Floats, int]:
+def parse_numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) -> tuple[Floats, int]:
     """The cells as doubles (NaN: missing), and how many were neither missing nor numbers."""
     kind = array.type
     if pa.types.is_dictionary(kind):
-        values, strays = numbers(array.dictionary, missing, dates)
+        values, find_strays = parse_numbers(array.dictionary, missing, dates)
         index = indices(array)
         out = np.where(index < 0, np.nan, values[index]) if len(values) else np.full(len(array), np.nan)
-        if strays:
+        if find_strays:
             view = text_view(array.dictionary) if is_text(kind.value_type) else None
-            strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
-        return out, strays
+            find_strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
+        return out, find_strays
     if is_text(kind):
         return _parsed(array, missing, dates)
     if is_moment(kind):
@@ -117,7 +117,7 @@ def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[
     return stray
 
 
-def strays(array: Any, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
+def find_strays(array: Any, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
     """Which cells are neither missing nor numbers (or dates)."""
     if not is_text(array.type):
         return np.zeros(len(array), np.bool_)
@@ -170,7 +170,7 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
     return Described(forms, hashes, words, times, array)
 
 
-def levels(
+def encode_levels(
     array: Any, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text"
 ) -> NDArray[np.int32]:
     """The codes of a nominal column; new levels are added to `labels` unless it is closed."""
@@ -183,7 +183,7 @@ def levels(
         names, index = coded.dictionary, indices(coded)
     texts = [_level(v) for v in names.to_pylist()]
     if reading == "number":
-        values, _ = numbers(names, token_hashes(tuple(missing)))
+        values, _ = parse_numbers(names, token_hashes(tuple(missing)))
         texts = [number_label(v) if np.isfinite(v) else None for v in values.tolist()]
     if closed and pa.types.is_boolean(names.type):
         # Truth values meet a column that was text: its file may have spelled them True or TRUE.
@@ -217,7 +217,7 @@ def _levels(
     column: Column, array: Any, start: int, missing: frozenset[str], labels: Labels, closed: bool
 ) -> NDArray[np.int32]:
     try:
-        return levels(array, missing, labels, closed, column.reading)
+        return encode_levels(array, missing, labels, closed, column.reading)
     except UnicodeDecodeError:
         _sound(column, array, start)
         raise
@@ -226,7 +226,7 @@ def _levels(
 def _sound(column: Column, array: Any, start: int) -> Texts:
     """The texts of a column whose first row is number `start`, all of which must be sound UTF-8."""
     out = text_cells(array)
-    broken = -1 if is_plain(out.data, out.starts, out.ends) else first_broken(out.data, out.starts, out.ends)
+    broken = -1 if is_ascii(out.data, out.starts, out.ends) else first_broken(out.data, out.starts, out.ends)
     if broken >= 0:
         raise InputError(
             f"Row {start + broken + 1:,} of column {shown(column.name)} is not valid UTF-8. Repair it, or have "
@@ -247,7 +247,7 @@ class Encoder:
     labels: Mapping[str, Labels] | None = None
     classes: Labels | None = None
     refuse_unseen: bool = False
-    strays: dict[str, int] = field(default_factory=dict)
+    find_strays: dict[str, int] = field(default_factory=dict)
     unseen: dict[str, int] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
 
@@ -287,14 +287,14 @@ class Encoder:
 
     def _numbers(self, column: Column, array: Any) -> Floats:
         try:
-            values, strays = numbers(array, self._tokens, column.reading == "date")
+            values, find_strays = parse_numbers(array, self._tokens, column.reading == "date")
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise InputError(
                 f"Column {shown(column.name)} cannot be read as a {column.kind}: {shown(error, 120)}. "
                 f"Say how to read it, e.g. --type {column.name}=nominal."
             ) from None
-        if strays:
-            self.strays[column.name] = self.strays.get(column.name, 0) + strays
+        if find_strays:
+            self.strays[column.name] = self.strays.get(column.name, 0) + find_strays
         if len(self._gone):
             values = np.where(np.isin(values, self._gone), np.nan, values)
         return values

@@ -15,7 +15,7 @@ from likely.table.schema import Column, Kind, Reading, Reason, Why
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from likely.table.batch import Floats
 
 FEW_NUMBERS = 10
 """Whole numbers with at most so many values are levels, if each value has rows enough."""
@@ -45,7 +45,7 @@ class TextProfile:
     examples: tuple[str, ...]
 
 
-def of_text(name: str, seen: TextProfile, *, target: bool = False) -> Column:
+def infer_text_column(name: str, seen: TextProfile, *, target: bool = False) -> Column:
     """How to read a text column; kind "number" is a first answer that `settled` may still change."""
     kind, reading, reason = _kind_of_text(seen)
     if target and kind in ("identifier", "text", "constant"):
@@ -87,7 +87,7 @@ def _mixed(why: Why, strays: int, seen: TextProfile) -> Reason:
     return Reason(why, seen.distinct, strays=strays, examples=examples)
 
 
-def settled(column: Column, values: NDArray[np.float64], weight: NDArray[np.float64], complete: bool) -> Column:
+def finalize_number_column(column: Column, values: Floats, weight: Floats, complete: bool) -> Column:
     """The last word on a column of numbers, once its values have been tallied.
 
     `values` are sorted, `weight` says how much each weighs; `complete` tells that no value was coarsened.
@@ -108,7 +108,7 @@ def settled(column: Column, values: NDArray[np.float64], weight: NDArray[np.floa
     return column
 
 
-def is_serial(values: NDArray[np.float64], weight: NDArray[np.float64]) -> bool:
+def is_serial(values: Floats, weight: Floats) -> bool:
     """Whether numbers run 1, 2, 3 … once each: every stretch of the tally then holds as many rows as whole numbers."""
     rows = float(weight.sum())
     if rows < 5 or len(values) < 5 or not bool(np.all(values == np.floor(values))) or values[0] < 0:

@@ -26,7 +26,7 @@ USUAL = ("nominal", "nominal of numbers", "number", "date", "text", "ignore")
 """What there is to say by hand; the others are how a spec spells what inference found."""
 
 
-def kind_of(said: str, name: str, form: str) -> tuple[Kind, Reading]:
+def parse_kind(said: str, name: str, form: str) -> tuple[Kind, Reading]:
     """Kind and reading of a column of which this was said; `form` is what its table keeps there.
 
     >>> kind_of("nominal of numbers", "rooms", "text"), kind_of("nominal", "rooms", "number")
@@ -42,7 +42,7 @@ def kind_of(said: str, name: str, form: str) -> tuple[Kind, Reading]:
     return kind, reading
 
 
-def spoken(column: Column) -> str:
+def kind_name(column: Column) -> str:
     """What to say of a column so that it is read again as it was.
 
     >>> spoken(Column("rooms", "nominal", "attribute", "number")), spoken(Column("n", "number", "attribute", "number"))

@@ -16,7 +16,7 @@ from likely.models.contracts import Model
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.table.labels import label
-from likely.table.output.payload import Format, received, sent
+from likely.table.output.payload import Format, read_payload, write_payload
 
 Row = Mapping[str, Any]
 A = TypeVar("A")
@@ -146,6 +146,6 @@ def decided_table(model: Model, data: bytes, given: Format, wanted: Format) -> t
 
 
 def _answered(answers: Answers[A], data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
-    with received(data, given) as source:
-        out = sent((answers.columns(answer, kept) for answer, kept in answers.stream(source)), wanted)
+    with read_payload(data, given) as source:
+        out = write_payload((answers.columns(answer, kept) for answer, kept in answers.stream(source)), wanted)
         return out, answers.mismatches.remarks()

@@ -17,7 +17,7 @@ from likely.models.contracts import Model
 from likely.models.model import numbered
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
-from likely.table.formats.frames import Frames
+from likely.table.formats.frames import FrameKind
 from likely.table.open import open_source
 from likely.table.source import Source
 
@@ -60,7 +60,7 @@ class Decider:
         data, one = self.model.as_table(data)
         parts = [found for _, found in self.decisions(open_source(data))]
         found = together(parts, self.loss, self.model.classes, one)
-        return replace(found, posterior=replace(found.posterior, frames=Frames.of(data)))
+        return replace(found, posterior=replace(found.posterior, frames=FrameKind.of(data)))
 
 
 def decider(

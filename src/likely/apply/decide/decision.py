@@ -12,8 +12,8 @@ import numpy as np
 from likely.errors import SettingError, nearest, shown
 from likely.models.posterior import Matrix, Posterior, joined
 from likely.probability.loss import Loss
-from likely.table.formats.frames import as_frame
-from likely.table.output.sink import decisions
+from likely.table.formats.frames import to_frame
+from likely.table.output.sink import decision_batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,13 +112,13 @@ class Decision:
     def batch(self, kept: ArrowBatch | None = None) -> ArrowBatch:
         """Action, expected losses, margin and reason of every row as columns, after those of `kept`."""
         others, why = (None, NONE_OF_THESE), reasons(self.posterior.proper)
-        return decisions(self.actions, others, why, self.codes, self.expected, self.margins, kept)
+        return decision_batch(self.actions, others, why, self.codes, self.expected, self.margins, kept)
 
     def frame(self) -> Any:
         """Action, expected losses, margin and reason of every row, in the kind of frame that the rows came in, with its
         index; a dict of lists where they came in none.
         """
-        return as_frame(self.batch(), self.posterior.frames)
+        return to_frame(self.batch(), self.posterior.frames)
 
     def __repr__(self) -> str:
         if not self.one:

@@ -15,7 +15,7 @@ from likely.apply.explain.marking import Span
 from likely.apply.explain.odds import Unit, in_unit, sum_ratios
 from likely.apply.explain.pieces import Kind
 from likely.apply.explain.words import clean, percent, power_of_ten, times
-from likely.machinery import html as showing
+from likely.machinery.html import html_table
 from likely.models.working import Working
 
 Order = Literal["size", "schema"]
@@ -128,7 +128,7 @@ class Ledger:
             lines.append((name, "–" if found is None else f"{found:+.3g}", sentence(self, e)))
         against = "the rest" if self.against is None else self.against
         header = (f"evidence for {self.of} against {against}", self.unit, "")
-        return showing.table(first, header, lines, right=(1,), remarks=self.remarks)
+        return html_table(first, header, lines, right=(1,), remarks=self.remarks)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON; what is infinite or has no value is None."""

@@ -20,7 +20,7 @@ from likely.apply.explain.words import clean, percent
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.models.shapes import WordWeights
-from likely.table.batch import texts
+from likely.table.batch import pack_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,7 @@ def _of_one(
             continue
         left = [_cut(text, [s for w in order[: k + 1] for s in spans[w]]) for k in range(len(order))]
         batch = row.batch.take(np.zeros(len(left), np.intp))
-        batch = replace(batch, cells={**batch.cells, factor.name: texts(left)})
+        batch = replace(batch, cells={**batch.cells, factor.name: pack_texts(left)})
         posterior = Posterior.of(model.classes, model.log_joint(batch), one=False, proper=model.proper)
         codes = decide(posterior)
         for k, code in enumerate(codes.tolist()):

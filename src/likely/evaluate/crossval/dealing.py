@@ -22,7 +22,7 @@ from likely.intake.schema import Draft
 from likely.sums.columns.numbers import Numbers
 from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder, column_form
-from likely.table.kinds import kind_of
+from likely.table.kinds import parse_kind
 from likely.table.labels import Labels
 from likely.table.schema import Column, Reason, Schema
 from likely.table.source import Source
@@ -251,7 +251,7 @@ class _Groups:
 
 def _grouped(source: Source, first: Draft, reading: Reading, name: str, folds: int, seed: int) -> Deal:
     """Groups, the largest first, each to the part where its classes are still most wanted."""
-    kind, how = kind_of("nominal", name, column_form(source.schema.field(name).type))
+    kind, how = parse_kind("nominal", name, column_form(source.schema.field(name).type))
     column, target = Column(name, kind, "attribute", how), _target(first)
     workers = sweep(source.batches([name, target]), lambda: _Groups(first.schema, column), reading.threads)
     counts: dict[tuple[str | None, str], int] = {}

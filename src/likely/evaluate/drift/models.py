@@ -8,7 +8,7 @@ from typing import Any
 from likely.apply.fitting import load
 from likely.apply.spec import differences, parse_spec, spec_of
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
-from likely.machinery.toml import text_in
+from likely.machinery.toml import read_toml_text
 from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -41,7 +41,7 @@ def compared(one: str, two: str, *, grown: bool = False, chance: float = CHANCE)
     """Two files, each a spec (.toml) or a model (.likely)."""
     held: list[Any] = [load(path) if path.endswith(".likely") else None for path in (one, two)]
     specs = [
-        parse_spec(text_in(path), path) if h is None else spec_of(h) if isinstance(h, Model) else None
+        parse_spec(read_toml_text(path), path) if h is None else spec_of(h) if isinstance(h, Model) else None
         for path, h in zip((one, two), held, strict=True)
     ]
     assumptions = None if specs[0] is None or specs[1] is None else tuple(differences(specs[0], specs[1]))

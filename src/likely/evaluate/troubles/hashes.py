@@ -10,7 +10,7 @@ import numpy as np
 from likely.machinery.jit import kernel
 from likely.table.batch import Batch, Cells, Codes, Texts
 from likely.table.words.letters import BREAK, BYTES, DOTTED, LONGER
-from likely.table.words.tokens import BASIS, alphabet_for, encoded, finished, folded, lowered
+from likely.table.words.tokens import BASIS, alphabet_for, encode_character, finish_hash, fold_block, lower_character
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,9 +66,9 @@ def hash_texts(data: Any, starts: Any, ends: Any, bytes_: Any, small: Any, near:
             count = 0
             after: Any = False
             if c == LONGER:
-                point, width = lowered(data, starts[i], k, end, small, near)
+                point, width = lower_character(data, starts[i], k, end, small, near)
                 if point != BREAK:
-                    count = encoded(np.int64(105) if point == DOTTED else point, letters, 0)
+                    count = encode_character(np.int64(105) if point == DOTTED else point, letters, 0)
                     after = point == DOTTED
             elif c > LONGER:
                 letters[0] = c
@@ -79,9 +79,9 @@ def hash_texts(data: Any, starts: Any, ends: Any, bytes_: Any, small: Any, near:
                 continue
             for j in range(-1 if begun else 0, count):
                 if size & 7 == 0 and size > 0:
-                    h = folded(h, block)
+                    h = fold_block(h, block)
                     block = np.uint64(0)
                 block |= np.uint64(letters[j] if j >= 0 else 32) << np.uint64(8 * (size & 7))
                 size += 1
             begun = after
-        out[i] = finished(h, block, np.uint64(size)) if size > 0 else np.uint64(0)
+        out[i] = finish_hash(h, block, np.uint64(size)) if size > 0 else np.uint64(0)

@@ -13,7 +13,7 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.table.words.lowering import find_words, lower_piece, word_hash
-from likely.table.words.tokens import SHORT, eight, hashed
+from likely.table.words.tokens import SHORT, hash_word, load_eight
 
 WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE = range(8)
 """Places in `state`: words known; entries of the tally; different words of this document; all its words; those that a
@@ -38,10 +38,10 @@ def same_long(low: Bytes, a: Whole, letters: Bytes, start: Whole, size: Whole) -
     """Whether two words of `size` bytes, more than eight, are the same."""
     k = np.uint64(0)
     while k + _EIGHT < size:
-        if eight(low, a + k) != eight(letters, start + k):
+        if load_eight(low, a + k) != load_eight(letters, start + k):
             return False
         k += _EIGHT
-    return eight(low, a + size - _EIGHT) == eight(letters, start + size - _EIGHT)
+    return load_eight(low, a + size - _EIGHT) == load_eight(letters, start + size - _EIGHT)
 
 
 @inner
@@ -143,7 +143,7 @@ def runs_met(
         for _ in range(min(n, count)):
             end = _after(out, end) if end < b - 1 else b
         while True:
-            h = hashed(out, start, end)
+            h = hash_word(out, start, end)
             why = met(out, np.uint64(start), np.uint64(end), h, words, touched, state, ceiling)
             if why != DONE:
                 return why

@@ -12,7 +12,7 @@ import numpy as np
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.sums.words.reading import LONG_AT, NUMBER_AT
-from likely.table.words.tokens import SHORT, hashed
+from likely.table.words.tokens import SHORT, hash_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,7 +135,7 @@ def _room(count: int) -> int:
 def hash_words(letters: Bytes, ends: Longs, out: Hashes) -> None:
     """The hash of each word, as documents are read; 0 for the empty one."""
     for k in range(out.size):
-        out[k] = hashed(letters, ends[k], ends[k + 1])
+        out[k] = hash_word(letters, ends[k], ends[k + 1])
 
 
 @kernel("u8[], i8[], i8, u8[][]")

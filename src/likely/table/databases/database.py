@@ -16,7 +16,7 @@ import pyarrow as pa
 from likely.errors import InputError, SettingError, nearest, shown
 from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.databases.addresses import Address, parse_address
-from likely.table.databases.dialects import Broken, Dialect, dialect_of
+from likely.table.databases.dialects import Dialect, DriverError, open_dialect
 from likely.table.encode import column_form
 from likely.table.formats.files import file_errors
 from likely.table.source import Source, check_names
@@ -50,8 +50,8 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
     elif where.scheme in ("sqlite", "duckdb") and not os.path.isfile(where.shown.partition("://")[2]):
         raise InputError(f"There is no file {shown(where.shown.partition('://')[2], 200)}. Check the path.")
     try:
-        dialect = dialect_of(where, path)
-    except Broken as error:
+        dialect = open_dialect(where, path)
+    except DriverError as error:
         raise InputError(
             f"{name} cannot be opened: {_told(where, error)}. Check the address and that it runs."
         ) from None
@@ -113,7 +113,7 @@ class DatabaseSource(Source):
     def _failures(self, done: Any) -> Iterator[None]:
         try:
             yield
-        except Broken as error:
+        except DriverError as error:
             rows, said = done() if callable(done) else done, _told(self._address, error)
             if rows:
                 raise InputError(
@@ -159,7 +159,7 @@ def _let_go(dialect: Dialect) -> None:
     dialect.close()
 
 
-def _told(address: Address | None, error: Broken) -> str:
+def _told(address: Address | None, error: DriverError) -> str:
     """What a driver said, fit to be shown."""
     said = str(error) if address is None else address.masked(error)
     return shown(" ".join(said.split()).rstrip("."), 300)
@@ -170,7 +170,7 @@ def _tables(dialect: Dialect) -> dict[str, str]:
     try:
         with dialect.stream(dialect.tables) as reader:
             found = reader.read_all()
-    except Broken:
+    except DriverError:
         dialect.recover()
         return {}
     out: dict[str, str] = {}

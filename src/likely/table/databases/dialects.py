@@ -23,7 +23,7 @@ BYTES = 1 << 22
 EXTRA = "Install it with: pip install 'likely[databases]'."
 
 
-class Broken(Exception):
+class DriverError(Exception):
     """What a driver said, not yet fit for people: it may hold a password. Never leaves table/databases/database.py."""
 
 
@@ -95,7 +95,7 @@ class _Adbc(Dialect):
             finally:
                 cursor.close()
         except self._errors as error:
-            raise Broken(str(error)) from None
+            raise DriverError(str(error)) from None
 
     def recover(self) -> None:
         with suppress(*self._errors):
@@ -210,7 +210,7 @@ class Duck(Dialect):
             finally:
                 cursor.close()
         except (self._error, pa.ArrowException, OSError) as error:
-            raise Broken(str(error).split("LINE 1:")[0]) from None
+            raise DriverError(str(error).split("LINE 1:")[0]) from None
 
     def column(self, field: Any) -> str:
         name, kind = self.quoted(field.name), field.type
@@ -244,7 +244,7 @@ class Foreign(_Adbc):
             connection = connect(**given)
         except (manager.Error, TypeError, OSError) as error:
             lacking = f"there is no driver of ADBC for it here (look for the package adbc-driver-{name})"
-            raise Broken(lacking if "Could not load" in str(error) else str(error)) from None
+            raise DriverError(lacking if "Could not load" in str(error) else str(error)) from None
         super().__init__(connection, manager)
 
     def selected(self, query: str, fields: Sequence[Any]) -> Any:
@@ -265,10 +265,10 @@ def _said(*errors: type[BaseException]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise Broken(str(error)) from None
+        raise DriverError(str(error)) from None
 
 
-def dialect_of(address: Address | None, path: str) -> Dialect:
+def open_dialect(address: Address | None, path: str) -> Dialect:
     """The database behind an address or in a file, opened."""
     if address is None:
         with open(path, "rb") as file:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
+class FrameKind:
     """The kind of frame that some rows came in. `index` is that of pandas; others have none."""
 
     library: str
@@ -28,7 +28,7 @@ class Frames:
     index: Any = None
 
     @classmethod
-    def of(cls, data: object) -> Frames | None:
+    def of(cls, data: object) -> FrameKind | None:
         """The kind of a frame; None for what is no frame: a path, a dict, a list of rows, a stream."""
         if is_pandas(data):
             return cls("pandas", index=data.index)  # type: ignore[attr-defined]
@@ -54,12 +54,12 @@ class Frames:
         return table.column(0) if self.library == "pyarrow" else self.frame(table)[name]
 
 
-def as_frame(batch: Any, frames: Frames | None) -> Any:
+def to_frame(batch: Any, frames: FrameKind | None) -> Any:
     """An Arrow batch in the kind of frame that came in; a dict of lists where none did."""
     return batch.to_pydict() if frames is None else frames.frame(pa.Table.from_batches([batch]))
 
 
-def as_column(batch: Any, frames: Frames) -> Any:
+def to_column(batch: Any, frames: FrameKind) -> Any:
     """The only column of an Arrow batch, as a column of the kind of frame that came in."""
     return frames.column(pa.Table.from_batches([batch]))
 
@@ -69,7 +69,7 @@ def is_frame(data: object) -> bool:
     return hasattr(data, "columns") and (is_pandas(data) or hasattr(data, "__arrow_c_stream__"))
 
 
-def table_of(data: object, names: Sequence[str]) -> TableSource:
+def named_table(data: object, names: Sequence[str]) -> TableSource:
     """A frame, or a matrix (rows, columns), as a table whose columns have these names."""
     if isinstance(data, np.ndarray):
         return TableSource(pa.table([_column(data[:, k]) for k in range(data.shape[1])], names=list(names)))
@@ -103,7 +103,7 @@ def with_numbers(source: TableSource, columns: Mapping[str, NDArray[np.float64]]
     return TableSource(table, source.name)
 
 
-def one_below_the_other(parts: Sequence[TableSource]) -> TableSource:
+def stack_tables(parts: Sequence[TableSource]) -> TableSource:
     """Tables with the same columns as one; a column that is empty or whole in one part may be anything in another."""
     tables = [
         pa.table([decode_dictionary(column) for column in part.table.columns], names=part.table.schema.names)

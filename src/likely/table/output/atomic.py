@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 
-def begun_beside(target: Path) -> tuple[int, Path]:
+def create_beside(target: Path) -> tuple[int, Path]:
     """An open, empty file in the folder of `target`, for nobody else to read."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
     return handle, Path(name)

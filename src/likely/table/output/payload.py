@@ -21,7 +21,7 @@ _SUFFIX: dict[Format, str] = {"csv": ".csv", "json": ".jsonl", "arrow": ".arrow"
 
 
 @contextmanager
-def received(data: bytes, format: Format) -> Iterator[Source]:
+def read_payload(data: bytes, format: Format) -> Iterator[Source]:
     """The table that these bytes hold; it is gone when the block ends."""
     handle, path = tempfile.mkstemp(prefix="likely-", suffix=_SUFFIX[format])
     try:
@@ -32,7 +32,7 @@ def received(data: bytes, format: Format) -> Iterator[Source]:
         Path(path).unlink(missing_ok=True)
 
 
-def sent(batches: Iterable[Any], format: Format) -> bytes:
+def write_payload(batches: Iterable[Any], format: Format) -> bytes:
     """Batches of one table (at least one, with or without rows) as bytes."""
     if format == "json":
         rows = (row for batch in batches for row in batch.to_pylist())

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
 from likely.table.arrow import number_array, text_array
-from likely.table.output.atomic import begun_beside, put_in_place
+from likely.table.output.atomic import create_beside, put_in_place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class Sink:
             else:
                 if self._path.is_dir():
                     raise IsADirectoryError(EISDIR, "it is a folder")
-                handle, self._temporary = begun_beside(self._path)
+                handle, self._temporary = create_beside(self._path)
                 os.close(handle)
                 name = str(self._temporary)
             self._file = pa.OSFile(name, "wb")
@@ -147,7 +147,7 @@ def prediction_names(classes: tuple[str, ...]) -> list[str]:
     return ["prediction", *(f"p({name})" for name in classes)]
 
 
-def predictions(
+def prediction_batch(
     classes: tuple[str, ...], codes: NDArray[Any], matrix: NDArray[np.float64], kept: Any = None
 ) -> pa.RecordBatch:
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
@@ -173,7 +173,7 @@ def decision_names(actions: tuple[str, ...]) -> list[str]:
     return ["action", *(f"loss({name})" for name in actions), "margin", "reason"]
 
 
-def decisions(
+def decision_batch(
     actions: tuple[str, ...],
     others: tuple[str | None, ...],
     reasons: tuple[str, ...],
@@ -203,7 +203,7 @@ def _named(codes: NDArray[Any], some: NDArray[np.bool_], names: Sequence[str]) -
     return pa.DictionaryArray.from_arrays(index, text_array(names)).cast(pa.string())
 
 
-def densities(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
+def density_batch(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
     """log P(row) as a batch, after the columns of `kept`; -inf where the row is impossible."""
     return _beside(kept, [DENSITY], [number_array(values)])
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from likely.machinery.jit import inner, trailing_zeros
+from likely.machinery.jit import I4, U1, U8, Whole, inner, trailing_zeros
 from likely.table.words.letters import BREAK, DOTTED, LONGER
-from likely.table.words.tokens import BASIS, eight, encoded, finished, folded, lowered
+from likely.table.words.tokens import BASIS, encode_character, finish_hash, fold_block, load_eight, lower_character
 
 MARGIN = 80
 """Bytes of room behind a piece: it is read in blocks, beyond its end."""
@@ -24,19 +24,19 @@ _LAST = np.uint64(56)
 
 
 @inner
-def word_hash(low: Any, a: Any, b: Any) -> Any:
+def word_hash(low: U1, a: np.uint64, b: np.uint64) -> np.uint64:
     """The hash of the word low[a:b], behind which eight more bytes can be read: as `hashed`, in fewer steps."""
     length = b - a
     h = BASIS
     while b - a > _EIGHT:
-        h = folded(h, eight(low, a))
+        h = fold_block(h, load_eight(low, a))
         a += _EIGHT
-    block = eight(low, a) & (_ALL >> (_BLOCK - _EIGHT * (b - a)))
-    return finished(h, block, length)
+    block = load_eight(low, a) & (_ALL >> (_BLOCK - _EIGHT * (b - a)))
+    return finish_hash(h, block, length)
 
 
 @inner
-def lower_piece(data: Any, begin: int, here: int, end: int, letters: Any, low: Any, size: int) -> Any:
+def lower_piece(data: U1, begin: int, here: int, end: int, letters: tuple[U1, I4, U1], low: U1, size: int) -> Any:
     """Write data[here:end] in small letters to low[size:], 0 where no word is, as far as there is room.
 
     Returns up to where it was read, and up to where it was written. `begin` is where the text begins.
@@ -60,7 +60,7 @@ def lower_piece(data: Any, begin: int, here: int, end: int, letters: Any, low: A
             size += 1
             here += 1
             continue
-        point, width = lowered(data, begin, here, end, small, near)
+        point, width = lower_character(data, begin, here, end, small, near)
         here += width
         if point == BREAK:
             low[size] = 0
@@ -70,12 +70,12 @@ def lower_piece(data: Any, begin: int, here: int, end: int, letters: Any, low: A
             low[size + 1] = 0
             size += 2
         else:
-            size += encoded(point, low, size)
+            size += encode_character(point, low, size)
     return here, size
 
 
 @inner
-def find_words(low: Any, size: int, bounds: Any) -> Any:
+def find_words(low: U1, size: int, bounds: U8) -> Whole:
     """Where the words of low[:size] begin and end, in turn; returns how many bounds there are.
 
     A word that goes on to the end of the piece ends there.
@@ -88,7 +88,7 @@ def find_words(low: Any, size: int, bounds: Any) -> Any:
     while at <= np.uint64(size):
         inside = np.uint64(0)
         for j in range(np.uint64(8)):
-            x = eight(low, at + _EIGHT * j)
+            x = load_eight(low, at + _EIGHT * j)
             some = (((x & _LOW_BITS) + _LOW_BITS) | x) & _HIGH_BITS
             inside |= (((some >> _SEVEN) * _GATHER) >> _LAST) << (_EIGHT * j)
         turns = inside ^ ((inside << _ONE) | before)

@@ -6,12 +6,12 @@ Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.jit import I8, U1, inner, kernel
+from likely.machinery.jit import I4, I8, U1, inner, kernel
 from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _grams(word: str, low: int, high: int) -> list[str]:
 
 
 @inner
-def eight(data: Any, k: Any) -> Any:
+def load_eight(data: U1, k: np.uint64) -> np.uint64:
     """The eight bytes from k on as a number, the first one lowest. (One instruction: k must be unsigned.)"""
     out = np.uint64(data[k])
     for j in range(_ONE, np.uint64(8)):
@@ -121,18 +121,18 @@ def eight(data: Any, k: Any) -> Any:
 
 
 @inner
-def past_plain(data: Any, k: int, end: int) -> int:
+def skip_ascii(data: U1, k: int, end: int) -> int:
     """Where the bytes from k on stop being ASCII, or at most seven bytes before."""
-    while k + 8 <= end and eight(data, np.uint64(k)) & _HIGH_BITS == 0:
+    while k + 8 <= end and load_eight(data, np.uint64(k)) & _HIGH_BITS == 0:
         k += 8
     return k
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
-def is_plain(data: U1, starts: I8, ends: I8) -> int:
+def is_ascii(data: U1, starts: I8, ends: I8) -> int:
     """Whether no byte of any cell is beyond ASCII."""
     for i in range(starts.size):
-        for k in range(past_plain(data, starts[i], ends[i]), ends[i]):
+        for k in range(skip_ascii(data, starts[i], ends[i]), ends[i]):
             if data[k] >= 128:
                 return 0
     return 1
@@ -141,7 +141,7 @@ def is_plain(data: U1, starts: I8, ends: I8) -> int:
 def alphabet_for(cells: Texts) -> Alphabet:
     """The tables that these texts need, or more where these are there already."""
     made = alphabet.cache_info().currsize
-    return ASCII if not made and is_plain(cells.data, cells.starts, cells.ends) else alphabet()
+    return ASCII if not made and is_ascii(cells.data, cells.starts, cells.ends) else alphabet()
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
@@ -152,7 +152,7 @@ def first_broken(data: U1, starts: I8, ends: I8) -> int:
         while k < end:
             b = data[k]
             if b < 128:
-                k = past_plain(data, k + 1, end)
+                k = skip_ascii(data, k + 1, end)
                 continue
             if b < 0xC2 or b > 0xF4:
                 return i
@@ -172,7 +172,7 @@ def first_broken(data: U1, starts: I8, ends: I8) -> int:
 
 
 @inner
-def decoded(data: Any, k: int) -> Any:
+def decode_character(data: U1, k: int) -> tuple[np.int64, int]:
     """The character that begins at byte k of sound UTF-8, and how many bytes it has."""
     b = np.int64(data[k])
     if b < 0x80:
@@ -186,7 +186,7 @@ def decoded(data: Any, k: int) -> Any:
 
 
 @inner
-def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> Any:
+def is_final(data: U1, begin: int, at: int, end: int, near: U1) -> bool:
     """Whether the capital sigma at `at` ends a word, as Unicode says: a letter before it, none after."""
     k = at
     rank = np.uint8(0)
@@ -194,7 +194,7 @@ def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> Any:
         k -= 1
         while k > begin and data[k] & 0xC0 == 0x80:
             k -= 1
-        point, _ = decoded(data, k)
+        point, _ = decode_character(data, k)
         rank = near[point]
         if rank != PASSED:
             break
@@ -202,16 +202,16 @@ def is_final(data: Any, begin: int, at: int, end: int, near: Any) -> Any:
         return False
     k = at + 2
     while k < end:
-        point, width = decoded(data, k)
+        point, width = decode_character(data, k)
         rank = near[point]
         if rank != PASSED:
-            return rank != CASED
+            return bool(rank != CASED)
         k += width
     return True
 
 
 @inner
-def encoded(point: int, out: Any, at: int) -> int:
+def encode_character(point: int, out: U1, at: int) -> int:
     """Write a character as UTF-8; returns how many bytes it has."""
     if point < 0x80:
         out[at] = point
@@ -233,7 +233,7 @@ def encoded(point: int, out: Any, at: int) -> int:
 
 
 @inner
-def mixed(h: Any) -> Any:
+def mix_bits(h: np.uint64) -> np.uint64:
     """A hash whose every bit depends on every bit of h. Different numbers stay different; only 0 gives 0."""
     h ^= h >> np.uint64(30)
     h *= _MIX1
@@ -243,41 +243,41 @@ def mixed(h: Any) -> Any:
 
 
 @inner
-def folded(h: Any, block: Any) -> Any:
+def fold_block(h: np.uint64, block: np.uint64) -> np.uint64:
     """The running hash of a long word after eight more bytes."""
     h = (h ^ block) * _PRIME
     return h ^ (h >> np.uint64(29))
 
 
 @inner
-def finished(h: Any, block: Any, length: Any) -> Any:
+def finish_hash(h: np.uint64, block: np.uint64, length: np.uint64) -> np.uint64:
     """The hash of a word from its last bytes and the running hash of those before; never 0.
 
     A word of at most eight bytes has none before: two such words have different hashes.
     """
     if length <= np.uint64(SHORT):
-        return mixed(block)
-    h = mixed(folded(h, block) ^ length)
+        return mix_bits(block)
+    h = mix_bits(fold_block(h, block) ^ length)
     return h if h != 0 else np.uint64(1)
 
 
 @inner
-def hashed(out: Any, a: int, b: int) -> Any:
+def hash_word(out: U1, a: int, b: int) -> np.uint64:
     """The hash of the word out[a:b]: of its bytes in blocks of eight, the first one lowest; 0 for the empty word."""
     h = BASIS
     block = np.uint64(0)
     for k in range(b - a):
         if k > 0 and k & 7 == 0:
-            h = folded(h, block)
+            h = fold_block(h, block)
             block = np.uint64(0)
         block |= np.uint64(out[a + k]) << np.uint64(8 * (k & 7))
-    return finished(h, block, np.uint64(b - a))
+    return finish_hash(h, block, np.uint64(b - a))
 
 
 @inner
-def lowered(data: Any, begin: int, at: int, end: int, small: Any, near: Any) -> Any:
+def lower_character(data: U1, begin: int, at: int, end: int, small: I4, near: U1) -> tuple[np.int64, int]:
     """The small form of the character at `at` of the text data[begin:end] (or BREAK, or DOTTED), and its bytes."""
-    point, width = decoded(data, at)
+    point, width = decode_character(data, at)
     low = np.int64(small[point])
     if low == SIGMA:
         low = np.int64(0x3C2) if is_final(data, begin, at, end, near) else np.int64(0x3C3)
