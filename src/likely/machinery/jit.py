@@ -17,25 +17,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
 from likely.machinery.caching import read_cached, write_cached
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-R = TypeVar("R")
-I4: TypeAlias = "NDArray[np.int32]"
-I8: TypeAlias = "NDArray[np.int64]"
-U1: TypeAlias = "NDArray[np.uint8]"
-U8: TypeAlias = "NDArray[np.uint64]"
-F8: TypeAlias = "NDArray[np.float64]"
-B1: TypeAlias = "NDArray[np.bool_]"
-"""Arrays in the signatures of kernels, by the names that `kernel` takes."""
-Whole: TypeAlias = "int | np.int64"
-"""A whole number in a kernel."""
 KINDS = {"i4": np.int32, "i8": np.int64, "u1": np.uint8, "u8": np.uint64, "f8": np.float64, "b1": np.bool_}
 _FORMAT = b"likely kernel 1\n"
 _lock = threading.RLock()
@@ -62,10 +49,10 @@ class Inner:
         return self._compiled
 
 
-def inner(function: Callable[..., R]) -> Callable[..., R]:
+def inner(function: Callable[..., object]) -> Any:
     """Mark a function that only kernels call."""
     assert isinstance(function, FunctionType)
-    return cast("Callable[..., R]", Inner(function))
+    return Inner(function)
 
 
 class _Zeros(Inner):
@@ -166,12 +153,12 @@ class Kernel:
         return overload.fndesc.llvm_func_name, outside, library.serialize_using_object_code()[2][0]
 
 
-def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., object]], Any]:
     """Compile a function: `signature` lists its parameters (f8, i4 …; [] for an array), `returns` counts results."""
 
-    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+    def decorate(function: Callable[..., object]) -> Kernel:
         assert isinstance(function, FunctionType)
-        return cast("Callable[..., R]", Kernel(function, signature, returns))
+        return Kernel(function, signature, returns)
 
     return decorate
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from likely.machinery.arrays import Bytes, Longs
+from likely.machinery.arrays import Floats as Floats
+from likely.machinery.arrays import Ints as Ints
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Ints: TypeAlias = "NDArray[np.int32]"
-Floats: TypeAlias = "NDArray[np.float64]"
 
 MISSING_CODE = -1
 UNSEEN_CODE = -2
@@ -32,9 +32,9 @@ class Codes:
 class Texts:
     """A text column: cell i is data[starts[i]:ends[i]], sound UTF-8, not copied; an empty one is missing."""
 
-    data: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    data: Bytes
+    starts: Longs
+    ends: Longs
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.jit import B1, F8, I8, U1, U8, Whole, inner, kernel
+from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Longs, Whole
+from likely.machinery.jit import inner, kernel
 from likely.table.words.tokens import fold_block, load_eight, mix_bits
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
@@ -24,7 +25,7 @@ LEAST_POWER, MOST_POWER = -342, 308
 """Beyond these powers of ten every number of at most 19 digits is zero or infinite as a double."""
 
 
-def _powers_of_five() -> U8:
+def _powers_of_five() -> Hashes:
     """The first 128 bits of 5**q for each q, as two words: reciprocals rounded up, the rest cut (Lemire 2021)."""
     words = []
     for q in range(LEAST_POWER, MOST_POWER + 1):
@@ -49,7 +50,7 @@ _BASIS = np.uint64(0xCBF29CE484222325)
 
 
 @inner
-def _hash(data: U1, a: int, b: int) -> np.uint64:
+def _hash(data: Bytes, a: int, b: int) -> np.uint64:
     h = _BASIS
     while b - a > 64:
         h = fold_block(h, load_eight(data, np.uint64(a)))
@@ -65,7 +66,7 @@ def is_blank(c: int) -> Whole:
 
 
 @inner
-def _trim(data: U1, a: int, b: int) -> tuple[int, int]:
+def _trim(data: Bytes, a: int, b: int) -> tuple[int, int]:
     while a < b and (data[a] == 32 or (9 <= data[a] <= 13)):
         a += 1
     while b > a and (data[b - 1] == 32 or (9 <= data[b - 1] <= 13)):
@@ -122,11 +123,11 @@ def _nearest_double(digits: np.uint64, power: int) -> np.uint64:
         exponent += 1
     if exponent >= 0x7FF:
         return none
-    return (mantissa & np.uint64((1 << 52) - 1)) | (np.uint64(exponent) << np.uint64(52))
+    return (mantissa & np.uint64((1 << 52) - 1)) | (np.uint64(exponent) << np.uint64(52))  # type: ignore[no-any-return]
 
 
 @inner
-def _number(data: U1, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
+def _number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
     """(form, ease, value, digits, power, negative).
 
     EASY: the value is right. LONG: the number is digits * 10**power. HARD: a full parser must be asked.
@@ -222,7 +223,7 @@ def _number(data: U1, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uin
 
 
 @inner
-def _two(data: U1, a: int) -> np.int64:
+def _two(data: Bytes, a: int) -> np.int64:
     x, y = data[a], data[a + 1]
     if 48 <= x <= 57 and 48 <= y <= 57:
         return np.int64(x - 48) * 10 + np.int64(y - 48)
@@ -230,7 +231,7 @@ def _two(data: U1, a: int) -> np.int64:
 
 
 @inner
-def _date(data: U1, a: int, b: int) -> float:
+def _date(data: Bytes, a: int, b: int) -> float:
     """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with a time and zone or not; NaN if it is none."""
     if b - a < 10 or data[a + 4] != data[a + 7] or (data[a + 4] != 45 and data[a + 4] != 47):
         return np.nan
@@ -279,7 +280,7 @@ def _date(data: U1, a: int, b: int) -> float:
                 a += 1
             seconds += part / unit
     if a == b or (a + 1 == b and (data[a] == 90 or data[a] == 122)):
-        return seconds
+        return seconds  # type: ignore[no-any-return]
     if (data[a] != 43 and data[a] != 45) or b - a < 3:
         return np.nan
     sign = -1 if data[a] == 43 else 1
@@ -294,11 +295,13 @@ def _date(data: U1, a: int, b: int) -> float:
         minute = _two(data, a)
     if hour < 0 or hour > 24 or minute < 0 or minute > 59:
         return np.nan
-    return seconds + sign * (3600 * hour + 60 * minute)
+    return seconds + sign * (3600 * hour + 60 * minute)  # type: ignore[no-any-return]
 
 
 @kernel("i8[], u1[], b1[], u8[], u1[], u8[], i8[]")
-def describe(offsets: I8, data: U1, valid: B1, missing: U8, forms: U1, hashes: U8, words: I8) -> None:
+def describe(
+    offsets: Longs, data: Bytes, valid: Bools, missing: Hashes, forms: Bytes, hashes: Hashes, words: Longs
+) -> None:
     """The form, hash and number of words of each cell. `missing` holds the hashes of cells that mean "not known"."""
     for i in range(offsets.size - 1):
         forms[i] = MISSING
@@ -326,7 +329,7 @@ def describe(offsets: I8, data: U1, valid: B1, missing: U8, forms: U1, hashes: U
 
 
 @kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")
-def parse(offsets: I8, data: U1, valid: B1, missing: U8, dates: bool, out: F8, state: U1) -> None:
+def parse(offsets: Longs, data: Bytes, valid: Bools, missing: Hashes, dates: bool, out: Floats, state: Bytes) -> None:
     """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
     bits = out.view(np.uint64)
     for i in range(offsets.size - 1):
@@ -359,7 +362,7 @@ def parse(offsets: I8, data: U1, valid: B1, missing: U8, dates: bool, out: F8, s
 
 
 @kernel("i8[], u1[], u8[]")
-def hash_cells(offsets: I8, data: U1, out: U8) -> None:
+def hash_cells(offsets: Longs, data: Bytes, out: Hashes) -> None:
     """The hash of each trimmed cell."""
     for i in range(offsets.size - 1):
         a, b = _trim(data, offsets[i], offsets[i + 1])
@@ -367,7 +370,7 @@ def hash_cells(offsets: I8, data: U1, out: U8) -> None:
 
 
 @kernel("u8[], u8, u8[], i8, i8, i8", returns=2)
-def keep_small(hashes: U8, ceiling: int, kept: U8, known: int, limit: int, start: int) -> tuple[int, int]:
+def keep_small(hashes: Hashes, ceiling: int, kept: Hashes, known: int, limit: int, start: int) -> tuple[int, int]:
     """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
     mask = np.int64(kept.size - 1)
     for i in range(start, hashes.size):
@@ -386,7 +389,7 @@ def keep_small(hashes: U8, ceiling: int, kept: U8, known: int, limit: int, start
 
 
 @kernel("u1[], i8[], i8[], u8[]")
-def empty_missing(data: U1, starts: I8, ends: I8, missing: U8) -> None:
+def empty_missing(data: Bytes, starts: Longs, ends: Longs, missing: Hashes) -> None:
     """Empty every short cell that is one of the tokens for "missing": ends[i] = starts[i]."""
     for i in range(starts.size):
         a, b = starts[i], ends[i]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InputError
-from likely.machinery.jit import I8, U1, kernel
+from likely.machinery.arrays import Bytes, Longs
+from likely.machinery.jit import kernel
 from likely.table.formats.files import Place, file_errors, temporary_file
 from likely.table.formats.layout import detect_layout
 from likely.table.formats.text_file import open_text
@@ -116,7 +117,7 @@ class StreamBlocks:
 
 
 @kernel("u1[], i8, i8, i8, i8[]", returns=1)
-def find_record_end(data: U1, delimiter: int, quotes: int, wanted: int, state: I8) -> int:
+def find_record_end(data: Bytes, delimiter: int, quotes: int, wanted: int, state: Longs) -> int:
     """How many bytes up to the end of record `wanted`, or all. state: inside quotes, at the start of a cell, records.
 
     Lines without anything in them are no records.

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.machinery.jit import I4, I8, U1, kernel
+from likely.machinery.arrays import Bytes, Ints, Longs
+from likely.machinery.jit import kernel
 from likely.table.batch import Texts
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def count_codes(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:
 
 
 @kernel("i4[], u1[], i8, i4[]")
-def mark_nulls(codes: I4, bitmap: U1, offset: int, out: I4) -> None:
+def mark_nulls(codes: Ints, bitmap: Bytes, offset: int, out: Ints) -> None:
     """Copy codes, -1 where the bit of the bitmap (counted from `offset`) is not set."""
     for i in range(codes.size):
         at = offset + i
@@ -106,7 +107,7 @@ def mark_nulls(codes: I4, bitmap: U1, offset: int, out: I4) -> None:
 
 
 @kernel("i4[], i8[]")
-def add_occurrences(codes: I4, times: I8) -> None:
+def add_occurrences(codes: Ints, times: Longs) -> None:
     """times[c] += 1 for each code c; the last place counts -1."""
     last = times.size - 1
     for i in range(codes.size):
@@ -115,7 +116,7 @@ def add_occurrences(codes: I4, times: I8) -> None:
 
 
 @kernel("i4[], i4[], i4[]")
-def translate_codes(codes: I4, places: I4, out: I4) -> None:
+def translate_codes(codes: Ints, places: Ints, out: Ints) -> None:
     """out[i] = places[codes[i]]; the last place serves -1."""
     last = places.size - 1
     for i in range(codes.size):

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.machinery.jit import U8, kernel
+from likely.machinery.arrays import Hashes
+from likely.machinery.jit import kernel
 from likely.table.formats.files import file_errors
 
 _BLOCK = 1 << 20
@@ -66,7 +67,7 @@ def fingerprint(path: str, name: str) -> str:
 
 
 @kernel("u8[], u8[]")
-def mix(words: U8, lanes: U8) -> None:
+def mix(words: Hashes, lanes: Hashes) -> None:
     """Stir words into four lanes, four words at a time: each step can be undone, so no word is ever lost on others."""
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
     odd, turn, back = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(35)
@@ -83,7 +84,7 @@ def mix(words: U8, lanes: U8) -> None:
 
 
 @kernel("u8[], u8[]")
-def finish(lanes: U8, ends: U8) -> None:
+def finish(lanes: Hashes, ends: Hashes) -> None:
     """Fold four lanes into two words in which every bit of the lanes tells."""
     odd, half = np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
     for end in range(2):

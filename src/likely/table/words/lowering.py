@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from likely.machinery.jit import I4, U1, U8, Whole, inner, trailing_zeros
+from likely.machinery.arrays import Bytes, Hashes, Ints, Whole
+from likely.machinery.jit import inner, trailing_zeros
 from likely.table.words.letters import BREAK, DOTTED, LONGER
 from likely.table.words.tokens import BASIS, encode_character, finish_hash, fold_block, load_eight, lower_character
 
@@ -24,7 +25,7 @@ _LAST = np.uint64(56)
 
 
 @inner
-def word_hash(low: U1, a: np.uint64, b: np.uint64) -> np.uint64:
+def word_hash(low: Bytes, a: np.uint64, b: np.uint64) -> np.uint64:
     """The hash of the word low[a:b], behind which eight more bytes can be read: as `hashed`, in fewer steps."""
     length = b - a
     h = BASIS
@@ -32,11 +33,13 @@ def word_hash(low: U1, a: np.uint64, b: np.uint64) -> np.uint64:
         h = fold_block(h, load_eight(low, a))
         a += _EIGHT
     block = load_eight(low, a) & (_ALL >> (_BLOCK - _EIGHT * (b - a)))
-    return finish_hash(h, block, length)
+    return finish_hash(h, block, length)  # type: ignore[no-any-return]
 
 
 @inner
-def lower_piece(data: U1, begin: int, here: int, end: int, letters: tuple[U1, I4, U1], low: U1, size: int) -> Any:
+def lower_piece(
+    data: Bytes, begin: int, here: int, end: int, letters: tuple[Bytes, Ints, Bytes], low: Bytes, size: int
+) -> Any:
     """Write data[here:end] in small letters to low[size:], 0 where no word is, as far as there is room.
 
     Returns up to where it was read, and up to where it was written. `begin` is where the text begins.
@@ -75,7 +78,7 @@ def lower_piece(data: U1, begin: int, here: int, end: int, letters: tuple[U1, I4
 
 
 @inner
-def find_words(low: U1, size: int, bounds: U8) -> Whole:
+def find_words(low: Bytes, size: int, bounds: Hashes) -> Whole:
     """Where the words of low[:size] begin and end, in turn; returns how many bounds there are.
 
     A word that goes on to the end of the piece ends there.

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.jit import I4, I8, U1, inner, kernel
+from likely.machinery.arrays import Bytes, Ints, Longs
+from likely.machinery.jit import inner, kernel
 from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _grams(word: str, low: int, high: int) -> list[str]:
 
 
 @inner
-def load_eight(data: U1, k: np.uint64) -> np.uint64:
+def load_eight(data: Bytes, k: np.uint64) -> np.uint64:
     """The eight bytes from k on as a number, the first one lowest. (One instruction: k must be unsigned.)"""
     out = np.uint64(data[k])
     for j in range(_ONE, np.uint64(8)):
@@ -121,7 +122,7 @@ def load_eight(data: U1, k: np.uint64) -> np.uint64:
 
 
 @inner
-def skip_ascii(data: U1, k: int, end: int) -> int:
+def skip_ascii(data: Bytes, k: int, end: int) -> int:
     """Where the bytes from k on stop being ASCII, or at most seven bytes before."""
     while k + 8 <= end and load_eight(data, np.uint64(k)) & _HIGH_BITS == 0:
         k += 8
@@ -129,7 +130,7 @@ def skip_ascii(data: U1, k: int, end: int) -> int:
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
-def is_ascii(data: U1, starts: I8, ends: I8) -> int:
+def is_ascii(data: Bytes, starts: Longs, ends: Longs) -> int:
     """Whether no byte of any cell is beyond ASCII."""
     for i in range(starts.size):
         for k in range(skip_ascii(data, starts[i], ends[i]), ends[i]):
@@ -145,7 +146,7 @@ def alphabet_for(cells: Texts) -> Alphabet:
 
 
 @kernel("u1[], i8[], i8[]", returns=1)
-def first_broken(data: U1, starts: I8, ends: I8) -> int:
+def first_broken(data: Bytes, starts: Longs, ends: Longs) -> int:
     """The first cell that is not sound UTF-8, or -1."""
     for i in range(starts.size):
         k, end = starts[i], ends[i]
@@ -172,7 +173,7 @@ def first_broken(data: U1, starts: I8, ends: I8) -> int:
 
 
 @inner
-def decode_character(data: U1, k: int) -> tuple[np.int64, int]:
+def decode_character(data: Bytes, k: int) -> tuple[np.int64, int]:
     """The character that begins at byte k of sound UTF-8, and how many bytes it has."""
     b = np.int64(data[k])
     if b < 0x80:
@@ -186,7 +187,7 @@ def decode_character(data: U1, k: int) -> tuple[np.int64, int]:
 
 
 @inner
-def is_final(data: U1, begin: int, at: int, end: int, near: U1) -> bool:
+def is_final(data: Bytes, begin: int, at: int, end: int, near: Bytes) -> bool:
     """Whether the capital sigma at `at` ends a word, as Unicode says: a letter before it, none after."""
     k = at
     rank = np.uint8(0)
@@ -211,7 +212,7 @@ def is_final(data: U1, begin: int, at: int, end: int, near: U1) -> bool:
 
 
 @inner
-def encode_character(point: int, out: U1, at: int) -> int:
+def encode_character(point: int, out: Bytes, at: int) -> int:
     """Write a character as UTF-8; returns how many bytes it has."""
     if point < 0x80:
         out[at] = point
@@ -256,13 +257,13 @@ def finish_hash(h: np.uint64, block: np.uint64, length: np.uint64) -> np.uint64:
     A word of at most eight bytes has none before: two such words have different hashes.
     """
     if length <= np.uint64(SHORT):
-        return mix_bits(block)
+        return mix_bits(block)  # type: ignore[no-any-return]
     h = mix_bits(fold_block(h, block) ^ length)
     return h if h != 0 else np.uint64(1)
 
 
 @inner
-def hash_word(out: U1, a: int, b: int) -> np.uint64:
+def hash_word(out: Bytes, a: int, b: int) -> np.uint64:
     """The hash of the word out[a:b]: of its bytes in blocks of eight, the first one lowest; 0 for the empty word."""
     h = BASIS
     block = np.uint64(0)
@@ -271,11 +272,11 @@ def hash_word(out: U1, a: int, b: int) -> np.uint64:
             h = fold_block(h, block)
             block = np.uint64(0)
         block |= np.uint64(out[a + k]) << np.uint64(8 * (k & 7))
-    return finish_hash(h, block, np.uint64(b - a))
+    return finish_hash(h, block, np.uint64(b - a))  # type: ignore[no-any-return]
 
 
 @inner
-def lower_character(data: U1, begin: int, at: int, end: int, small: I4, near: U1) -> tuple[np.int64, int]:
+def lower_character(data: Bytes, begin: int, at: int, end: int, small: Ints, near: Bytes) -> tuple[np.int64, int]:
     """The small form of the character at `at` of the text data[begin:end] (or BREAK, or DOTTED), and its bytes."""
     point, width = decode_character(data, at)
     low = np.int64(small[point])
