@@ -142,14 +142,8 @@ def _number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.
         for k in range(a, b):
             word = (word << np.uint64(8)) | np.uint64(data[k] | 32)
         if word == 0x696E66 or word == 0x696E66696E697479:  # inf, infinity
-            return (
-                np.int64(DECIMAL),
-                np.int64(EASY),
-                -np.inf if negative else np.inf,
-                np.uint64(0),
-                np.int64(0),
-                negative,
-            )
+            infinite = -np.inf if negative else np.inf
+            return np.int64(DECIMAL), np.int64(EASY), infinite, np.uint64(0), np.int64(0), negative
     value = np.uint64(0)
     count = 0  # digits that matter
     whole = 0  # digits before the point, thousands marks apart
