@@ -79,13 +79,13 @@ def parse_numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) 
     """The cells as doubles (NaN: missing), and how many were neither missing nor numbers."""
     kind = array.type
     if pa.types.is_dictionary(kind):
-        values, find_strays = parse_numbers(array.dictionary, missing, dates)
+        values, strays = parse_numbers(array.dictionary, missing, dates)
         index = indices(array)
         out = np.where(index < 0, np.nan, values[index]) if len(values) else np.full(len(array), np.nan)
-        if find_strays:
+        if strays:
             view = text_view(array.dictionary) if is_text(kind.value_type) else None
-            find_strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
-        return out, find_strays
+            strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
+        return out, strays
     if is_text(kind):
         return _parsed(array, missing, dates)
     if is_moment(kind):
@@ -247,7 +247,7 @@ class Encoder:
     labels: Mapping[str, Labels] | None = None
     classes: Labels | None = None
     refuse_unseen: bool = False
-    find_strays: dict[str, int] = field(default_factory=dict)
+    strays: dict[str, int] = field(default_factory=dict)
     unseen: dict[str, int] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
 
@@ -287,14 +287,14 @@ class Encoder:
 
     def _numbers(self, column: Column, array: Any) -> Floats:
         try:
-            values, find_strays = parse_numbers(array, self._tokens, column.reading == "date")
+            values, strays = parse_numbers(array, self._tokens, column.reading == "date")
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise InputError(
                 f"Column {shown(column.name)} cannot be read as a {column.kind}: {shown(error, 120)}. "
                 f"Say how to read it, e.g. --type {column.name}=nominal."
             ) from None
-        if find_strays:
-            self.strays[column.name] = self.strays.get(column.name, 0) + find_strays
+        if strays:
+            self.strays[column.name] = self.strays.get(column.name, 0) + strays
         if len(self._gone):
             values = np.where(np.isin(values, self._gone), np.nan, values)
         return values
