@@ -5,7 +5,9 @@ Knows files of text and runs the commands they name from the top folder; everyth
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import io
 import os
 import re
 import shlex
@@ -32,19 +34,47 @@ def documents() -> list[Path]:
 
 
 def output(command: str) -> str:
-    """What a command prints on standard output, run from the top folder; `likely` and `python` are this Python's."""
-    words = shlex.split(command)
-    here = {"likely": [sys.executable, "-m", "likely"], "python": [sys.executable]}
-    if words[0] not in here:
-        raise SystemExit(f"A generated block may run likely or python, not {words[0]!r}.")
-    if words[:2] == ["likely", "look"]:
-        words.append("--no-page")  # it would be written into the top folder
-    # Away from a terminal the commands print plain text; its encoding must not depend on the machine.
-    env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run([*here[words[0]], *words[1:]], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
-    if done.returncode:
-        raise SystemExit(f"{command} failed: {done.stderr.strip()}")
-    return done.stdout.rstrip()
+    """What a command prints on standard output, run from the top folder; `likely` runs in this process."""
+    program, *words = shlex.split(command)
+    if program == "python":
+        # Its encoding must not depend on the machine.
+        env = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+        done = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
+        code, out, err = done.returncode, done.stdout, done.stderr
+    elif program == "likely":
+        code, out, err = _run_likely(words)
+    else:
+        raise SystemExit(f"A generated block may run likely or python, not {program!r}.")
+    if code:
+        raise SystemExit(f"{command} failed: {err.strip()}")
+    return out.rstrip()
+
+
+def _run_likely(words: list[str]) -> tuple[int, str, str]:
+    """Exit code and output of a command; away from a terminal it prints plain text."""
+    from likely.cli import run
+
+    if words[0] == "look":
+        words = [*words, "--no-page"]  # it would be written into the top folder
+    out, err = Stream(), Stream()
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(words)
+    return code, out.text(), err.text()
+
+
+class Stream(io.TextIOWrapper):
+    """A stream of UTF-8 whose text can still be read after a command has closed it."""
+
+    def __init__(self) -> None:
+        self.bytes = io.BytesIO()
+        super().__init__(self.bytes, encoding="utf-8", newline="")
+
+    def close(self) -> None:
+        self.flush()
+
+    def text(self) -> str:
+        self.flush()
+        return self.bytes.getvalue().decode()
 
 
 def filled(text: str) -> str:

@@ -22,6 +22,13 @@ def java() -> bool:
     return os.access(os.path.join(home, "bin", "java"), os.X_OK) if home else shutil.which("java") is not None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker runs them all: starting Spark takes longer than most tests."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     pytest.importorskip("pyspark")
