@@ -1,6 +1,6 @@
-"""The laws of exact sums, for anyone's statistic: each check raises an AssertionError that names the broken law.
+"""The laws, for anyone's statistic or learner: each check raises an AssertionError that names the broken law.
 
-Knows only what a statistic promises (update, +, −, ==, state), never what it sums. Needs no test library.
+Knows only what a statistic (update, +, −, ==, state) and a learner (needs, learn) promise. Needs no test library.
 
 A statistic of your own is checked with a few awkward batches, or from hypothesis with many:
 
@@ -25,7 +25,7 @@ AssertionError: the order of batches changes the sum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
 from random import Random
@@ -147,6 +147,50 @@ def check_shards(parts: Sequence[Any], whole: Any) -> None:
     """Parts that were summed elsewhere (on threads, on other machines) add up to the whole, to the last bit."""
     _hold(bits(reduce(add, parts)) == bits(whole), "the parts do not add up to the whole")
     _hold(bits(reduce(add, reversed(list(parts)))) == bits(whole), "the order in which parts are merged matters")
+
+
+def check_learner(learner: Any, data: Mapping[str, Sequence[object]], target: str, **reading: Any) -> None:
+    """Every law of a learner and its model, on a table given by columns.
+
+    Learning changes nothing and repeats itself; neither the order of rows nor a file changes a bit; probabilities add
+    up to one; and terms, where there are any, add up to the scores that the posterior is made of.
+
+    >>> import likely
+    >>> table = {"sky": ["sun", "rain", "sun", None, "fog"], "x": [1.5, 2.0, None, 4.0, 3.5], "play": list("ynyny")}
+    >>> check_learner(likely.NaiveBayes(), table, "play", types={"x": "number", "sky": "nominal"})
+    """
+    import likely
+    from likely.apply.fitting import model_from_tree
+
+    settings, model = repr(learner), likely.fit(data, target, learner, **reading)
+    before = bits(model.summary)
+    rows = {name: column for name, column in data.items() if name != target}
+    wanted = model.posterior(rows).matrix
+    again = likely.fit(data, target, learner, **reading).posterior(rows).matrix
+    _hold(np.array_equal(again, wanted, equal_nan=True), "learning twice gives two models")
+    backwards = {name: list(column)[::-1] for name, column in data.items()}
+    other = likely.fit(backwards, target, learner, **reading).posterior(rows).matrix
+    _hold(np.array_equal(other, wanted, equal_nan=True), "the order of rows changes the model")
+    kept = model_from_tree(state.parse(model.to_bytes(), "a file"), "a file").posterior(rows).matrix
+    _hold(np.array_equal(kept, wanted, equal_nan=True), "a file changes the model")
+    sums = wanted.sum(axis=1)
+    _hold(bool(np.allclose(sums[~np.isnan(sums)], 1.0, rtol=0, atol=1e-9)), "probabilities do not add up to one")
+    _check_terms(model, rows)
+    _hold(repr(learner) == settings and bits(model.summary) == before, "learning or scoring changes what it was given")
+
+
+def _check_terms(model: Any, rows: Mapping[str, Sequence[object]]) -> None:
+    from likely.errors import SettingError
+
+    for batch in model.batches(rows):
+        try:
+            terms = model.terms(batch).array
+        except SettingError:  # its scores are no sum over attributes, and it says so
+            return
+        total = np.zeros_like(terms[:, 0])
+        for k in range(terms.shape[1]):
+            total = total + terms[:, k]
+        _hold(np.array_equal(total, model.log_joint(batch), equal_nan=True), "terms do not add up to the score")
 
 
 def _hold(law: bool, broken: str) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-COMMANDS = ("look", "doctor", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve",
-            "repeats", "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window", "serve",
-            "export")  # fmt: skip
+_NAMES = ("look", "doctor", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve",
+          "repeats", "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window", "serve",
+          "export")  # fmt: skip
+COMMANDS: dict[str, str] = {name: f"likely.cli.commands.{name}" for name in _NAMES}
+"""Each command, in the order of the help, and the module that holds a click command of the same name."""
 
 
 class Lazy(click.Group):
@@ -21,7 +23,7 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: Any = getattr(import_module(f"likely.cli.commands.{name}"), name)
+        command: Any = getattr(import_module(COMMANDS[name]), name)
         return command  # type: ignore[no-any-return]
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

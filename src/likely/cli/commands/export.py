@@ -15,7 +15,7 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python")
 
 @click.command(short_help="A model as SQL, ONNX, PMML, JSON or Python.")
 @click.argument("model")
-@click.option("--to", type=click.Choice(LANGUAGES), help="The language; form is the whole model as JSON.")
+@click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The language; form is the whole model as JSON.")
 @out_option("FILE", "Where to write it; standard output otherwise.", required=False)
 @click.option("--dialect", metavar="NAME", help="Of SQL: postgres, duckdb, sqlite, bigquery … One for many otherwise.")
 @click.option("--table", metavar="NAME", help="Of SQL: the table whose rows are scored; rows otherwise.")

@@ -3,16 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.portable.describing import portable
+from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 from likely.sums import state
 
 Language = Literal["sql", "onnx", "pmml", "json", "form", "python"]
+Writer: TypeAlias = Callable[[Portable], str | bytes]
+
+
+def _onnx(form: Portable) -> bytes:
+    from likely.portable.languages.onnx import to_onnx
+
+    return to_onnx(form)
+
+
+def _pmml(form: Portable) -> str:
+    from likely.portable.languages.pmml import to_pmml
+
+    return to_pmml(form)
+
+
+def _json(form: Portable) -> str:
+    from likely.portable.languages.probabilities import to_json
+
+    return to_json(form)
+
+
+def _python(form: Portable) -> str:
+    from likely.portable.languages.python import to_python
+
+    return to_python(form)
+
+
+def _form(form: Portable) -> str:
+    return text_of(form) + "\n"
+
+
+WRITERS: dict[str, Writer] = {"onnx": _onnx, "pmml": _pmml, "json": _json, "form": _form, "python": _python}
+"""Languages by name, besides SQL, which has options of its own. Each writes the portable form; imports are lazy."""
+OF_DENSITIES = {"form", "python"}
+"""Languages in which a model without classes can be said."""
 
 
 def export(
@@ -35,8 +71,8 @@ def export(
     >>> json.loads(export(model, "json"))["prior"]
     {'n': 0.25, 'y': 0.75}
     """
-    if to not in get_args(Language):
-        raise SettingError(f"There is no export to {shown(to)}. {nearest(str(to), get_args(Language))}")
+    if to != "sql" and to not in WRITERS:
+        raise SettingError(f"There is no export to {shown(to)}. {nearest(str(to), ['sql', *WRITERS])}")
     if to != "sql" and (dialect is not None or table is not None or keep):
         said = "dialect" if dialect is not None else "table" if table is not None else "keep"
         raise SettingError(f"{said} is of SQL, and this is {to}. Leave it out.")
@@ -46,9 +82,9 @@ def export(
     return out
 
 
-def _written(model: Model, to: Language, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
+def _written(model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
     form = portable(model)
-    if form.target is None and to not in ("form", "python"):
+    if form.target is None and to not in OF_DENSITIES:
         raise SettingError(
             "This model is a density: it has no classes to name. Export it to python or form, or fit it with a target."
         )
@@ -56,20 +92,4 @@ def _written(model: Model, to: Language, dialect: str | None, table: str | None,
         from likely.portable.languages.sql import to_sql
 
         return to_sql(form, "rows" if table is None else table, dialect, keep)
-    if to == "onnx":
-        from likely.portable.languages.onnx import to_onnx
-
-        return to_onnx(form)
-    if to == "pmml":
-        from likely.portable.languages.pmml import to_pmml
-
-        return to_pmml(form)
-    if to == "json":
-        from likely.portable.languages.probabilities import to_json
-
-        return to_json(form)
-    if to == "python":
-        from likely.portable.languages.python import to_python
-
-        return to_python(form)
-    return text_of(form) + "\n"
+    return WRITERS[to](form)

@@ -1,0 +1,73 @@
+"""A learner of one's own: the evidence of levels, one by one, times a strength.
+
+Settings are declared once; the model is a sum of tables over levels, so that it is explained, drawn and exported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from likely.models.contracts import Model, Terms
+from likely.models.model import learnable
+from likely.models.posterior import Matrix
+from likely.models.registry import register
+from likely.models.settings import Settings, setting
+from likely.models.shapes import LevelTable, Sum
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.labels import Labels
+from likely.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Lifts(Settings):
+    """log P(class | row) = log P(class) + strength * sum of log (P(class | level) / P(class)), normalised.
+
+    >>> Lifts().strength
+    1.0
+    """
+
+    strength: float = setting(1.0, "What the evidence of every level is multiplied by.", at_least=0)
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        return frozenset()  # counts of levels are in every summary
+
+    def learn(self, summary: Summary) -> LiftsModel:
+        summary = learnable(summary)
+        prior = (summary.total.floats() + 1) / (summary.total.floats() + 1).sum()
+        tables = []
+        for column in summary.schema.attributes:
+            if column.kind == "nominal":
+                counts = summary.columns[column.name]
+                seen = counts.table[: len(counts.labels)].floats() + prior
+                log_table = self.strength * np.log(seen / seen.sum(axis=1, keepdims=True) / prior)
+                nothing = np.zeros((2, len(prior)))  # unseen levels and missing cells say nothing
+                tables.append(LevelTable(column.name, Labels(counts.labels.names), np.vstack([log_table, nothing])))
+        return LiftsModel(learner=self, summary=summary, log_prior=np.log(prior), factors=tuple(tables))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LiftsModel(Model):
+    """The prior and one table for each nominal attribute."""
+
+    def terms(self, batch: Batch) -> Terms:
+        out = np.zeros((1 + len(self.factors), batch.rows, len(self.classes)))
+        out[0] = self.log_prior
+        for part, table in zip(out[1:], self.factors, strict=True):
+            table.add(batch, part)
+        return Terms(("prior", *(table.name for table in self.factors)), out.transpose(1, 0, 2))
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        array = self.terms(batch).array
+        out = array[:, 0].copy()
+        for k in range(1, array.shape[1]):
+            out += array[:, k]
+        return out
+
+    def shape(self) -> Sum:
+        return Sum(self.log_prior, self.factors)
+
+
+register(Lifts)
