@@ -11,7 +11,7 @@ import re
 import pytest
 
 import likely
-from likely.cli.settings import NAMES
+from likely.cli.learning import NAMES
 from likely.models.learners import LEARNERS
 
 SETTINGS = {

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 import click
 
-_NAMES = ("look", "doctor", "fit", "predict", "decide", "ask", "explain", "score", "show", "compare", "curve",
-          "repeats", "regress", "sample", "bayes", "diff", "merge", "learn", "unlearn", "window", "serve",
-          "export")  # fmt: skip
-COMMANDS: dict[str, str] = {name: f"likely.cli.commands.{name}" for name in _NAMES}
-"""Each command, in the order of the help, and the module that holds a click command of the same name."""
+_ROOMS = {
+    "look": "look",
+    "doctor": "evaluate",
+    "fit": "fit",
+    "predict": "predict",
+    "decide": "predict",
+    "ask": "explain",
+    "explain": "explain",
+    "score": "predict",
+    "show": "explain",
+    "compare": "evaluate",
+    "curve": "evaluate",
+    "repeats": "evaluate",
+    "regress": "fit",
+    "sample": "predict",
+    "bayes": "bayes",
+    "diff": "diff",
+    "merge": "update",
+    "learn": "update",
+    "unlearn": "update",
+    "window": "update",
+    "serve": "serve",
+    "export": "export",
+}
+COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}
+"""The commands in the order of help, and the module that holds a click command of that name."""
 
 
-class Lazy(click.Group):
-    """A group whose commands live in one module each."""
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -23,10 +43,12 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: Any = getattr(import_module(COMMANDS[name]), name)
-        return command  # type: ignore[no-any-return]
+        command: click.Command = getattr(import_module(COMMANDS[name]), name)
+        return command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from likely.errors import nearest, shown
 
@@ -42,7 +64,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
-@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def commands() -> None:
     """Bayes classification on exact sums. Start with: likely look data.csv TARGET

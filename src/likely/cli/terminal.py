@@ -39,6 +39,19 @@ def show(report: Report) -> None:
         _plain(report)
 
 
+def answer(as_json: bool, json: Callable[[], bytes], report: Callable[[], Report]) -> None:
+    """Print a result as JSON, or as a report."""
+    if as_json:
+        write_bytes(json())
+    else:
+        show(report())
+
+
+def write_bytes(line: bytes) -> None:
+    """A line as it is."""
+    sys.stdout.buffer.write(line + b"\n")
+
+
 def _plain(report: Report) -> None:
     lines = [report.headline]
     for table in report.tables:

@@ -1,1 +1,1 @@
-"""One file for each command: parse, one call into the library, show."""
+"""The commands, by what they are about: each parses, makes one call into the library, and shows."""

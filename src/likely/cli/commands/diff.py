@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
-
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, reading_of, reading_options
+from likely.cli.options import Values, json_option, reading_options
 from likely.errors import SettingError
 
 ASSUMING = (".likely", ".toml")
@@ -35,7 +32,7 @@ def diff(
     everything: bool,
     fail: bool,
     as_json: bool,
-    **options: Any,
+    reading: Values,
 ) -> None:
     """Show how TWO differs from ONE; each is a table, a model (.likely) or a spec (.toml).
 
@@ -43,15 +40,14 @@ def diff(
     the class, how much, and whether chance explains it; new and vanished levels and columns, other kinds, more missing
     cells. Of two models this, and what they assume differently. Of a spec: the assumptions alone.
     """
-    reading = reading_of(options)
     if one.endswith(ASSUMING) and two.endswith(ASSUMING):
         from likely.evaluate.drift.models import compared
         from likely.present.report.drift import present_difference
 
         if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
             raise SettingError("--target and how to read columns are said of tables; models and specs have their own.")
-        found = compared(one, two, grown=grown, chance=chance)
-        said, page, sums = found.json(), present_difference(found, one, two, everything), found.changes
+        record = compared(one, two, grown=grown, chance=chance)
+        json, page, sums = record.json(), present_difference(record, one, two, everything), record.changes
         changed = sums is not None and bool(sums.significant or sums.p_classes < sums.chance)
     else:
         from likely.evaluate.drift.tables import drift
@@ -60,11 +56,8 @@ def diff(
         if grown:
             raise SettingError("--grown is said of two models. Compare the tables without it.")
         with terminal.counting() as progress:
-            record = drift(one, two, target, chance=chance, progress=progress, **reading)
-        said, page, changed = record.json(), present_drift(record, everything), record.changed
-    if as_json:
-        sys.stdout.buffer.write(said + b"\n")
-    else:
-        terminal.show(page)
+            drifted = drift(one, two, target, chance=chance, progress=progress, **reading)
+        json, page, changed = drifted.json(), present_drift(drifted, everything), drifted.changed
+    terminal.answer(as_json, lambda: json, lambda: page)
     if fail and changed:
         raise click.exceptions.Exit(1)

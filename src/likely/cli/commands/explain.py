@@ -1,14 +1,28 @@
-"""likely explain: the evidence of one answer, and what would change it."""
+"""Commands that show what a model believes, and why: explain, ask, show."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli import terminal
-from likely.cli.options import json_option, loss_of, loss_option, replace_option, row_of, row_options, text_options
+from likely.cli.options import (
+    Values,
+    json_option,
+    loss_option,
+    prior_option,
+    read_loss_file,
+    read_prior,
+    read_row,
+    row_options,
+    text_options,
+)
+from likely.errors import SettingError
+
+if TYPE_CHECKING:
+    from likely.apply.explain.ledger import Order
+    from likely.apply.explain.odds import Unit
 
 
 @click.command(short_help="The evidence of one answer, piece by piece.")
@@ -46,9 +60,25 @@ from likely.cli.options import json_option, loss_of, loss_option, replace_option
 )
 @click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, also what is not known.")
 @text_options
-@replace_option
 @json_option
-def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any) -> None:
+def explain(
+    model: str,
+    given: tuple[str, ...],
+    row: int | None,
+    of: str | None,
+    against: str | None,
+    unit: Unit,
+    order: Order,
+    working: bool,
+    counterfactual: bool,
+    change: tuple[str, ...],
+    towards: str | None,
+    loss_file: str | None,
+    level: float,
+    everything: bool,
+    reading: Values,
+    as_json: bool,
+) -> None:
     """Explain the answer of MODEL for one row: values by hand (outlook=sunny windy=true), or row N of DATA.
 
     What is not given is missing. A name that holds an equals sign needs no quoting: the name ends where a
@@ -58,21 +88,81 @@ def explain(model: str, given: tuple[str, ...], row: int | None, **options: Any)
     from likely.apply.explain.explaining import explained
     from likely.apply.explain.sureness import sure_of, unsure
     from likely.apply.fitting import load_model
-    from likely.errors import SettingError
     from likely.present.report.explanation import ledger_json, present_ledger
 
     loaded = load_model(model)
-    asking = row_of(loaded, given, row, options["encoding"], options["delimiter"], options["replace_invalid"])
-    ledger = explained(loaded, asking, options["of"], options["against"], options["unit"], options["order"])
+    asking = read_row(loaded, given, row, reading)
+    ledger = explained(loaded, asking, of, against, unit, order)
     other = None
-    if options["counterfactual"] or options["change"] or options["towards"] is not None:
+    if counterfactual or change or towards is not None:
         names = loaded.schema.names
-        change = [n for entry in options["change"] for n in ([entry] if entry in names else entry.split(","))]
-        other = counterfactual_of(loaded, asking, options["towards"], change or None, loss_of(options["loss_file"]))
-    elif options["loss_file"] is not None:
+        allowed = [n for entry in change for n in ([entry] if entry in names else entry.split(","))]
+        other = counterfactual_of(loaded, asking, towards, allowed or None, read_loss_file(loss_file))
+    elif loss_file is not None:
         raise SettingError("--loss says by what a decision would change: give --counterfactual too.")
-    sure = unsure(loaded) or sure_of(loaded, asking.batch, level=options["level"])
-    if options["as_json"]:
-        sys.stdout.buffer.write(ledger_json(ledger, other, options["working"], sure) + b"\n")
+    sure = unsure(loaded) or sure_of(loaded, asking.batch, level=level)
+    terminal.answer(
+        as_json,
+        lambda: ledger_json(ledger, other, working, sure),
+        lambda: present_ledger(ledger, other, working, everything, sure),
+    )
+
+
+@click.command(short_help="What to ask next: the missing attributes most worth learning.")
+@click.argument("model")
+@row_options
+@loss_option
+@prior_option
+@json_option
+@text_options
+def ask(
+    model: str,
+    given: tuple[str, ...],
+    row: int | None,
+    loss_file: str | None,
+    priors: tuple[str, ...],
+    as_json: bool,
+    reading: Values,
+) -> None:
+    """Say how much learning each attribute that a row lacks would lower the expected loss of deciding by MODEL.
+
+    The row is given by hand (outlook=sunny windy=true), or is row N of DATA. Needs a model of rows, such as naive
+    Bayes.
+    """
+    from likely.apply.decide.asking import ask as questions_about
+    from likely.apply.fitting import load_model
+    from likely.present.report.decisions import present_questions, questions_json
+
+    loaded = load_model(model)
+    asking = read_row(loaded, given, row, reading)
+    questions = questions_about(loaded, asking.batch, read_loss_file(loss_file), prior=read_prior(priors))
+    unseen = [name for name, what in asking.states.items() if what == "unseen"]
+    terminal.answer(as_json, lambda: questions_json(questions), lambda: present_questions(questions, unseen))
+
+
+@click.command(short_help="What a model believes: counts and probabilities.")
+@click.argument("model")
+@click.argument("attribute", required=False)
+@click.option("--fractions", is_flag=True, help="Show probabilities as exact fractions.")
+@click.option("--spec", "as_spec", is_flag=True, help="Print the model's assumptions as TOML, for `likely fit --spec`.")
+@json_option
+def show(model: str, attribute: str | None, fractions: bool, as_spec: bool, as_json: bool) -> None:
+    """Show what MODEL believes: its classes and columns, or the counts and probabilities of one ATTRIBUTE."""
+    from likely.apply.fitting import load_model
+    from likely.present.report.model import page_json, present_attribute, present_model
+
+    loaded = load_model(model)
+    if as_spec:
+        from likely.apply.spec import spec_of
+
+        click.echo(spec_of(loaded).toml(), nl=False)
+        return
+    if attribute is not None and loaded.schema[attribute].kind == "text" and attribute in loaded.summary.columns:
+        from likely.present.report.text_column import present_text
+
+        page = present_text(loaded, attribute, fractions, everything=as_json)
     else:
-        terminal.show(present_ledger(ledger, other, options["working"], options["everything"], sure))
+        page = (
+            present_model(loaded, fractions) if attribute is None else present_attribute(loaded, attribute, fractions)
+        )
+    terminal.answer(as_json, lambda: page_json(page), lambda: page)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli import terminal
 from likely.cli.options import out_option
+
+if TYPE_CHECKING:
+    from likely.portable.languages.export import Language
 
 LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python")
 
@@ -22,7 +25,9 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python")
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="Of SQL: a column to give back; the attributes otherwise."
 )
-def export(model: str, to: Any, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]) -> None:
+def export(
+    model: str, to: Language | None, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]
+) -> None:
     """Write MODEL in another language. It scores rows there as it does here, missing and unseen values included.
 
     What a language cannot say is refused.
@@ -35,8 +40,7 @@ def export(model: str, to: Any, out: str | None, dialect: str | None, table: str
         raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")
     if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
         raise click.UsageError("ONNX is not text. Name a file with -o.")
-    place: Any = None if out == "-" else out
-    text = exported(load_model(model), to, place, dialect=dialect, table=table, keep=keep)
+    text = exported(load_model(model), to, None if out == "-" else out, dialect=dialect, table=table, keep=keep)
     if out in (None, "-"):
         sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
         sys.stdout.flush()

@@ -1,17 +1,22 @@
-"""likely fit: learn a model from a table and write it to a file."""
+"""likely fit: learn a model from a table and write it to a file. likely regress: a number by least squares."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli import terminal
-from likely.cli.options import data_argument, loss_option, out_option, reading_options
-from likely.cli.settings import Assumed, assumed, learning_options
+from likely.cli.learning import Learning, learning_options
+from likely.cli.options import Values, data_argument, json_option, loss_option, out_option, reading_options
+
+if TYPE_CHECKING:
+    from likely.models.contracts import Model
+    from likely.sums.summary import Summary
 
 
 @click.command(short_help="Learn a model and write it to a file.")
@@ -35,19 +40,16 @@ from likely.cli.settings import Assumed, assumed, learning_options
 )
 @click.option("--master", metavar="ADDRESS", help="Of Spark: local[2], spark://host:7077 …; all cores here otherwise.")
 @loss_option
-@reading_options
 @learning_options
 def fit(
-    data: str | None,
-    target: str | None,
+    data: object,
+    how: Learning,
     out: str,
-    loss_file: str | None,
     keep: str | None,
     every: int | None,
     push: bool,
     engine: str,
     master: str | None,
-    **options: Any,
 ) -> None:
     """Learn to predict TARGET from the other columns of DATA, and write the model to a file.
 
@@ -60,88 +62,103 @@ def fit(
     With --engine spark the tasks of a cluster read the files, each its own part: `likely fit 'logs/*.parquet' y
     --engine spark --master spark://host:7077 -o y.likely`. The model is the same to the last bit.
     """
-    from likely.apply.fitting import fit as learn
-    from likely.intake.schema import remarks
     from likely.models.contracts import has_trait, setting_of
-    from likely.models.default import MOST_ROWS, default_learner
-    from likely.present.words import clean, percent, plural
 
-    how = assumed(options, target, loss_file)
     if data is None and not setting_of(how.learner, "knowledge", ()):
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
     if how.target is None and not has_trait(how.learner, "density"):
         raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
     if master is not None and engine != "spark":
         raise click.UsageError("--master is of Spark: say --engine spark as well.")
-    if engine == "spark":
-        if data is None or every is not None or how.reading["threads"] is not None:
-            raise click.UsageError("--engine spark takes files, without --every and --threads.")
-        from likely.spark import fit as learn_there
-
-        reading = {"keep": keep, "push": push, **how.reading}
-        model = learn_there(data, how.target, how.learner, loss=how.loss, master=master, **reading)
-        model.save(out)
-    elif every is not None:
-        model = _followed(data, out, every, keep, how)
+    if engine == "spark" and (data is None or every is not None or how.reading["threads"] is not None):
+        raise click.UsageError("--engine spark takes files, without --every and --threads.")
+    if every is not None and (data != "-" or keep is not None):
+        raise click.UsageError("--every is for rows that keep coming: DATA must be -, without --keep.")
+    if every is not None:
+        model = _follow(out, every, how)
     else:
-        with terminal.counting() as progress:
-            reading = {"progress": progress, "keep": keep, "push": push, **how.reading}
-            model = learn(data, how.target, how.learner, loss=how.loss, **reading)
+        model = _fit(data, how, engine, master, {"keep": keep, "push": push})
         model.save(out)
+    for line in _lines(model, out, data is not None, how.learner is None):
+        terminal.say(line)
+
+
+def _fit(data: object, how: Learning, engine: str, master: str | None, more: Values) -> Model:
+    """The model of a table, swept here or by Spark."""
+    if engine == "spark":
+        from likely.spark import fit as fit_there
+
+        return fit_there(data, how.target, how.learner, loss=how.loss, master=master, **more, **how.reading)
+    from likely.apply.fitting import fit as fit_here
+
+    with terminal.counting() as progress:
+        return fit_here(data, how.target, how.learner, loss=how.loss, progress=progress, **more, **how.reading)
+
+
+def _lines(model: Model, out: str, has_rows: bool, is_default: bool) -> Iterator[str]:
+    """What was learned, and by whom."""
+    from likely.intake.schema import remarks
+    from likely.models.default import MOST_ROWS, default_learner
+    from likely.present.words import clean, percent, plural
+
     summary = model.summary
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
     used = plural(len(model.schema.attributes), "attribute" if classes else "column")
-    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')},{classes} {used}.")
-    if len(model.classes) == 1 and classes and data is not None:
-        terminal.say(f"Every row has the class {clean(model.classes[0])}; the model can say nothing else.")
+    yield f"{clean(out)}: {plural(summary.rows, 'row')},{classes} {used}."
+    if len(model.classes) == 1 and classes and has_rows:
+        yield f"Every row has the class {clean(model.classes[0])}; the model can say nothing else."
     if summary.left_out:
         which = "is" if summary.left_out == 1 else "are"
-        terminal.say(f"{plural(summary.left_out, 'row')} without a class or weight {which} left out.")
+        yield f"{plural(summary.left_out, 'row')} without a class or weight {which} left out."
     if (trial := model.held_out) is not None:
-        terminal.say(
+        yield (
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.score / math.log(2):.3f} bits."
         )
-    if how.learner is None and default_learner("fit", summary).reason == "many rows":
-        terminal.say(
-            f"Naive Bayes learned, as there are more than {MOST_ROWS:,} rows. --learner Auto chooses all the same."
-        )
-    for note in (*remarks(model.schema), *model.notes)[:10]:
-        terminal.say(note)
+    if is_default and default_learner("fit", summary).reason == "many rows":
+        yield f"Naive Bayes learned, as there are more than {MOST_ROWS:,} rows. --learner Auto chooses all the same."
+    yield from (*remarks(model.schema), *model.notes)[:10]
 
 
-def _followed(data: str | None, out: str, every: int, keep: str | None, how: Assumed) -> Any:
+def _follow(out: str, every: int, how: Learning) -> Model:
     """The model of standard input, written again and again; an end by Ctrl-C says what the file holds."""
     from likely.apply.fitting import load
     from likely.apply.streams.follow import follow
     from likely.cli import INTERRUPTED
     from likely.present.words import clean, plural
 
-    if data != "-" or keep is not None:
-        raise click.UsageError("--every is for rows that keep coming: DATA must be -, without --keep.")
-    begun: list[Any] = []
+    written: list[Summary] = []
 
-    def write(model: Any) -> None:
-        begun[:] = [*begun[-1:], model.summary]
+    def write(model: Model) -> None:
+        written[:] = [*written[-1:], model.summary]
         model.save(out)
 
+    more: Values = {"every": every, "write": write, "loss": how.loss, "name": "standard input"}
     try:
         with terminal.counting() as progress:
-            return follow(
-                sys.stdin,
-                how.target,
-                how.learner,
-                every=every,
-                write=write,
-                loss=how.loss,
-                name="standard input",
-                progress=progress,
-                **how.reading,
-            )
+            return follow(sys.stdin, how.target, how.learner, progress=progress, **more, **how.reading)
     except KeyboardInterrupt:
         # The file says itself how far it came: the end may have come in the middle of writing it.
-        rows = load(out).summary.rows if begun and os.path.isfile(out) else -1
-        if rows not in [summary.rows for summary in begun]:
+        rows = load(out).summary.rows if written and os.path.isfile(out) else -1
+        if rows not in [summary.rows for summary in written]:
             raise
         terminal.say(f"Interrupted; {clean(out)} holds the first {plural(rows, 'row')}.")
         click.get_current_context().exit(INTERRUPTED)
+
+
+@click.command(short_help="A number as a weighted sum of the other columns, by least squares.")
+@data_argument()
+@click.argument("target")
+@click.option(
+    "--ridge", type=float, default=0.0, show_default=True, help="Holds weights back; 0 is plain least squares."
+)
+@reading_options
+@json_option
+def regress(data: object, target: str, ridge: float, reading: Values, as_json: bool) -> None:
+    """Fit the number TARGET by least squares on the other columns of DATA, and print the weights."""
+    from likely.apply.regression import regress as fit_number
+    from likely.present.report.estimates import present_regression, regression_json
+
+    with terminal.counting() as progress:
+        record = fit_number(data, target, ridge=ridge, progress=progress, **reading)
+    terminal.answer(as_json, lambda: regression_json(record), lambda: present_regression(record))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
-
 import click
 
 from likely.cli import terminal
-from likely.cli.dealing import dealing_of, dealing_options
-from likely.cli.options import data_argument, json_option, loss_option, reading_options, writable
-from likely.cli.settings import assumed, learning_options, needed
+from likely.cli.learning import Learning, learning_options
+from likely.cli.options import Values, data_argument, dealing_options, json_option, loss_option, writable
 from likely.errors import SettingError
 
 
@@ -34,20 +30,18 @@ from likely.errors import SettingError
 @loss_option
 @json_option
 @click.option("--md", "as_markdown", is_flag=True, help="Print Markdown.")
-@reading_options
 @learning_options
 def look(
-    data: str,
-    target: str | None,
+    data: object,
+    how: Learning,
+    dealing: Values,
     positive: str | None,
     everything: bool,
     out: str | None,
     no_page: bool,
     study: bool,
-    loss_file: str | None,
     as_json: bool,
     as_markdown: bool,
-    **options: Any,
 ) -> None:
     """Show how well TARGET can be predicted from the other columns of DATA, by what, and why.
 
@@ -59,37 +53,31 @@ def look(
     """
     from likely.evaluate.look import look as look_at
 
-    deal = dealing_of(options)
     if no_page and out is not None:
         raise SettingError("--out names a page, and --no-page wants none. Leave one of them out.")
     if as_json and as_markdown:
         raise SettingError("--json and --md cannot both be printed. Leave one of them out.")
-    wanted = not no_page and (out is not None or not (as_json or as_markdown))
-    how = assumed(options, target, loss_file)
-    with terminal.counting() as progress:
-        record = look_at(
-            data,
-            needed(how.target),
-            how.learner,
-            loss=how.loss,
-            positive=positive,
-            **deal,
-            picture=wanted,
-            progress=progress,
-            **how.reading,
-        )
-    if as_json:
-        sys.stdout.buffer.write(record.json() + b"\n")
-    elif as_markdown:
+    wants_page = not no_page and (out is not None or not (as_json or as_markdown))
+    more = {"loss": how.loss, "positive": positive, "picture": wants_page}
+    record = how.run(look_at, data, how.learner, **more, **dealing)
+    if as_markdown:
         from likely.present.markdown import as_markdown as marked
         from likely.present.report.look import present_look
 
         terminal.write(marked(present_look(record, everything)).rstrip("\n"))
+    elif as_json:
+        terminal.write_bytes(record.json())
     else:
         from likely.present.report.look import present_look
 
         terminal.show(present_look(record, everything))
-    if wanted:
+    if wants_page:
         from likely.cli.pages import write_page
+        from likely.evaluate.study import study_further
 
-        write_page(record, data, out, how, study, click.get_current_context().obj or ())
+        with terminal.counting() as progress:
+            reading = {**how.reading, "progress": progress}
+            studies = study_further(record, data, how.learner, always=study, **reading)
+        for why in studies.lacking if study else ():
+            terminal.say(why)
+        write_page(record, studies, data, out, click.get_current_context().obj or ())

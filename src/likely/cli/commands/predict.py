@@ -1,29 +1,38 @@
-"""likely predict: the class of each row of a table, with the probability of every class."""
+"""Commands that take a table through a model, row by row: predict, decide, score; and sample, which draws rows."""
 
 from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli import terminal
-from likely.cli.options import data_argument, out_option, replace_option, text_options
+from likely.cli.options import (
+    Values,
+    data_argument,
+    json_option,
+    loss_option,
+    out_option,
+    prior_option,
+    read_loss_file,
+    read_prior,
+    text_options,
+)
+
+if TYPE_CHECKING:
+    from likely.apply.decide.decider import Rule
+
+TABLE = "CSV (also .gz, .zst), TSV or Parquet by its name"
 
 
 @click.command(short_help="The class of each row, with probabilities.")
 @click.argument("model")
 @data_argument()
-@out_option("FILE", "CSV (also .gz, .zst), TSV or Parquet by its name; standard output otherwise.", required=False)
+@out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @text_options
-@replace_option
-def predict(
-    model: str,
-    data: str,
-    out: str | None,
-    keep: bool,
-    encoding: str | None,
-    delimiter: str | None,
-    replace_invalid: bool,
-) -> None:
+def predict(model: str, data: object, out: str | None, keep: bool, reading: Values) -> None:
     """Predict each row of DATA by MODEL.
 
     Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
@@ -34,17 +43,123 @@ def predict(
 
     loaded = load_model(model)
     with terminal.counting() as progress:
-        done = predict_table(
-            loaded,
-            data,
-            out,
-            Reading(
-                encoding=encoding,
-                delimiter=delimiter,
-                progress=progress,
-                encoding_errors="replace" if replace_invalid else "strict",
-            ),
-            keep=keep,
-        )
+        done = predict_table(loaded, data, out, Reading(progress=progress, **reading), keep=keep)
     for remark in done.remarks:
         terminal.say(remark)
+
+
+@click.command(short_help="The action of least expected loss for each row.")
+@click.argument("model")
+@data_argument()
+@loss_option
+@click.option(
+    "--rule",
+    type=click.Choice(["loss", "map", "ml"]),
+    default="loss",
+    show_default=True,
+    help="Least expected loss; the most probable class (map); maximum likelihood, which divides the prior out (ml).",
+)
+@prior_option
+@click.option(
+    "--missing-by",
+    type=click.Choice(["left-out", "averaged", "informative"]),
+    help="Leave missing cells out, average over what they may hold, or take being missing as evidence; "
+    "as the model does otherwise.",
+)
+@click.option(
+    "--unlike",
+    type=float,
+    metavar="SHARE",
+    help="Say 'none of these' of rows less probable than all but this share (0.001, say) of the training rows.",
+)
+@click.option("--training", metavar="FILE", help="The training rows for --unlike; rows drawn from MODEL otherwise.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws rows for --unlike.")
+@out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
+@click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
+@json_option
+@text_options
+def decide(
+    model: str,
+    data: object,
+    loss_file: str | None,
+    rule: Rule,
+    priors: tuple[str, ...],
+    missing_by: str | None,
+    unlike: float | None,
+    training: str | None,
+    seed: int,
+    out: str | None,
+    keep: bool,
+    as_json: bool,
+    reading: Values,
+) -> None:
+    """Decide each row of DATA by MODEL and what actions cost.
+
+    Writes the columns action, loss(<action>) for each action (its expected loss), margin (to the second best) and
+    reason (why there is no action). Without --loss the model's own loss counts, else a wrong class costs 1.
+    """
+    from likely.apply.decide.decider import decider
+    from likely.apply.decide.tables import decide_table
+    from likely.apply.fitting import load_model
+    from likely.intake.reading import Reading
+    from likely.present.report.decisions import DecisionWriter, prior_sentences
+
+    rows: Values = {"missing_by": missing_by, "unlike": unlike, "training": training, "seed": seed}
+    how = decider(load_model(model), read_loss_file(loss_file), rule=rule, prior=read_prior(priors), **rows)
+    for line in [] if as_json else prior_sentences(how):
+        terminal.say(line)
+    records = DecisionWriter(how, sys.stdout) if as_json else None
+    each = records.take if records is not None and out is None else None
+    with terminal.counting() as progress:
+        done = decide_table(how, data, out, Reading(progress=progress, **reading), keep=keep, each=each)
+    if records is not None:
+        records.end(done)
+        return
+    for remark in done.remarks:
+        terminal.say(remark)
+
+
+@click.command(short_help="log P(row) of each row; the unlikely ones.")
+@data_argument()
+@click.option("--model", required=True, metavar="FILE.likely", help="A model of rows: Density, or any generative one.")
+@out_option("FILE", f"Write log_density of each row: {TABLE}.", required=False)
+@click.option("--lowest", type=click.IntRange(0), default=10, show_default=True, help="Rows of lowest density to name.")
+@click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
+@text_options
+@json_option
+def score(data: object, model: str, out: str | None, lowest: int, keep: bool, reading: Values, as_json: bool) -> None:
+    """Say how probable the rows of DATA are under a model: log P(row), in nats, and log P of all of them.
+
+    Score the training table and another one to see how well the model carries over. Rows of lowest
+    density are outliers.
+    """
+    from likely.apply.fitting import load_model
+    from likely.apply.score import score_table
+    from likely.intake.reading import Reading
+    from likely.present.report.estimates import present_scores, scores_json
+
+    loaded = load_model(model)
+    with terminal.counting() as progress:
+        how = Reading(progress=progress, **reading)
+        record = score_table(loaded, data, out, how, lowest=lowest, keep=keep)
+    page = present_scores(record, str(data))
+    if out == "-":  # standard output holds the densities
+        for line in (page.headline, *page.remarks):
+            terminal.say(line)
+    else:
+        terminal.answer(as_json, lambda: scores_json(record), lambda: page)
+
+
+@click.command(short_help="Rows drawn from a model.")
+@click.argument("model")
+@click.option("-n", "--rows", type=click.IntRange(0), default=10, show_default=True, help="How many rows.")
+@click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same rows.")
+def sample(model: str, rows: int, out: str | None, seed: int) -> None:
+    """Draw rows from MODEL: a class by its prior, then the cells given the class."""
+    from likely.apply.fitting import load_model
+    from likely.table.output.sink import Sink, batch_of
+
+    drawn = load_model(model).sample(rows, seed)
+    with Sink(out) as sink:
+        sink.write(batch_of(drawn))

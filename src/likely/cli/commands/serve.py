@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from likely.cli import terminal
-from likely.cli.options import folds_options, loss_option, reading_options
-from likely.cli.settings import assumed, learning_options
+from likely.cli.learning import Learning, learning_options
+from likely.cli.options import folds_option, loss_option, seed_option
+
+if TYPE_CHECKING:
+    from likely.models.contracts import Model
 
 
 @click.command(short_help="The page of a model and a small API, on this machine.")
@@ -24,20 +28,11 @@ from likely.cli.settings import assumed, learning_options
     metavar="MB",
     help="Requests that are larger are refused.",
 )
-@folds_options
+@folds_option(10)
+@seed_option
 @loss_option
-@reading_options
 @learning_options
-def serve(
-    source: str,
-    target: str | None,
-    port: int,
-    largest: int,
-    folds: int,
-    seed: int,
-    loss_file: str | None,
-    **options: Any,
-) -> None:
+def serve(source: str, how: Learning, port: int, largest: int, folds: int, seed: int) -> None:
     """Serve the page of a model at http://127.0.0.1:PORT/ and an API beside it, until interrupted.
 
     MODEL is a file of `likely fit`. With --target, DATA is looked at first, as `likely look` does. Other machines
@@ -46,8 +41,7 @@ def serve(
     from likely import __version__
     from likely.web.serving import serve as run
 
-    how = assumed(options, target, loss_file)
-    model, page = _learned(source, how, folds, seed) if how.target is not None else _loaded(source, how)
+    model, page = _look(source, how, folds, seed) if how.target is not None else _load(source, how)
 
     def ready(address: str) -> None:
         terminal.write(f"Serving {address} (Ctrl+C ends it)")
@@ -56,9 +50,7 @@ def serve(
     terminal.say("The server has ended.")
 
 
-def _loaded(source: str, how: Any) -> tuple[Any, str]:
-    from dataclasses import replace
-
+def _load(source: str, how: Learning) -> tuple[Model, str]:
     from likely import __version__
     from likely.apply.fitting import load_model
     from likely.errors import FileFormatError
@@ -73,22 +65,12 @@ def _loaded(source: str, how: Any) -> tuple[Any, str]:
     return model, page_of_model(model, command=shlex.join(["likely", "serve", source]), version=__version__)
 
 
-def _learned(source: str, how: Any, folds: int, seed: int) -> tuple[Any, str]:
+def _look(source: str, how: Learning, folds: int, seed: int) -> tuple[Model, str]:
     from likely import __version__
     from likely.evaluate.look import look
     from likely.present.page.writing import page
 
-    with terminal.counting() as progress:
-        record = look(
-            source,
-            how.target,
-            how.learner,
-            loss=how.loss,
-            folds=folds,
-            seed=seed,
-            picture=True,
-            progress=progress,
-            **how.reading,
-        )
-    command = shlex.join(["likely", "serve", source, "--target", how.target])
+    record = how.run(look, source, how.learner, loss=how.loss, folds=folds, seed=seed, picture=True)
+    assert record.model is not None
+    command = shlex.join(["likely", "serve", source, "--target", record.target])
     return record.model, page(record, command=command, version=__version__, data=source)

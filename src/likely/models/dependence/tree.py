@@ -53,7 +53,9 @@ class TreeAugmented(Settings):
         None,
         "The attribute that depends on the class alone; the first if none is named. The links stay the same.",
     )
-    prior: Prior = setting("observed", "observed, uniform, or a probability for each class.", convert=check_prior)
+    prior: Prior = setting(
+        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
+    )
     prior_pseudo_count: float = setting(
         0.0, "Added to the count of every class when the prior is observed.", at_least=0
     )

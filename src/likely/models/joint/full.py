@@ -38,7 +38,9 @@ class FullBayes(Settings):
         "Added to the count of every cell of the joint table, in every class: 0 is maximum likelihood.",
         at_least=0,
     )
-    prior: Prior = setting("observed", "observed, uniform, or a probability for each class.", convert=check_prior)
+    prior: Prior = setting(
+        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
+    )
     prior_pseudo_count: float = setting(
         0.0, "Added to the count of every class when the prior is observed.", at_least=0
     )

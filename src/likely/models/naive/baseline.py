@@ -25,7 +25,7 @@ class Prior(Settings):
     """
 
     prior: PriorSetting = setting(
-        "observed", "observed, uniform, or a probability for each class.", convert=check_prior
+        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
     )
     pseudo_count: float = setting(0.0, "Added to the count of every class when the prior is observed.", at_least=0)
 

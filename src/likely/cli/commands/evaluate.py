@@ -1,0 +1,150 @@
+"""Commands that measure on held-out rows: compare, curve, repeats, doctor."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from likely.cli import terminal
+from likely.cli.learning import Learning, learning_options, spec_options
+from likely.cli.options import (
+    Values,
+    data_argument,
+    dealing_options,
+    folds_option,
+    json_option,
+    seed_option,
+    writable,
+)
+from likely.errors import SettingError
+
+
+@click.command(short_help="All learners side by side, on the same folds.")
+@data_argument()
+@click.argument("target", required=False)
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Only this learner, with settings if need be: \"Neighbors(k=3, distance='city-block')\". "
+    "Give it once for each; otherwise one of each kind is compared.",
+)
+@dealing_options
+@json_option
+@spec_options
+def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values, as_json: bool) -> None:
+    """Compare learners on TARGET of DATA, cross-validated on the same folds.
+
+    With --spec all of them read the table as the spec says, and its own learner joins the others under the name of
+    the file.
+    """
+    from likely.evaluate.compare import compare as compare_learners
+    from likely.models.field import field_of
+    from likely.models.learners import learner_written
+    from likely.present.report.comparison import present_comparison
+
+    usual, _ = field_of(0)  # their names may be used as the table prints them: "NaiveBayes, kernel"
+    learners = {name: usual.get(name) or learner_written(name) for name in names} or None
+    also = {} if how.spec is None else {os.path.basename(how.spec): how.learner}
+    record = how.run(compare_learners, data, learners, also=also, **dealing)
+    if all(one.scores is None for one in record.learners):
+        raise SettingError(record.learners[0].refused)
+    terminal.answer(as_json, record.json, lambda: present_comparison(record))
+
+
+@click.command(short_help="The learning curve, and what more rows would buy.")
+@data_argument()
+@click.argument("target", required=False)
+@folds_option(5, most=50, words="Folds, each predicted in turn.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1, 10),
+    default=6,
+    show_default=True,
+    help="Sizes: all rows of the other folds, half of them, and so on.",
+)
+@seed_option
+@click.option("--svg", metavar="FILE.svg", callback=writable, help="Draw the curve into this file.")
+@json_option
+@learning_options
+def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: str | None, as_json: bool) -> None:
+    """Show how well TARGET is predicted after learning from few rows of DATA, twice as many, and so on.
+
+    Rows are predicted by models that have not learned from them. One sweep gives the sums of all sizes.
+    """
+    from likely.evaluate.curve import curve as learning_curve
+
+    record = how.run(learning_curve, data, how.learner, folds=folds, steps=steps, seed=seed)
+    from likely.present.report.curve import draw_curve, present_curve
+
+    if svg is not None:
+        from likely.sums import state
+
+        state.write(svg, draw_curve(record).encode())
+    terminal.answer(as_json, record.json, lambda: present_curve(record))
+
+
+@click.command(short_help="Attributes that are counted twice, and what to do about it.")
+@data_argument()
+@click.argument("target", required=False)
+@click.option(
+    "--most",
+    type=click.IntRange(0, 50),
+    default=3,
+    show_default=True,
+    help="For so many of the worst pairs, work out what would change.",
+)
+@folds_option(10)
+@seed_option
+@click.option("--all", "everything", is_flag=True, help="Show every pair that was looked at.")
+@json_option
+@learning_options
+def repeats(data: object, how: Learning, most: int, folds: int, seed: int, everything: bool, as_json: bool) -> None:
+    """Show which attributes of DATA repeat each other in rows of one class of TARGET.
+
+    Naive Bayes takes attributes to be independent given the class. Where two say the same, it counts the evidence
+    twice and is too sure of itself. For the worst pairs it is worked out, on rows not learned from, what joining them
+    (--block) or leaving one out (--type COLUMN=ignore) would change.
+    """
+    from likely.evaluate.repeats import repeats as find_repeats
+    from likely.present.report.repeats import present_repeats
+
+    record = how.run(find_repeats, data, how.learner, most=most, folds=folds, seed=seed)
+    terminal.answer(as_json, record.json, lambda: present_repeats(record, everything))
+
+
+@click.command(short_help="What may be wrong with a table: leaks, copies, useless columns, doubtful labels.")
+@click.argument("data")
+@click.argument("target", required=False)
+@click.option(
+    "--suspects",
+    type=click.IntRange(0, 10_000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Name at most N rows whose class may be wrong.",
+)
+@folds_option(5, words="Folds that doubt each other.")
+@seed_option
+@click.option("--all", "everything", is_flag=True, help="Show every note, example and attribute.")
+@click.option("--fail", is_flag=True, help="Exit with 1 if there is anything to beware of.")
+@json_option
+@learning_options
+def doctor(
+    data: str, how: Learning, suspects: int, folds: int, seed: int, everything: bool, fail: bool, as_json: bool
+) -> None:
+    """Look for what may be wrong with DATA when TARGET is to be predicted from it.
+
+    Attributes that give the class away, whose being missing tells it, that copy each other, that never change or have
+    nothing to do with the class; rows that occur twice or contradict each other; classes that depend on the order of
+    rows; and rows whose class is so improbable, by models that have not seen them, that it may be wrong.
+    """
+    from likely.evaluate.doctor import doctor as examine
+    from likely.present.report.checkup import present_checkup
+
+    record = how.run(examine, data, how.learner, suspects=suspects, folds=folds, seed=seed)
+    terminal.answer(as_json, record.json, lambda: present_checkup(record, everything))
+    if fail and record.grave:
+        raise click.exceptions.Exit(1)

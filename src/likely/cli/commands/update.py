@@ -1,0 +1,137 @@
+"""Commands that change what a model has learned, exactly: learn, unlearn, merge, window."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from click.core import ParameterSource
+
+from likely.cli import terminal
+from likely.cli.learning import Learning, learning_options
+from likely.cli.options import Values, data_argument, loss_option, out_option, text_options, writable
+
+LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
+"""What may be said of a window that has begun."""
+
+
+@click.command(short_help="Add rows to a model, exactly.")
+@click.argument("model")
+@data_argument()
+@out_option("FILE.likely", "Where to write the model with these rows.")
+@text_options
+def learn(model: str, data: object, out: str, reading: Values) -> None:
+    """Let MODEL learn the rows of DATA (a table, or another model's file) as well.
+
+    The result is the same, to the last bit, as fitting all rows at once as MODEL reads them. A model of knowledge alone
+    (`likely fit --spec`) goes on learning this way.
+    """
+    from likely.apply.fitting import learn as learn_rows
+    from likely.apply.fitting import load
+    from likely.models.contracts import Model
+    from likely.present.words import clean, plural
+
+    held = load(model)
+    more = learn_rows(held, data, **reading)
+    more.save(out)
+    before, now = (h.summary if isinstance(h, Model) else h for h in (held, more))
+    terminal.say(f"{clean(out)}: {plural(now.rows, 'row')}, {now.rows - before.rows:,} of them new.")
+    for note in more.notes[:10] if isinstance(more, Model) else ():
+        terminal.say(note)
+
+
+@click.command(short_help="Take rows out of a model, exactly.")
+@click.argument("model")
+@data_argument()
+@out_option("FILE.likely", "Where to write the model without these rows.")
+@text_options
+def unlearn(model: str, data: object, out: str, reading: Values) -> None:
+    """Take the rows of DATA (a table, or another model's file) out of MODEL."""
+    from likely.apply.fitting import load
+    from likely.apply.fitting import unlearn as unlearn_rows
+    from likely.models.contracts import Model
+    from likely.present.words import clean, plural
+
+    less = unlearn_rows(load(model), data, **reading)
+    less.save(out)
+    summary = less.summary if isinstance(less, Model) else less
+    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")
+
+
+@click.command(short_help="Several models as one, exactly.")
+@click.argument("models", nargs=-1, required=True)
+@out_option("FILE.likely", "Where to write the merged model.")
+def merge(models: tuple[str, ...], out: str) -> None:
+    """Merge MODELS: the result is the same, to the last bit, as fitting all their rows at once.
+
+    The settings of the first are kept.
+    """
+    from likely.apply.fitting import merge_files
+    from likely.models.contracts import Model
+    from likely.present.words import clean, plural
+
+    whole = merge_files(models)
+    whole.save(out)
+    summary = whole.summary if isinstance(whole, Model) else whole
+    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")
+
+
+@click.command(short_help="A model of the last rows or files of a stream, exactly.")
+@click.argument("file", callback=writable, metavar="FILE.likely")
+@click.argument("data", nargs=-1, required=True)
+@click.option("--target", metavar="COLUMN", help="The column to predict.")
+@click.option("--rows", type=click.IntRange(1), metavar="N", help="Keep at most the last N rows.")
+@click.option(
+    "--step", type=click.IntRange(1), metavar="N", help="Move by N rows at a time; a tenth of --rows otherwise."
+)
+@click.option("--files", type=click.IntRange(1), metavar="N", help="Keep the last N tables, each learned at once.")
+@loss_option
+@learning_options
+def window(
+    file: str, data: tuple[str, ...], how: Learning, rows: int | None, step: int | None, files: int | None
+) -> None:
+    """Let the window in FILE learn the tables DATA (- is standard input), and unlearn what is too old.
+
+    The first time, --target and --rows or --files begin the window; after that FILE and DATA are enough. The model in
+    FILE equals, to the last bit, one fitted on the rows that remain; every other command can read it.
+    """
+    from likely.apply.streams.window import Window
+    from likely.models.contracts import has_trait
+    from likely.present.words import clean, plural
+
+    later = {k: how.reading[k] for k in ("threads", "encoding", "delimiter", "encoding_errors")}
+    if os.path.exists(file):
+        held, reading = Window.load(file), later
+        _check_later(file)
+    else:
+        if (rows is None) == (files is None):
+            raise click.UsageError(f"{clean(file)} is new: say --rows N or --files N, how much it is to keep.")
+        if how.target is None and not has_trait(how.learner, "density"):
+            raise click.UsageError("Missing option '--target': the column to predict (none for --learner Density).")
+        held, reading = Window(how.target, how.learner, rows=rows, step=step, files=files, loss=how.loss), how.reading
+    before, came = sum(p.size for p in held.pieces), held.came
+    with terminal.counting() as progress:
+        for k, table in enumerate(data):
+            held.learn(table, progress=progress, **(later if k else reading))
+    held.save(file)
+    kept, came = sum(p.size for p in held.pieces), held.came - came
+    terminal.say(
+        f"{clean(file)}: {plural(kept, 'row')} in {plural(len(held.pieces), 'piece')}; {came:,} came, "
+        f"{before + came - kept:,} went."
+    )
+    for note in held.model.notes[:10]:
+        terminal.say(note)
+
+
+def _check_later(file: str) -> None:
+    """A window that has begun keeps what it was begun with."""
+    from likely.present.words import clean
+
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in LATER and context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):
+            raise click.UsageError(
+                f"{clean(file)} is a window already and keeps what it was begun with. "
+                f"Leave {parameter.opts[0]} out, or name another file."
+            )

@@ -1,0 +1,269 @@
+"""Options that say what learns: the settings of naive Bayes as it declares them, or a spec that says them, and more."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from likely.cli import terminal
+from likely.cli.options import TOKENS, Command, Decorator, Values, packed, pair, pairs, read_loss_file, reading_options
+from likely.errors import SettingError, shown
+from likely.models.naive.settings import NaiveBayesSettings
+from likely.models.settings import Setting, declared
+from likely.models.text.settings import CHOSEN, KINDS, Text
+
+if TYPE_CHECKING:
+    from likely.models.contracts import Learner
+    from likely.probability.loss import Loss
+
+T = TypeVar("T")
+NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
+         "LeastSquares", "Logistic", "Neighbors", "Mixture", "Gibbs", "Density", "OneRule", "Prior")  # fmt: skip
+"""The learners, so that help need not wait for them to be imported; a test compares."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a setting that is more than a number or a word is written on the command line."""
+
+    metavar: str
+    read: Callable[[Any], object]
+    """What was written, as the setting takes it."""
+    multiple: bool = False
+
+
+def _number_or_word(text: str, whole: bool = False) -> float | str:
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        return text
+
+
+def _read_prior(entries: tuple[str, ...]) -> str | dict[str, float]:
+    if len(entries) == 1 and entries[0] in ("observed", "uniform"):
+        return entries[0]
+    out = {}
+    for name, value in pairs(entries, "--prior", "CLASS=PROBABILITY").items():
+        try:
+            out[name] = float(value)
+        except ValueError:
+            raise SettingError(
+                f"--prior {shown(f'{name}={value}')}: {shown(value)} is no probability. Write a number such as 0.25."
+            ) from None
+    return out
+
+
+def _by_column(entries: tuple[str, ...], option: str, form: str) -> str | dict[str, str]:
+    """One word for every column, or a word for each; '*' stands for the columns that are not named."""
+    if len(entries) == 1 and "=" not in entries[0]:
+        return entries[0]
+    return dict(pair(e, option, form) if "=" in e else ("*", e) for e in entries)
+
+
+def _read_bins(entries: tuple[str, ...]) -> str | dict[str, str | list[float | str]]:
+    rules = _by_column(entries, "--bins", "COLUMN=EDGES")
+    return rules if isinstance(rules, str) else {name: _edges(rule) for name, rule in rules.items()}
+
+
+def _edges(text: str) -> str | list[float | str]:
+    """Edges such as 10,20,30; anything else is left to the learner, which says what it knows."""
+    edges = [_number_or_word(e) for e in text.split(",")]
+    return text if any(isinstance(e, str) for e in edges) else edges
+
+
+def _read_block(text: str) -> list[str]:
+    """Names as a line of CSV has them: those with a comma, a quote or a blank before them in quotes."""
+    try:
+        lines = [*csv.reader([text], strict=True, skipinitialspace=True)]
+    except csv.Error as error:
+        raise SettingError(
+            f"--block {shown(text)} is not a line of CSV: {error}. Write it as --block 'age,\"income, net\"'."
+        ) from None
+    return lines[0] if lines else []
+
+
+FORMS = {
+    "prior": Form("observed|uniform|CLASS=P", _read_prior, multiple=True),
+    "numbers": Form("KIND|COLUMN=KIND", lambda said: _by_column(said, "--numbers", "COLUMN=KIND"), multiple=True),
+    "bandwidth": Form("RULE|NUMBER", _number_or_word),
+    "bins": Form("RULE|COLUMN=RULE|COLUMN=EDGES", _read_bins, multiple=True),
+    "blocks": Form("COLUMN,COLUMN…", lambda said: [_read_block(text) for text in said], multiple=True),
+    "text": Form("|".join(KINDS), str),
+}
+"""Settings that need code to read; all others are read by what they declare."""
+WITHOUT_OPTION = {"level_weights", "shrinkage", "text_by_column", "knowledge", "attribute_weights"}
+"""Settings of naive Bayes that only --set or a spec can say."""
+FLAGS = {"missing": "--missing-as", "blocks": "--block"}
+"""Options that are not called like their setting: --missing names cells, and a block is given at a time."""
+OF_TEXT = ("damping", "least_documents", "most_words")
+"""Settings of text that have an option."""
+
+
+def _form(name: str, about: Setting) -> Form | None:
+    """How a setting is read from text; None where click reads it by its type."""
+    if about.is_number and about.choices:
+        words = "|".join(str(choice) for choice in about.choices)
+        return Form(f"NUMBER|{words}", lambda text: _number_or_word(text, about.whole))
+    return FORMS.get(name)
+
+
+def _option(name: str, default: object, about: Setting) -> Decorator:
+    """The option of a setting, as it is declared."""
+    form = _form(name, about)
+    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+    how: Values = {"help": about.meaning, "show_default": default not in (None, ())}
+    if form is not None:
+        how |= {"metavar": form.metavar, "multiple": form.multiple}
+        default = (default,) if form.multiple and isinstance(default, str) else default
+    elif about.choices:
+        how["type"] = click.Choice([str(choice) for choice in about.choices])
+    else:
+        how["type"] = int if about.whole else float
+    return click.option(flag, _parameter(name), default=default, **how)
+
+
+def _parameter(name: str) -> str:
+    """What click calls the option of a setting."""
+    return FLAGS[name].lstrip("-").replace("-", "_") if name == "missing" else name
+
+
+def _offered() -> Iterator[tuple[str, object, Setting]]:
+    """The settings that have an option: those of naive Bayes, and of texts what is not left to be chosen."""
+    for name, default, about in declared(NaiveBayesSettings):
+        if name not in WITHOUT_OPTION:
+            yield name, default, about
+    for name, _, about in declared(Text):
+        if name in OF_TEXT:
+            yield name, None, about
+
+
+OFFERED = {name: about for name, _, about in _offered()}
+spec_option = click.option(
+    "--spec",
+    "spec_file",
+    metavar="FILE.toml",
+    help="Assumptions as `likely show --spec` writes them: how columns are read, the learner, knowledge, loss.",
+)
+_LEARNER: tuple[Decorator, ...] = (
+    click.option(
+        "--learner",
+        metavar="NAME",
+        help=f"What learns: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A setting of the learner, as TOML writes values: k=10, distance='city-block'.",
+    ),
+    *(_option(name, default, about) for name, default, about in _offered()),
+)
+
+
+def _read_learner(values: Values) -> Learner | None:
+    """The learner that the options describe; None where they say nothing."""
+    settings: Values = {}
+    for name, about in OFFERED.items():
+        if _is_said(_parameter(name)):
+            form, value = _form(name, about), values[_parameter(name)]
+            settings[name] = value if form is None else form.read(value)
+    of_text = {name: settings.pop(name) for name in OF_TEXT if name in settings}
+    if of_text:  # what is not said is chosen on rows held out
+        chosen = dict.fromkeys((*CHOSEN, "scale"), "auto")
+        settings["text"] = {**chosen, "model": settings.get("text", "auto"), **of_text}
+    for text in values["settings"]:
+        key, value = pair(text, "--set", "NAME=VALUE", first=True)
+        settings[key.replace("-", "_")] = _read_toml(value, text)
+    if {"m_estimate", "pseudo_count"} <= settings.keys():
+        raise SettingError("--m-estimate takes the place of --pseudo-count. Leave one of them out.")
+    if not values["learner"] and not settings:
+        return None
+    from likely.models.learners import learner_named  # all learners: what says nothing of them need not wait for them
+
+    learner: Learner = learner_named(values["learner"] or "NaiveBayes", settings)
+    return learner
+
+
+def _is_said(parameter: str) -> bool:
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source not in (None, ParameterSource.DEFAULT)
+
+
+def _read_toml(value: str, text: str) -> object:
+    for written in (value, f"'{value}'"):  # a bare word is a string
+        try:
+            return tomllib.loads(f"x = {written}")["x"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            continue
+    raise SettingError(f"--set {shown(text)}: the value is not understood. Write it as TOML does.")
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What the options of a command, or the spec that they name, say before any data."""
+
+    target: str | None
+    reading: Values
+    """What `summarize` takes."""
+    learner: Learner | None
+    loss: Loss | None
+    spec: str | None = None
+    """The file of the spec, where there is one."""
+
+    def run(self, work: Callable[..., T], data: object, *arguments: object, **more: object) -> T:
+        """A function of the library on a table and its target, with a line of progress."""
+        if self.target is None:
+            raise click.UsageError("Missing argument 'TARGET': the column to predict.")
+        with terminal.counting() as progress:
+            return work(data, self.target, *arguments, progress=progress, **more, **self.reading)
+
+
+def _read_learning(values: Values) -> Learning:
+    """Spec or options, each thing said once; a target that is named is taken before that of the spec."""
+    target, spec_file, reading = values.get("target"), values["spec_file"], values["reading"]
+    loss = read_loss_file(values.get("loss_file"))
+    if spec_file is None:
+        return Learning(target, reading, _read_learner(values) if "learner" in values else None, loss)
+    from likely.apply.spec import read_spec
+
+    spec = read_spec(spec_file)
+    of_spec = {k: v for k, v in spec.reading().items() if v is not None}
+    _check_said_once(spec_file, of_spec)
+    if spec.loss is not None and loss is not None:
+        raise SettingError(f"{shown(spec_file)} says already what decisions cost. Leave --loss out.")
+    target = spec.target if target is None else target
+    return Learning(target, reading | of_spec, spec.learner, loss or spec.loss, spec_file)
+
+
+def _check_said_once(spec_file: str, reading: Values) -> None:
+    """Refuse an option that says again, or otherwise, what a spec says: its learner, and how it reads the table."""
+    spoken = {"learner", "settings", *map(_parameter, OFFERED), *reading}
+    spoken |= {*(TOKENS if "tokens" in reading else ()), *(["schema_file"] if reading else [])}
+    for option in click.get_current_context().command.params:
+        if option.name in spoken and _is_said(option.name):
+            raise SettingError(
+                f"{shown(spec_file)} says already what {option.opts[-1]} would say. "
+                "Change the spec, or leave one of them out."
+            )
+
+
+def _with_learning(*options: Decorator) -> Decorator:
+    learning = packed("how", _read_learning, *options, also=("target", "loss_file", "reading"))
+
+    def decorate(command: Command) -> Command:
+        return reading_options(learning(command))
+
+    return decorate
+
+
+spec_options = _with_learning(spec_option)
+"""How a table is read, by options or a spec; the command gets `how` in place of target and loss file."""
+learning_options = _with_learning(spec_option, *_LEARNER)
+"""The same, and what learns."""

@@ -1,0 +1,59 @@
+"""What a page shows beside a first look: a learning curve and a comparison of learners, where they are quick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from likely.errors import LikelyError
+from likely.evaluate.compare import Comparison, compare
+from likely.evaluate.curve import Curve, curve
+from likely.evaluate.look import Look
+from likely.models.contracts import Learner
+from likely.sums.columns.counts import Counts
+
+SMALL = 120_000
+"""Rows times classes times features squared (learners look at pairs of them), up to which learners are compared
+unasked: it takes about a second."""
+
+
+@dataclass(frozen=True)
+class Studies:
+    """A learning curve and a comparison of learners; None where the table has too few rows, or too many."""
+
+    curve: Curve | None = None
+    comparison: Comparison | None = None
+    lacking: tuple[str, ...] = ()
+    """Why one of them could not be made, in sentences."""
+
+
+def study_further(
+    record: Look, data: object, learner: Learner | None = None, *, always: bool = False, **reading: Any
+) -> Studies:
+    """Read the table of a look again for what is small enough to be quick; or `always`, however large it is.
+
+    Nothing is studied where there is nothing to predict from, where decisions have costs, or where the table was
+    standard input, which is gone.
+    """
+    quick = not record.texts and record.rows * len(record.classes) * _features(record) ** 2 <= SMALL
+    if not record.attributes or record.decisions is not None or data == "-" or not (always or quick):
+        return Studies()
+    made: Curve | None = None
+    comparison: Comparison | None = None
+    lacking = []
+    try:
+        made = curve(data, record.target, learner, seed=record.dealing.seed, **reading)
+    except LikelyError as error:  # too few rows, for the most part
+        lacking.append(f"The page has no curve. {error}")
+    try:
+        comparison = compare(data, record.target, folds=record.dealing.folds, seed=record.dealing.seed, **reading)
+    except LikelyError as error:
+        lacking.append(f"The page has no comparison. {error}")
+    return Studies(made, comparison, tuple(lacking))
+
+
+def _features(record: Look) -> int:
+    """A number is one feature, a nominal attribute as many as it has levels."""
+    columns = {} if record.model is None else record.model.summary.columns
+    levels = sum(len(held.labels) - 1 for held in columns.values() if isinstance(held, Counts))
+    return 1 + len(record.attributes) + levels
