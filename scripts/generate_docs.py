@@ -1,4 +1,5 @@
-"""Writes what the documents print: docs/cli.md from the commands' own help, and each block after `<!-- begin: … -->`.
+"""Writes what the documents print: docs/cli.md from the commands' own help, docs/models/settings.md from what learners
+declare, and each block after `<!-- begin: … -->`.
 
 Knows files of text and runs the commands they name from the top folder; everything else in them is left as it is.
 """
@@ -19,12 +20,20 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"<!-- begin: (?P<command>.+?) -->\n.*?<!-- end -->", re.DOTALL)
 WIDTH = 100
 CLI = "docs/cli.md"
+SETTINGS = "docs/models/settings.md"
 HEADING = """# Commands
 
 Written by `scripts/docs` from the commands' own `--help`: do not edit it here. What the options about reading mean is
 told in [reading.md](reading.md), what learners and their settings mean in [models.md](models.md), what a spec is in
 [specs.md](specs.md). Options such as `--pseudo-count` are settings of naive Bayes, and of every learner that has a
 setting of that name; `--set` takes any setting.
+"""
+SETTINGS_HEADING = """# Settings of the learners
+
+Written by `scripts/docs` from what each learner declares: do not edit it here. These are the arguments of the class
+(`likely.Neighbors(k=3)`), the parameters of scikit-learn's estimators, and what `--set` takes on the command line;
+those of naive Bayes have options of their own (`--pseudo-count`). [models.md](../models.md) and [text.md](text.md)
+describe what learners do with them.
 """
 
 
@@ -104,10 +113,28 @@ def cli_page() -> str:
     return "\n".join(line.rstrip() for line in "\n".join(parts).splitlines()) + "\n"
 
 
+def settings_page() -> str:
+    """A table for each learner: every setting, what may be said, its default, and what it means."""
+    from likely.models.learners import LEARNERS
+    from likely.models.settings import declared, type_names
+    from likely.models.text.settings import Text
+
+    parts = [SETTINGS_HEADING]
+    for name, learner in sorted({**LEARNERS, "Text": Text}.items()):
+        types, rows = type_names(learner), ["| setting | may be | default | meaning |", "|---|---|---|---|"]
+        for key, default, about in declared(learner):
+            usual = "must be said" if default is ... else f"`{default!r}`"
+            may = f"{about.allowed}, or None" if about.allowed and about.optional else about.allowed
+            cells = (f"`{key}`", may or f"`{types[key]}`", usual, about.meaning)
+            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        parts.append(f"## {name}\n\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
 def wanted() -> dict[Path, str]:
     """Every document with generated parts, as it should be."""
-    out = {path: filled(path.read_text(encoding="utf-8")) for path in documents() if path != ROOT / CLI}
-    return {**out, ROOT / CLI: cli_page()}
+    made = {ROOT / CLI: cli_page(), ROOT / SETTINGS: settings_page()}
+    return {path: filled(path.read_text(encoding="utf-8")) for path in documents() if path not in made} | made
 
 
 def _changed(path: Path, text: str) -> list[str]:

@@ -6,178 +6,143 @@
 'no'
 """
 
+# ruff: noqa: I001 - names are ordered by what they are about
+
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from likely.errors import LikelyError
+from likely.errors import LikelyError as LikelyError
 
-if TYPE_CHECKING:
-    from likely.apply.decide.asking import ask
-    from likely.apply.decide.decider import decide
-    from likely.apply.decide.decision import Decision
-    from likely.apply.explain.counterfactual import Counterfactual, counterfactual
-    from likely.apply.explain.explaining import explain
-    from likely.apply.explain.ledger import Ledger
-    from likely.apply.explain.sureness import Sureness, sureness
-    from likely.apply.fitting import fit, learn, load, summarize
-    from likely.apply.joint_table import joint
-    from likely.apply.regression import Regression, regress
-    from likely.apply.streams.window import Window
-    from likely.evaluate.compare import compare
-    from likely.evaluate.curve import Curve, curve
-    from likely.evaluate.doctor import doctor
-    from likely.evaluate.drift.changes import changes
-    from likely.evaluate.drift.tables import drift
-    from likely.evaluate.look import look
-    from likely.evaluate.repeats import repeats
-    from likely.models.contracts import Model
-    from likely.models.dependence.one_dependence import OneDependence
-    from likely.models.dependence.tree import TreeAugmented
-    from likely.models.joint.discriminant import LinearDiscriminant
-    from likely.models.joint.full import FullBayes
-    from likely.models.knowledge.knowledge import Knowledge
-    from likely.models.linear.least_squares import LeastSquares
-    from likely.models.linear.logistic import Logistic
-    from likely.models.naive.baseline import Prior
-    from likely.models.naive.density import Density
-    from likely.models.naive.naive import NaiveBayes
-    from likely.models.naive.one_rule import OneRule
-    from likely.models.naive.tuned import TunedNaiveBayes
-    from likely.models.neighbors.neighbors import Neighbors
-    from likely.models.pool.auto import Auto
-    from likely.models.pool.mixture import Gibbs, Mixture
-    from likely.models.posterior import Posterior
-    from likely.models.text.settings import Text
-    from likely.portable.languages.export import export
-    from likely.present.page.plotting import plot
-    from likely.probability.loss import Loss
-    from likely.sums.summary import Summary
-    from likely.table.databases.database import database
-    from likely.table.schema import Schema
-    from likely.table.words.tokens import Tokens
+if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when it is first used, by _NAMES
+    # From a table to a model
+    from likely.apply.fitting import fit as fit, summarize as summarize, learn as learn, load as load
+    from likely.apply.streams.window import Window as Window
+    from likely.table.databases.database import database as database
 
-__all__ = [
-    "Auto",
-    "Counterfactual",
-    "Curve",
-    "Decision",
-    "Density",
-    "FullBayes",
-    "Gibbs",
-    "Knowledge",
-    "LeastSquares",
-    "Ledger",
-    "LikelyError",
-    "LinearDiscriminant",
-    "Logistic",
-    "Loss",
-    "Mixture",
-    "Model",
-    "NaiveBayes",
-    "Neighbors",
-    "OneDependence",
-    "OneRule",
-    "Posterior",
-    "Prior",
-    "Regression",
-    "Schema",
-    "Summary",
-    "Sureness",
-    "Text",
-    "Tokens",
-    "TreeAugmented",
-    "TunedNaiveBayes",
-    "Window",
-    "ask",
-    "changes",
-    "compare",
-    "counterfactual",
-    "curve",
-    "database",
-    "decide",
-    "doctor",
-    "drift",
-    "explain",
-    "export",
-    "fit",
-    "joint",
-    "learn",
-    "load",
-    "look",
-    "plot",
-    "regress",
-    "repeats",
-    "summarize",
-    "sureness",
-]
+    # What learns
+    from likely.models.naive.naive import NaiveBayes as NaiveBayes
+    from likely.models.naive.tuned import TunedNaiveBayes as TunedNaiveBayes
+    from likely.models.dependence.tree import TreeAugmented as TreeAugmented
+    from likely.models.dependence.one_dependence import OneDependence as OneDependence
+    from likely.models.joint.full import FullBayes as FullBayes
+    from likely.models.joint.discriminant import LinearDiscriminant as LinearDiscriminant
+    from likely.models.linear.least_squares import LeastSquares as LeastSquares
+    from likely.models.linear.logistic import Logistic as Logistic
+    from likely.models.neighbors.neighbors import Neighbors as Neighbors
+    from likely.models.pool.mixture import Mixture as Mixture, Gibbs as Gibbs
+    from likely.models.pool.auto import Auto as Auto
+    from likely.models.naive.one_rule import OneRule as OneRule
+    from likely.models.naive.baseline import Prior as Prior
+    from likely.models.naive.density import Density as Density
+
+    # What it may be told
+    from likely.models.knowledge.knowledge import Knowledge as Knowledge
+    from likely.models.text.settings import Text as Text
+    from likely.table.words.tokens import Tokens as Tokens
+    from likely.probability.loss import Loss as Loss
+
+    # What comes out
+    from likely.models.contracts import Model as Model
+    from likely.models.posterior import Posterior as Posterior
+    from likely.table.schema import Schema as Schema
+    from likely.sums.summary import Summary as Summary
+
+    # From a model to answers
+    from likely.apply.decide.decider import decide as decide
+    from likely.apply.decide.decision import Decision as Decision
+    from likely.apply.decide.asking import ask as ask
+    from likely.apply.explain.explaining import explain as explain
+    from likely.apply.explain.ledger import Ledger as Ledger
+    from likely.apply.explain.counterfactual import counterfactual as counterfactual, Counterfactual as Counterfactual
+    from likely.apply.explain.sureness import sureness as sureness, Sureness as Sureness
+    from likely.portable.languages.export import export as export
+    from likely.present.page.plotting import plot as plot
+
+    # How good, and what changed
+    from likely.evaluate.look import look as look
+    from likely.evaluate.compare import compare as compare
+    from likely.evaluate.curve import curve as curve, Curve as Curve
+    from likely.evaluate.repeats import repeats as repeats
+    from likely.evaluate.doctor import doctor as doctor
+    from likely.evaluate.drift.tables import drift as drift
+    from likely.evaluate.drift.changes import changes as changes
+
+    # Without a classifier
+    from likely.apply.joint_table import joint as joint
+    from likely.apply.regression import regress as regress, Regression as Regression
+
 __version__ = "0.1.0"
 
-_ROOMS = {
-    "Decision": "likely.apply.decide.decision",
-    "Loss": "likely.probability.loss",
-    "ask": "likely.apply.decide.asking",
-    "decide": "likely.apply.decide.decider",
-    "doctor": "likely.evaluate.doctor",
-    "drift": "likely.evaluate.drift.tables",
-    "Counterfactual": "likely.apply.explain.counterfactual",
-    "Ledger": "likely.apply.explain.ledger",
-    "counterfactual": "likely.apply.explain.counterfactual",
-    "explain": "likely.apply.explain.explaining",
-    "Knowledge": "likely.models.knowledge.knowledge",
-    "LeastSquares": "likely.models.linear.least_squares",
-    "Logistic": "likely.models.linear.logistic",
-    "Regression": "likely.apply.regression",
-    "regress": "likely.apply.regression",
-    "LinearDiscriminant": "likely.models.joint.discriminant",
-    "FullBayes": "likely.models.joint.full",
-    "Density": "likely.models.naive.density",
-    "Model": "likely.models.contracts",
-    "Gibbs": "likely.models.pool.mixture",
-    "Auto": "likely.models.pool.auto",
-    "Mixture": "likely.models.pool.mixture",
-    "NaiveBayes": "likely.models.naive.naive",
-    "Neighbors": "likely.models.neighbors.neighbors",
-    "OneDependence": "likely.models.dependence.one_dependence",
-    "OneRule": "likely.models.naive.one_rule",
-    "Posterior": "likely.models.posterior",
-    "Prior": "likely.models.naive.baseline",
-    "Schema": "likely.table.schema",
-    "Summary": "likely.sums.summary",
-    "Text": "likely.models.text.settings",
-    "Tokens": "likely.table.words.tokens",
-    "TreeAugmented": "likely.models.dependence.tree",
-    "TunedNaiveBayes": "likely.models.naive.tuned",
-    "compare": "likely.evaluate.compare",
-    "Curve": "likely.evaluate.curve",
-    "curve": "likely.evaluate.curve",
-    "database": "likely.table.databases.database",
-    "fit": "likely.apply.fitting",
-    "learn": "likely.apply.fitting",
-    "joint": "likely.apply.joint_table",
-    "load": "likely.apply.fitting",
-    "look": "likely.evaluate.look",
-    "plot": "likely.present.page.plotting",
-    "summarize": "likely.apply.fitting",
-    "repeats": "likely.evaluate.repeats",
-    "Sureness": "likely.apply.explain.sureness",
-    "sureness": "likely.apply.explain.sureness",
-    "Window": "likely.apply.streams.window",
-    "export": "likely.portable.languages.export",
-    "changes": "likely.evaluate.drift.changes",
+_NAMES = {
+    # From a table to a model
+    "likely.apply.fitting": "fit summarize learn load",
+    "likely.apply.streams.window": "Window",
+    "likely.table.databases.database": "database",
+    # What learns
+    "likely.models.naive.naive": "NaiveBayes",
+    "likely.models.naive.tuned": "TunedNaiveBayes",
+    "likely.models.dependence.tree": "TreeAugmented",
+    "likely.models.dependence.one_dependence": "OneDependence",
+    "likely.models.joint.full": "FullBayes",
+    "likely.models.joint.discriminant": "LinearDiscriminant",
+    "likely.models.linear.least_squares": "LeastSquares",
+    "likely.models.linear.logistic": "Logistic",
+    "likely.models.neighbors.neighbors": "Neighbors",
+    "likely.models.pool.mixture": "Mixture Gibbs",
+    "likely.models.pool.auto": "Auto",
+    "likely.models.naive.one_rule": "OneRule",
+    "likely.models.naive.baseline": "Prior",
+    "likely.models.naive.density": "Density",
+    # What it may be told
+    "likely.models.knowledge.knowledge": "Knowledge",
+    "likely.models.text.settings": "Text",
+    "likely.table.words.tokens": "Tokens",
+    "likely.probability.loss": "Loss",
+    # What comes out
+    "likely.models.contracts": "Model",
+    "likely.models.posterior": "Posterior",
+    "likely.table.schema": "Schema",
+    "likely.sums.summary": "Summary",
+    # From a model to answers
+    "likely.apply.decide.decider": "decide",
+    "likely.apply.decide.decision": "Decision",
+    "likely.apply.decide.asking": "ask",
+    "likely.apply.explain.explaining": "explain",
+    "likely.apply.explain.ledger": "Ledger",
+    "likely.apply.explain.counterfactual": "counterfactual Counterfactual",
+    "likely.apply.explain.sureness": "sureness Sureness",
+    "likely.portable.languages.export": "export",
+    "likely.present.page.plotting": "plot",
+    # How good, and what changed
+    "likely.evaluate.look": "look",
+    "likely.evaluate.compare": "compare",
+    "likely.evaluate.curve": "curve Curve",
+    "likely.evaluate.repeats": "repeats",
+    "likely.evaluate.doctor": "doctor",
+    "likely.evaluate.drift.tables": "drift",
+    "likely.evaluate.drift.changes": "changes",
+    # Without a classifier
+    "likely.apply.joint_table": "joint",
+    "likely.apply.regression": "regress Regression",
 }
+"""The public names, by the module that holds them: `import likely` loads none of these modules."""
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = [*_MODULES, "LikelyError"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names are imported when first used: `import likely` stays quick."""
     from importlib import import_module
 
     if name == "probability":  # a room that is public as it is
         return import_module("likely.probability")
-    if name not in _ROOMS:
+    if name not in _MODULES:
         raise AttributeError(f"module 'likely' has no attribute {name!r}")
-    return getattr(import_module(_ROOMS[name]), name)
+    found: object = getattr(import_module(_MODULES[name]), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_ROOMS])
+    return sorted([*globals(), *_MODULES])

@@ -36,6 +36,8 @@ class Form:
     read: Callable[[Any], object]
     """What was written, as the setting takes it."""
     multiple: bool = False
+    note: str = ""
+    """How it is written, beside what the setting means."""
 
 
 def _number_or_word(text: str, whole: bool = False) -> float | str:
@@ -89,11 +91,13 @@ def _read_block(text: str) -> list[str]:
 
 
 FORMS = {
-    "prior": Form("observed|uniform|CLASS=P", _read_prior, multiple=True),
-    "numbers": Form("KIND|COLUMN=KIND", lambda said: _by_column(said, "--numbers", "COLUMN=KIND"), multiple=True),
+    "prior": Form("observed|uniform|CLASS=P", _read_prior, True, "Give CLASS=P once for every class."),
+    "numbers": Form("KIND|COLUMN=KIND", lambda said: _by_column(said, "--numbers", "COLUMN=KIND"), True),
     "bandwidth": Form("RULE|NUMBER", _number_or_word),
-    "bins": Form("RULE|COLUMN=RULE|COLUMN=EDGES", _read_bins, multiple=True),
-    "blocks": Form("COLUMN,COLUMN…", lambda said: [_read_block(text) for text in said], multiple=True),
+    "bins": Form("RULE|COLUMN=RULE|COLUMN=EDGES", _read_bins, True, "Edges: age=20,40,60."),
+    "blocks": Form(
+        "COLUMN,COLUMN…", lambda said: [*map(_read_block, said)], True, "A line of CSV, once for each block."
+    ),
     "text": Form("|".join(KINDS), str),
 }
 """Settings that need code to read; all others are read by what they declare."""
@@ -119,7 +123,8 @@ def _option(name: str, default: object, about: Setting) -> Decorator:
     flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
     how: Values = {"help": about.meaning, "show_default": default not in (None, ())}
     if form is not None:
-        how |= {"metavar": form.metavar, "multiple": form.multiple}
+        how |= {"metavar": form.metavar, "multiple": form.multiple, "type": str}
+        how["help"] = f"{about.meaning} {form.note}".rstrip()
         default = (default,) if form.multiple and isinstance(default, str) else default
     elif about.choices:
         how["type"] = click.Choice([str(choice) for choice in about.choices])

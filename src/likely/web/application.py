@@ -1,16 +1,18 @@
 """The application: which address answers what, and what its OpenAPI description says. Computes nothing itself."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from starlette.concurrency import run_in_threadpool
 
 from likely.errors import LikelyError
 from likely.models.contracts import Model
 from likely.table.output.payload import Format
-from likely.web import answering
-from likely.web.guarding import Guard
+from likely.web import answers
+from likely.web.guard import Guard
 
 LARGEST = 16 << 20
 """Bytes that a request may have, unless told otherwise."""
@@ -27,6 +29,9 @@ TYPES: dict[str, Format] = {
     "application/vnd.apache.arrow.stream": "arrow",
 }
 MEDIA: dict[Format, str] = {format: media for media, format in TYPES.items()}
+
+
+TableAnswer: TypeAlias = Callable[[Model, bytes, Format, Format], tuple[bytes, list[str]]]
 
 
 class Asked(BaseModel):
@@ -134,59 +139,67 @@ def application(model: Model, page: str, version: str = "", largest: int = LARGE
     )
 
     @app.exception_handler(LikelyError)
-    async def told(_: Request, error: Exception) -> JSONResponse:
+    async def refuse(_: Request, error: Exception) -> JSONResponse:
         return JSONResponse({"error": str(error)}, 400)
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def whole_page() -> HTMLResponse:
         return HTMLResponse(page)
 
+    _add_rows(app, model)
+    _add_tables(app, model)
+    _name_the_columns(app, model)
+    return Guard(app, largest)
+
+
+def _add_rows(app: FastAPI, model: Model) -> None:
+    """What is answered in JSON: about the model, and about a few rows."""
+
     @app.get("/model", responses=BAD)
     def about_the_model() -> About:
         """What the model predicts, and from what."""
-        return About(**answering.about(model))
+        return About(**answers.describe_model(model))
 
     @app.post("/predict", responses=BAD)
     def predict(asked: Rows) -> Predictions:
         """The class of each row, and the probability of every class."""
-        return Predictions(**answering.predicted(model, asked.rows))
+        return Predictions(**answers.predict_rows(model, asked.rows))
 
     @app.post("/explain", responses=BAD)
     def explain(asked: OneRow) -> dict[str, Any]:
         """The evidence of one answer, attribute by attribute."""
-        return answering.explained(model, asked.row, asked.of, asked.against, asked.unit)
+        return answers.explain_row(model, asked.row, asked.of, asked.against, asked.unit)
 
     @app.post("/decide", responses=BAD)
     def decide(asked: RowsToDecide) -> Decisions:
         """The action of least expected loss for each row."""
-        return Decisions(**answering.decided(model, asked.rows, asked.loss, asked.abstain))
+        return Decisions(**answers.decide_rows(model, asked.rows, asked.loss, asked.abstain))
 
-    async def read(request: Request, answer: Any, wanted: Format) -> Response:
-        from starlette.concurrency import run_in_threadpool
 
-        said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        given = TYPES.get(said)
-        if given is None:
-            return JSONResponse({"error": f"Send the table as one of {', '.join(TYPES)}."}, 415)
-        body, remarks = await run_in_threadpool(answer, model, await request.body(), given, wanted)
-        # A header holds Latin letters only, and one line.
-        plain = " ".join(remarks).encode("ascii", "replace").decode()[:2000]
-        return Response(body, media_type=MEDIA[wanted], headers={REMARKS: plain} if plain else None)
-
+def _add_tables(app: FastAPI, model: Model) -> None:
+    """What is answered about whole tables, in the format that the request wants."""
     Wanted = Annotated[Format, Query(alias="format", description="How the answer is written.")]
+    how: dict[str, Any] = {"response_class": Response, "responses": TABLE, "openapi_extra": BODY}
 
-    @app.post("/predict/table", response_class=Response, responses=TABLE, openapi_extra=BODY)
+    @app.post("/predict/table", **how)
     async def predict_table(request: Request, wanted: Wanted = "csv") -> Response:
         """Predictions of a whole table, sent as CSV, JSON lines or Arrow."""
-        return await read(request, answering.predicted_table, wanted)
+        return await _answer_table(model, request, answers.predict_table, wanted)
 
-    @app.post("/decide/table", response_class=Response, responses=TABLE, openapi_extra=BODY)
+    @app.post("/decide/table", **how)
     async def decide_table(request: Request, wanted: Wanted = "csv") -> Response:
         """Decisions about a whole table by the model's own loss; a wrong class costs 1 where it has none."""
-        return await read(request, answering.decided_table, wanted)
+        return await _answer_table(model, request, answers.decide_table, wanted)
 
-    _name_the_columns(app, model)
-    return Guard(app, largest)
+
+async def _answer_table(model: Model, request: Request, answer: TableAnswer, wanted: Format) -> Response:
+    given = TYPES.get(request.headers.get("content-type", "").partition(";")[0].strip().lower())
+    if given is None:
+        return JSONResponse({"error": f"Send the table as one of {', '.join(TYPES)}."}, 415)
+    body, remarks = await run_in_threadpool(answer, model, await request.body(), given, wanted)
+    # A header holds Latin letters only, and one line.
+    plain = " ".join(remarks).encode("ascii", "replace").decode()[:2000]
+    return Response(body, media_type=MEDIA[wanted], headers={REMARKS: plain} if plain else None)
 
 
 def _name_the_columns(app: FastAPI, model: Model) -> None:

@@ -39,7 +39,7 @@ def serve(source: str, how: Learning, port: int, largest: int, folds: int, seed:
     cannot reach the server. /openapi.json describes the API; nothing is kept of any request.
     """
     from likely import __version__
-    from likely.web.serving import serve as run
+    from likely.web.server import serve as run
 
     model, page = _look(source, how, folds, seed) if how.target is not None else _load(source, how)
 

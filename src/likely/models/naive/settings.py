@@ -104,7 +104,7 @@ class NaiveBayesSettings(Settings):
     )
     text: Said = setting(
         "auto",
-        "How the words of texts speak: Text(…), or a model of which the rest is chosen on held-out rows.",
+        "How the words of texts speak: a model, whose settings are chosen on held-out rows, or Text(…).",
         convert=check_text,
     )
     text_by_column: Mapping[str, Said] = setting(
