@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from likely.machinery.arrays import Bools
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ArrowArray: TypeAlias = "pa.Array[Any]"
+ArrowDictionary: TypeAlias = "pa.DictionaryArray[Any, Any]"
 ArrowBatch: TypeAlias = pa.RecordBatch
+ArrowField: TypeAlias = "pa.Field[Any]"
+ArrowReader: TypeAlias = pa.RecordBatchReader
 ArrowSchema: TypeAlias = pa.Schema
 ArrowTable: TypeAlias = pa.Table
 ArrowType: TypeAlias = pa.DataType
@@ -79,14 +84,14 @@ def decode_dictionary(array: Any) -> ArrowArray:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array  # type: ignore[no-any-return]
 
 
-def dictionary_encode(array: ArrowArray) -> Any:
+def dictionary_encode(array: ArrowArray) -> ArrowDictionary:
     """The array as codes and a dictionary of what is different in it."""
     try:
         # The method would import pyarrow.compute, which makes functions and their documents: 50 ms for this one call.
         from pyarrow._compute import call_function
     except ImportError:  # it is no public name, so it may go away
         return array.dictionary_encode()
-    return call_function("dictionary_encode", [array])
+    return call_function("dictionary_encode", [array])  # type: ignore[no-any-return]
 
 
 # -- arrays of numpy and Python ---------------------------------------------------------------------------------
@@ -100,14 +105,14 @@ def text_array(texts: Sequence[str]) -> ArrowArray:
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
-def number_array(values: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> ArrowArray:
+def number_array(values: NDArray[np.generic], valid: Bools | None = None) -> ArrowArray:
     """A numpy array of numbers as an Arrow array, null where it is not `valid`."""
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
     data = pa.py_buffer(np.ascontiguousarray(values).data)
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
 
 
-def label_array(codes: NDArray[Any], names: Sequence[str], valid: NDArray[np.bool_] | None = None) -> Any:
+def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowDictionary:
     """Codes into `names` as a dictionary array, null where they are not `valid`."""
     index = codes if valid is None else np.where(valid, codes, 0)
     return pa.DictionaryArray.from_arrays(number_array(index.astype(np.int32), valid), text_array(names))

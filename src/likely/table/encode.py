@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
 from likely.table import cells
-from likely.table.arrow import dictionary_encode, is_text, number_array, text_array
+from likely.table.arrow import ArrowArray, ArrowBatch, ArrowType, dictionary_encode, is_text, number_array, text_array
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts
 from likely.table.bins import bin_labels
 from likely.table.labels import Labels, number_label
@@ -23,6 +23,7 @@ from likely.table.views import (
     TextView,
     count_codes,
     indices,
+    numbers_in,
     plain_text,
     text_cells,
     text_view,
@@ -55,11 +56,11 @@ def _numbers_among(tokens: tuple[str, ...]) -> NDArray[np.float64]:
     return values[np.isfinite(values)]
 
 
-def is_moment(kind: Any) -> bool:
+def is_moment(kind: ArrowType) -> bool:
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
-def column_form(kind: Any) -> str:
+def column_form(kind: ArrowType) -> str:
     """What Arrow knows of a column: text, number, date, boolean, empty, or other (nested and the like)."""
     if pa.types.is_dictionary(kind):
         return column_form(kind.value_type)
@@ -75,22 +76,22 @@ def column_form(kind: Any) -> str:
     return "empty" if pa.types.is_null(kind) else "other"
 
 
-def parse_numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) -> tuple[Floats, int]:
+def parse_numbers(array: ArrowArray, missing: NDArray[np.uint64], dates: bool = False) -> tuple[Floats, int]:
     """The cells as doubles (NaN: missing), and how many were neither missing nor numbers."""
     kind = array.type
-    if pa.types.is_dictionary(kind):
+    if isinstance(array, pa.DictionaryArray):
         values, strays = parse_numbers(array.dictionary, missing, dates)
         index = indices(array)
         out = np.where(index < 0, np.nan, values[index]) if len(values) else np.full(len(array), np.nan)
         if strays:
-            view = text_view(array.dictionary) if is_text(kind.value_type) else None
+            view = text_view(array.dictionary) if is_text(array.dictionary.type) else None
             strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
         return out, strays
     if is_text(kind):
         return _parsed(array, missing, dates)
     if is_moment(kind):
         stamps = array.cast(pa.timestamp("us"), safe=False)
-        micro = np.frombuffer(stamps.buffers()[1], np.int64)[stamps.offset : stamps.offset + len(stamps)]
+        micro = numbers_in(stamps.buffers()[1], np.int64)[stamps.offset : stamps.offset + len(stamps)]
         valid = validity(stamps)
         out = micro / 1e6
         return (np.where(valid, out, np.nan) if valid.size else out), 0
@@ -117,14 +118,14 @@ def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[
     return stray
 
 
-def find_strays(array: Any, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
+def find_strays(array: ArrowArray, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
     """Which cells are neither missing nor numbers (or dates)."""
     if not is_text(array.type):
         return np.zeros(len(array), np.bool_)
     return _stray(text_view(plain_text(array)), missing, dates)
 
 
-def _parsed(array: Any, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
+def _parsed(array: ArrowArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
     array = plain_text(array)
     out, state = _states(text_view(array), missing, dates)
     hard = np.flatnonzero(state == 3)
@@ -146,16 +147,16 @@ class Described:
     hashes: NDArray[np.uint64]
     words: NDArray[np.int64]
     times: NDArray[np.int64]
-    _array: Any
+    _array: ArrowArray
 
     def text(self, k: int) -> str:
         """The text of cell k."""
         return bytes(self._array[k].as_buffer()).decode("utf-8", "replace").strip()
 
 
-def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
+def describe_text(array: ArrowArray, missing: NDArray[np.uint64]) -> Described:
     """What the cells of a text array look like."""
-    if pa.types.is_dictionary(array.type):
+    if isinstance(array, pa.DictionaryArray):
         index = indices(array)
         times = count_codes(index, len(array.dictionary))
         names = plain_text(array.dictionary)
@@ -171,10 +172,10 @@ def describe_text(array: Any, missing: NDArray[np.uint64]) -> Described:
 
 
 def encode_levels(
-    array: Any, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text"
+    array: ArrowArray, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text"
 ) -> NDArray[np.int32]:
     """The codes of a nominal column; new levels are added to `labels` unless it is closed."""
-    if pa.types.is_dictionary(array.type):
+    if isinstance(array, pa.DictionaryArray):
         names, index = array.dictionary, indices(array)
     elif len(array) == 0:
         return np.empty(0, np.int32)
@@ -214,7 +215,7 @@ def _level(value: object) -> str | None:
 
 
 def _levels(
-    column: Column, array: Any, start: int, missing: frozenset[str], labels: Labels, closed: bool
+    column: Column, array: ArrowArray, start: int, missing: frozenset[str], labels: Labels, closed: bool
 ) -> NDArray[np.int32]:
     try:
         return encode_levels(array, missing, labels, closed, column.reading)
@@ -223,7 +224,7 @@ def _levels(
         raise
 
 
-def _sound(column: Column, array: Any, start: int) -> Texts:
+def _sound(column: Column, array: ArrowArray, start: int) -> Texts:
     """The texts of a column whose first row is number `start`, all of which must be sound UTF-8."""
     out = text_cells(array)
     broken = -1 if is_ascii(out.data, out.starts, out.ends) else first_broken(out.data, out.starts, out.ends)
@@ -260,7 +261,7 @@ class Encoder:
         if target is not None and target.edges and self.classes is None:
             self._own[target.name] = Labels(bin_labels(target.edges))
 
-    def encode(self, batch: Any, start: int = 0) -> Batch:
+    def encode(self, batch: ArrowBatch, start: int = 0) -> Batch:
         """One record batch, whose first row is row number `start` of the table."""
         names = {name: k for k, name in enumerate(batch.schema.names)}
         out: dict[str, Cells] = {}
@@ -285,7 +286,7 @@ class Encoder:
                 out[column.name] = self._numbers(column, array)
         return Batch(batch.num_rows, out, target, weight, start)
 
-    def _numbers(self, column: Column, array: Any) -> Floats:
+    def _numbers(self, column: Column, array: ArrowArray) -> Floats:
         try:
             values, strays = parse_numbers(array, self._tokens, column.reading == "date")
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
@@ -299,7 +300,7 @@ class Encoder:
             values = np.where(np.isin(values, self._gone), np.nan, values)
         return values
 
-    def _nominal(self, column: Column, array: Any, start: int) -> Codes:
+    def _nominal(self, column: Column, array: ArrowArray, start: int) -> Codes:
         closed = self.labels is not None
         labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
         found = _levels(column, array, start, self._missing, labels, closed)
@@ -315,7 +316,7 @@ class Encoder:
                     )
         return Codes(found, labels)
 
-    def _texts(self, column: Column, array: Any, start: int) -> Texts:
+    def _texts(self, column: Column, array: ArrowArray, start: int) -> Texts:
         out = _sound(column, array, start)
         cells.empty_missing(out.data, out.starts, out.ends, self._tokens)
         return out
@@ -323,7 +324,7 @@ class Encoder:
     def _labels(self, name: str) -> Labels:
         return self._own.setdefault(name, Labels())
 
-    def _target(self, column: Column, array: Any, start: int) -> Codes:
+    def _target(self, column: Column, array: ArrowArray, start: int) -> Codes:
         labels = self.classes if self.classes is not None else self._labels(column.name)
         if column.edges:
             values = self._numbers(column, array)
@@ -332,7 +333,7 @@ class Encoder:
             return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), found), labels)
         return Codes(_levels(column, array, start, self._missing, labels, self.classes is not None), labels)
 
-    def _weight(self, column: Column, array: Any, start: int) -> Floats:
+    def _weight(self, column: Column, array: ArrowArray, start: int) -> Floats:
         values = self._numbers(column, array)
         bad = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
         if len(bad):

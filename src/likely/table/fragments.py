@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -160,7 +159,7 @@ class TextRange(TextFile):
     begin: int = 0
     end: int = 0
 
-    def stream(self) -> Any:
+    def stream(self) -> pa.NativeFile:
         raw = super().stream()
         skipped = 3 if self.encoding == "utf-8-sig" else 0
         raw.seek(self.begin + skipped)

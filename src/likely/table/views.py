@@ -6,18 +6,20 @@ The loops over codes are compiled.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import kernel
+from likely.table.arrow import ArrowArray, ArrowDictionary
 from likely.table.batch import Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+S = TypeVar("S", bound=np.generic)
 NO_CELLS: NDArray[np.bool_] = np.empty(0, np.bool_)
 
 
@@ -33,17 +35,23 @@ class TextView:
         return len(self.offsets) - 1
 
 
-def validity(array: Any) -> NDArray[np.bool_]:
+def numbers_in(buffer: object, kind: type[S] | str) -> NDArray[S]:
+    """The memory of an Arrow buffer as numbers."""
+    memory: Any = buffer
+    return np.frombuffer(memory, kind)
+
+
+def validity(array: ArrowArray) -> NDArray[np.bool_]:
     """Which cells are not null; empty where none is."""
     buffer = array.buffers()[0]
     if array.null_count == 0 or buffer is None:
         return np.zeros(len(array), np.bool_) if pa.types.is_null(array.type) else NO_CELLS
     first, skip = divmod(array.offset, 8)
-    bits = np.frombuffer(buffer, np.uint8)[first : first + (skip + len(array) + 7) // 8]  # a slice pays for itself only
+    bits = numbers_in(buffer, np.uint8)[first : first + (skip + len(array) + 7) // 8]  # a slice pays for itself only
     return np.unpackbits(bits, bitorder="little")[skip : skip + len(array)].astype(np.bool_)
 
 
-def plain_text(array: Any) -> Any:
+def plain_text(array: ArrowArray) -> ArrowArray:
     """The array as plain text, whatever kind of text it is kept as."""
     if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
         # The same buffers, whatever bytes they hold: a cast would refuse all rows for the sake of one.
@@ -52,21 +60,21 @@ def plain_text(array: Any) -> Any:
     return array if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) else array.cast(pa.string())
 
 
-def text_view(array: Any) -> TextView:
+def text_view(array: ArrowArray) -> TextView:
     """Any text array as bytes and offsets, without copying the bytes."""
     array = plain_text(array)
     kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
     _, offsets, data = array.buffers()
     if offsets is None or len(array) == 0:
         return TextView(np.zeros(len(array) + 1, np.int64), np.empty(0, np.uint8), validity(array))
-    at = np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    raw = np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
+    at = numbers_in(offsets, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    raw = numbers_in(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
     return TextView(at, raw, validity(array))
 
 
-def text_cells(array: Any) -> Texts:
+def text_cells(array: ArrowArray) -> Texts:
     """The cells of any array as texts, over Arrow's own bytes; a dictionary is not decoded. Null is empty."""
-    if pa.types.is_dictionary(array.type):
+    if isinstance(array, pa.DictionaryArray):
         own, index = text_cells(array.dictionary), indices(array)
         if not len(own):
             return Texts(own.data, np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
@@ -77,15 +85,15 @@ def text_cells(array: Any) -> Texts:
     return Texts(view.data, starts, np.where(view.valid, ends, starts) if view.valid.size else ends)
 
 
-def indices(array: Any) -> NDArray[np.int32]:
+def indices(array: ArrowDictionary) -> NDArray[np.int32]:
     """The indices of a dictionary array; null is -1."""
     index = array.indices
     bitmap, data = index.buffers()
-    raw = np.frombuffer(data, str(index.type))[index.offset : index.offset + len(index)]
+    raw: NDArray[np.integer] = numbers_in(data, str(index.type))[index.offset : index.offset + len(index)]
     out = np.ascontiguousarray(raw, np.int32)
     if index.null_count and bitmap is not None:
         marked = np.empty(len(out), np.int32)
-        mark_nulls(out, np.frombuffer(bitmap, np.uint8), index.offset, marked)
+        mark_nulls(out, numbers_in(bitmap, np.uint8), index.offset, marked)
         return marked
     return out
 

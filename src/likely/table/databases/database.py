@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import pyarrow as pa
 
@@ -79,12 +78,12 @@ class DatabaseSource(Source):
         self.name = f"{what} in {place}"
         self._dialect, self._address, self._query = dialect, address, query
         weakref.finalize(self, _let_go, dialect)
-        with self._failures(0), dialect.stream(f"select * from ({query}\n) as likely_rows limit 0") as reader:
+        with self._failures(), dialect.stream(f"select * from ({query}\n) as likely_rows limit 0") as reader:
             given = reader.schema
         check_names(self.name, tuple(given.names))
-        with self._failures(0):
+        with self._failures():
             self._fields = {field.name: field for field in dialect.prepared(query, given)}
-        with self._failures(0):
+        with self._failures():
             self.schema = plain_schema(dialect.selected(self._select(given.names), list(self._fields.values())))
 
     def _select(self, names: Sequence[str]) -> str:
@@ -110,11 +109,11 @@ class DatabaseSource(Source):
                     yield part
 
     @contextmanager
-    def _failures(self, done: Any) -> Iterator[None]:
+    def _failures(self, done: Callable[[], int] = int) -> Iterator[None]:
         try:
             yield
         except DriverError as error:
-            rows, said = done() if callable(done) else done, _told(self._address, error)
+            rows, said = done(), _told(self._address, error)
             if rows:
                 raise InputError(
                     f"{self.name} broke off after {rows:,} rows: {said}. Nothing was written; run again."

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.table.arrow import ROWS
+from likely.table.arrow import ROWS, ArrowField, ArrowReader, ArrowSchema
 from likely.table.databases.addresses import Address
 
 BYTES = 1 << 22
@@ -37,7 +37,7 @@ class Dialect(ABC):
         """A name as SQL spells it, whatever is in it."""
         return '"' + name.replace('"', '""') + '"'
 
-    def column(self, field: Any) -> str:
+    def column(self, field: ArrowField) -> str:
         """How a column is selected so that its cells can be read: types that only the database knows become text."""
         return self.quoted(field.name)
 
@@ -46,7 +46,7 @@ class Dialect(ABC):
         return self.quoted(name)
 
     @abstractmethod
-    def stream(self, query: str) -> AbstractContextManager[Any]:
+    def stream(self, query: str) -> AbstractContextManager[ArrowReader]:
         """The rows of a query: a context that gives a reader of record batches."""
 
     def counted(self, name: str) -> None:  # noqa: B027 - most have nothing to do
@@ -62,16 +62,16 @@ class Dialect(ABC):
     types_first = False
     """Whether the first row of `typed` only says the types."""
 
-    def prepared(self, query: str, schema: Any) -> Any:
+    def prepared(self, query: str, schema: ArrowSchema) -> ArrowSchema:
         """The columns of a query, before it is known how each is best selected."""
         return schema
 
-    def selected(self, query: str, fields: Sequence[Any]) -> Any:
+    def selected(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
         """The schema of a query whose columns are selected as `column` says."""
         with self.stream(f"{query} limit 0") as reader:
             return reader.schema
 
-    def typed(self, query: str, fields: Sequence[Any]) -> AbstractContextManager[Any]:
+    def typed(self, query: str, fields: Sequence[ArrowField]) -> AbstractContextManager[ArrowReader]:
         """The rows of such a query, for reading."""
         return self.stream(query)
 
@@ -84,7 +84,7 @@ class _Adbc(Dialect):
         self._options = options or {}
 
     @contextmanager
-    def stream(self, query: str) -> Iterator[Any]:
+    def stream(self, query: str) -> Iterator[ArrowReader]:
         try:
             cursor = self._connection.cursor()
             try:
@@ -125,7 +125,7 @@ class Postgres(_Adbc):
                 cursor.execute("set max_parallel_workers_per_gather = 0")
                 cursor.execute("set synchronize_seqscans = off")
 
-    def column(self, field: Any) -> str:
+    def column(self, field: ArrowField) -> str:
         name, kind = self.quoted(field.name), field.type
         # Numbers of any length too: as text they are the same whether they are streamed or counted.
         return f"{name}::text as {name}" if isinstance(kind, pa.BaseExtensionType) else name
@@ -150,7 +150,7 @@ class Sqlite(_Adbc):
         super().__init__(connection, manager, {"adbc.sqlite.query.batch_rows": str(ROWS // 2)})
         self._casts: dict[str, str] = {}
 
-    def prepared(self, query: str, schema: Any) -> Any:
+    def prepared(self, query: str, schema: ArrowSchema) -> ArrowSchema:
         kinds = ("text", "blob", "real", "integer")
         picked = ", ".join(f"total(typeof({self.quoted(name)}) = '{kind}')" for name in schema.names for kind in kinds)
         with self.stream(f"select {picked} from ({query}\n) as likely_rows") as reader:
@@ -167,10 +167,10 @@ class Sqlite(_Adbc):
     def text_key(self, name: str) -> str:
         return f"{self.quoted(name)} collate binary"
 
-    def selected(self, query: str, fields: Sequence[Any]) -> Any:
+    def selected(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
         return pa.schema(list(fields))
 
-    def column(self, field: Any) -> str:
+    def column(self, field: ArrowField) -> str:
         name = self.quoted(field.name)
         return f"cast({name} as {self._casts.get(field.name, 'text')}) as {name}"
 
@@ -178,7 +178,7 @@ class Sqlite(_Adbc):
         self._casts[name] = "integer"
 
     @contextmanager
-    def typed(self, query: str, fields: Sequence[Any]) -> Iterator[Any]:
+    def typed(self, query: str, fields: Sequence[ArrowField]) -> Iterator[ArrowReader]:
         """The rows of a query, after one that says the types: the driver takes them from the first rows it sees."""
         example = {"text": "''", "real": "0.5", "integer": "1"}
         first = ", ".join(f"{example[self._casts.get(f.name, 'text')]} as {self.quoted(f.name)}" for f in fields)
@@ -202,7 +202,7 @@ class Duck(Dialect):
             self._database = duckdb.connect(path, read_only=True, config={"memory_limit": "1GB", "threads": 2})
 
     @contextmanager
-    def stream(self, query: str) -> Iterator[Any]:
+    def stream(self, query: str) -> Iterator[ArrowReader]:
         try:
             cursor = self._database.cursor()
             try:
@@ -212,7 +212,7 @@ class Duck(Dialect):
         except (self._error, pa.ArrowException, OSError) as error:
             raise DriverError(str(error).split("LINE 1:")[0]) from None
 
-    def column(self, field: Any) -> str:
+    def column(self, field: ArrowField) -> str:
         name, kind = self.quoted(field.name), field.type
         odd = isinstance(kind, pa.BaseExtensionType)
         return f"cast({name} as varchar) as {name}" if odd else name
@@ -247,7 +247,7 @@ class Foreign(_Adbc):
             raise DriverError(lacking if "Could not load" in str(error) else str(error)) from None
         super().__init__(connection, manager)
 
-    def selected(self, query: str, fields: Sequence[Any]) -> Any:
+    def selected(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
         with self.stream(f"{query} limit 100") as reader:  # some drivers know types only where there are rows
             return reader.schema
 

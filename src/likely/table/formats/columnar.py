@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -13,6 +13,12 @@ from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.text_file import open_text
 from likely.table.source import Source, check_names
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from pyarrow.parquet import FileMetaData
+
+    from likely.table.arrow import ArrowReader
 
 _BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
@@ -56,7 +62,7 @@ def open_parquet(place: Place) -> Source:
 class ParquetSource(_FileSource):
     """A Parquet file, page by page."""
 
-    def __init__(self, place: Place, schema: pa.Schema, metadata: Any) -> None:
+    def __init__(self, place: Place, schema: pa.Schema, metadata: FileMetaData) -> None:
         super().__init__(place, schema, metadata.num_rows)
         self._coded = [f.name for f in schema if is_text(f.type)]
         self._mean: dict[str, float] = {}
@@ -127,7 +133,7 @@ class IpcSource(_FileSource):
                 for start in range(0, batch.num_rows, ROWS):
                     yield self._given(batch.slice(start, ROWS), names)
 
-    def _stored(self, file: Any, options: Any) -> Iterator[pa.RecordBatch]:
+    def _stored(self, file: pa.NativeFile, options: pa.ipc.IpcReadOptions) -> Iterator[pa.RecordBatch]:
         if self._whole:
             reader = pa.ipc.open_file(file, options=options)
             for i in range(reader.num_record_batches):
@@ -176,7 +182,7 @@ class JsonSource(_FileSource):
                     yield self._given(batch, names)
 
     @contextmanager
-    def _reader(self, names: list[str], end: str) -> Iterator[Any]:
+    def _reader(self, names: list[str], end: str) -> Iterator[ArrowReader]:
         database = self._database()
         picked = ", ".join(self._select[n] for n in names)
         query = f"select {picked} from {self._table(self._columns)}{end}"
@@ -185,7 +191,7 @@ class JsonSource(_FileSource):
         finally:
             database.close()
 
-    def _database(self) -> Any:
+    def _database(self) -> DuckDBPyConnection:
         import duckdb
 
         return duckdb.connect(config={"memory_limit": "1GB", "threads": 2})

@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,12 @@ from likely.table.formats.files import Place, file_errors
 from likely.table.formats.layout import Layout, detect_layout, long_cells
 from likely.table.formats.text_file import TextFile, decoding_error, nul_sentence, open_text
 from likely.table.source import Source
+from likely.table.views import numbers_in
+
+if TYPE_CHECKING:
+    from pyarrow.csv import CSVStreamingReader, InvalidRow
+
+    from likely.table.arrow import ArrowArray
 
 BLOCK = 2 << 20
 """Bytes of text per batch. Arrow works on many blocks ahead: 1 MB each is a quarter slower, 4 MB takes 300 MB."""
@@ -79,7 +85,7 @@ class DelimitedSource(Source):
                 block = min(8 * block, ROW_LIMIT)
 
     def _sweep(self, names: list[str], block: int) -> Iterator[pa.RecordBatch]:
-        bad: list[Any] = []
+        bad: list[InvalidRow] = []
         done = 0
         last: pa.RecordBatch | None = None
         with self._failures(bad, done):
@@ -101,16 +107,16 @@ class DelimitedSource(Source):
         if last is not None and self.layout.names[-1] in names:
             self._check_end(str(last.column(self.layout.names[-1])[-1]))
 
-    def _reader(self, names: list[str], block: int, bad: list[Any]) -> Any:
+    def _reader(self, names: list[str], block: int, bad: list[InvalidRow]) -> CSVStreamingReader | None:
         import pyarrow.csv as pc
 
-        def on_ragged(row: Any) -> Literal["skip", "error"]:
+        def on_ragged(row: InvalidRow) -> Literal["skip", "error"]:
             if not row.text.strip():
                 return "skip"  # a line of blanks
             bad.append(row)
             return "error"
 
-        stream = self.text.stream()
+        stream: Any = self.text.stream()
         stream.read(self.layout.skip)
         options = pc.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
@@ -132,7 +138,7 @@ class DelimitedSource(Source):
             raise
 
     @contextmanager
-    def _failures(self, bad: list[Any], done: int) -> Iterator[None]:
+    def _failures(self, bad: list[InvalidRow], done: int) -> Iterator[None]:
         """Turns what the parser says into sentences with the line of the file."""
         try:
             with file_errors(self.name):
@@ -149,7 +155,7 @@ class DelimitedSource(Source):
                 raise _Ragged from error
             raise InputError(f"{self.name} cannot be read after row {done:,}: {shown(said, 200)}.") from error
 
-    def _ragged(self, row: Any, done: int) -> str:
+    def _ragged(self, row: InvalidRow, done: int) -> str:
         """Reads again, slowly, up to the row that is too short or too long, to tell its line."""
         expected = len(self.layout.names)
         line, start, cells, record = self.layout.lines, 0, row.actual_columns, [row.text]
@@ -174,7 +180,7 @@ class DelimitedSource(Source):
         """The rows as Python reads them, each with its last line: slow, for sentences only."""
         with self.text.stream() as stream, long_cells():
             stream.read(self.layout.skip)
-            lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+            lines = io.TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
             reader = csv.reader(lines, delimiter=self.layout.delimiter)
             for record in reader:
                 yield self.layout.lines + reader.line_num, record
@@ -216,6 +222,6 @@ class _RowTooLong(Exception):
     """A row did not fit into the block that was read; never leaves this room."""
 
 
-def _has_nul(column: Any) -> bool:
+def _has_nul(column: ArrowArray) -> bool:
     data = column.buffers()[2]
-    return data is not None and data.size > 0 and not np.frombuffer(data, np.uint8).all()
+    return data is not None and data.size > 0 and not numbers_in(data, np.uint8).all()

@@ -49,7 +49,7 @@ class Place:
     name: str
     packed: str | None = None
 
-    def stream(self) -> Any:
+    def stream(self) -> pa.NativeFile:
         """The bytes, decompressed, from the beginning."""
         raw = pa.OSFile(self.path, "rb")
         packed: Any = self.packed

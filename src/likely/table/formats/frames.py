@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.table.arrow import decode_dictionary, label_array, number_array
+from likely.table.arrow import ArrowBatch, ArrowTable, decode_dictionary, label_array, number_array
 from likely.table.formats.memory import TableSource, is_pandas, open_memory
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class FrameKind:
             return cls("polars", type(data))
         return None
 
-    def frame(self, table: Any) -> Any:
+    def frame(self, table: ArrowTable) -> Any:
         """A frame of this kind from an Arrow table (or batch) with as many rows."""
         if self.library == "pyarrow":
             return table
@@ -48,18 +48,18 @@ class FrameKind:
         out.index = self.index
         return out
 
-    def column(self, table: Any) -> Any:
+    def column(self, table: ArrowTable) -> Any:
         """The only column of a table, as a column of this kind: a Series, or an array of Arrow."""
         name = table.schema.names[0]
         return table.column(0) if self.library == "pyarrow" else self.frame(table)[name]
 
 
-def to_frame(batch: Any, frames: FrameKind | None) -> Any:
+def to_frame(batch: ArrowBatch, frames: FrameKind | None) -> Any:
     """An Arrow batch in the kind of frame that came in; a dict of lists where none did."""
     return batch.to_pydict() if frames is None else frames.frame(pa.Table.from_batches([batch]))
 
 
-def to_column(batch: Any, frames: FrameKind) -> Any:
+def to_column(batch: ArrowBatch, frames: FrameKind) -> Any:
     """The only column of an Arrow batch, as a column of the kind of frame that came in."""
     return frames.column(pa.Table.from_batches([batch]))
 
@@ -79,7 +79,7 @@ def named_table(data: object, names: Sequence[str]) -> TableSource:
     return TableSource(source.table.rename_columns(list(names)).combine_chunks())
 
 
-def _column(values: NDArray[Any]) -> Any:
+def _column(values: NDArray[np.generic]) -> object:
     """One column of a matrix: numbers as they are, without a detour; objects as `memory` reads them."""
     if values.dtype.kind in "iuf" and values.dtype.itemsize <= 8 and values.dtype != np.float16:
         return number_array(np.ascontiguousarray(values))
@@ -90,7 +90,7 @@ def _column(values: NDArray[Any]) -> Any:
     return source.table.column(0)
 
 
-def with_labels(source: TableSource, name: str, codes: NDArray[Any], labels: Sequence[str]) -> TableSource:
+def with_labels(source: TableSource, name: str, codes: NDArray[np.integer], labels: Sequence[str]) -> TableSource:
     """The table with one more column of labels, given by their codes."""
     return TableSource(source.table.append_column(name, label_array(codes, labels)), source.name)
 

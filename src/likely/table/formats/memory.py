@@ -6,7 +6,7 @@ Knows Python and Arrow containers; must not guess what a value means. What can b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,7 @@ class TableSource(Source):
                 yield plain_batch(batch) if names else batch.select([])
 
 
-def open_memory(data: Any) -> Source:
+def open_memory(data: object) -> Source:
     """Open what is already in memory; says what would be taken where it does not know the thing."""
     if isinstance(data, Mapping):
         return TableSource(_of_columns(data))
@@ -43,7 +43,7 @@ def open_memory(data: Any) -> Source:
     if hasattr(data, "__arrow_c_stream__"):
         return TableSource(_of_stream(data))
     if hasattr(data, "__arrow_c_array__"):
-        array = pa.array(data)
+        array = pa.array(cast(Any, data))
         if not pa.types.is_struct(array.type):
             raise InputError("The Arrow array is a single column. Give a table: {'its name': the array}.")
         return TableSource(pa.Table.from_batches([pa.RecordBatch.from_struct_array(array)]))
@@ -57,20 +57,16 @@ def open_memory(data: Any) -> Source:
     )
 
 
-def _of_stream(data: Any) -> pa.Table:
+def _of_stream(data: object) -> pa.Table:
     try:
-        return pa.Table.from_batches(*_batches_and_schema(data))
+        reader = pa.RecordBatchReader.from_stream(cast(Any, data))
+        return pa.Table.from_batches([*reader], reader.schema)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
         kind = type(data).__name__
         raise InputError(f"The {kind} is not a table of named columns. Give it a name: {{'x': it}}.") from error
 
 
-def _batches_and_schema(data: Any) -> tuple[list[pa.RecordBatch], pa.Schema]:
-    reader = pa.RecordBatchReader.from_stream(data)
-    return [*reader], reader.schema
-
-
-def is_pandas(data: Any) -> bool:
+def is_pandas(data: object) -> bool:
     """Whether something is a frame of pandas, which need not be imported to tell."""
     return type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns")
 
@@ -85,18 +81,18 @@ def _of_pandas(frame: Any) -> pa.Table:
         return _of_columns({name: frame.iloc[:, i] for i, name in enumerate(names)})
 
 
-def _of_rows(rows: Sequence[Any]) -> pa.Table:
+def _of_rows(rows: Sequence[object]) -> pa.Table:
     if not rows:
         raise InputError("The list of rows is empty, so it has no columns. Give at least one row.")
-    names: dict[Any, None] = {}
-    for i, row in enumerate(rows, 1):
-        if not isinstance(row, Mapping):
-            raise InputError(f"Row {i:,} of the list is a {type(row).__name__}. Every row must be a dict of its cells.")
-        names.update(dict.fromkeys(row))
-    return _of_columns({name: [row.get(name) for row in rows] for name in names})
+    dicts = [row for row in rows if isinstance(row, Mapping)]
+    if len(dicts) < len(rows):
+        i, row = next((i, row) for i, row in enumerate(rows, 1) if not isinstance(row, Mapping))
+        raise InputError(f"Row {i:,} of the list is a {type(row).__name__}. Every row must be a dict of its cells.")
+    names = dict.fromkeys(name for row in dicts for name in row)
+    return _of_columns({name: [row.get(name) for row in dicts] for name in names})
 
 
-def _of_columns(columns: Mapping[Any, Any]) -> pa.Table:
+def _of_columns(columns: Mapping[object, object]) -> pa.Table:
     if not columns:
         raise ColumnError("The dict has no columns. Give a list of values for each name.")
     names = tuple(str(name) for name in columns)
@@ -117,7 +113,7 @@ def _of_columns(columns: Mapping[Any, Any]) -> pa.Table:
     return pa.table(arrays, names=list(names))
 
 
-def _is_scalar(values: Any) -> bool:
+def _is_scalar(values: object) -> bool:
     return isinstance(values, (str, bytes)) or not (hasattr(values, "__len__") or hasattr(values, "__iter__"))
 
 

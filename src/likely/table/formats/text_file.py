@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 
@@ -49,7 +48,7 @@ class TextFile:
         """Whether a part of the text is a part of the file's bytes."""
         return self.plain and self.place.packed is None
 
-    def stream(self) -> Any:
+    def stream(self) -> pa.NativeFile:
         """The text as a stream of UTF-8 bytes, without a byte order mark."""
         if not self.plain:
             return pa.OSFile(self.copied(), "rb")
@@ -79,7 +78,7 @@ class TextFile:
             self._copy = path
         return self._copy
 
-    def decoder(self) -> Any:
+    def decoder(self) -> codecs.IncrementalDecoder:
         return codecs.getincrementaldecoder(self.encoding)("likely-control" if self.encoding == "cp1252" else "strict")
 
     def head(self, size: int) -> tuple[str, bool]:

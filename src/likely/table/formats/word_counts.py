@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.table.arrow import label_array, number_array, plain_type
+from likely.table.arrow import ArrowArray, label_array, number_array, plain_type
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ class CountedSource(Source):
 
     def __init__(
         self,
-        data: NDArray[Any],
-        indices: NDArray[Any],
-        indptr: NDArray[Any],
+        data: NDArray[np.number],
+        indices: NDArray[np.integer],
+        indptr: NDArray[np.integer],
         width: int,
-        more: dict[str, Any] | None = None,
+        more: dict[str, ArrowArray] | None = None,
     ) -> None:
         if data.size and not (np.all(data >= 0) and np.all(np.isfinite(data)) and np.all(data == np.floor(data))):
             raise InputError(
@@ -43,12 +43,12 @@ class CountedSource(Source):
             )
         self.name = "the matrix"
         self._data, self._indices, self._indptr, self._width = data.astype(np.int64), indices, indptr, width
-        self._more: dict[str, Any] = more or {}
+        self._more = more or {}
         fields = [pa.field(WORDS, pa.string()), *(pa.field(n, plain_type(a.type)) for n, a in self._more.items())]
         self.schema = pa.schema(fields)
         self.rows = len(indptr) - 1
 
-    def with_labels(self, name: str, codes: NDArray[Any], labels: Sequence[str]) -> CountedSource:
+    def with_labels(self, name: str, codes: NDArray[np.integer], labels: Sequence[str]) -> CountedSource:
         """The table with one more column of labels, given by their codes."""
         return self._with(name, label_array(codes, labels))
 
@@ -56,7 +56,7 @@ class CountedSource(Source):
         """The table with one more column of numbers."""
         return self._with(name, number_array(np.ascontiguousarray(values, np.float64)))
 
-    def _with(self, name: str, column: Any) -> CountedSource:
+    def _with(self, name: str, column: ArrowArray) -> CountedSource:
         return CountedSource(self._data, self._indices, self._indptr, self._width, {**self._more, name: column})
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
@@ -73,7 +73,7 @@ class CountedSource(Source):
             ]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 
-    def _texts(self, low: int, high: int, letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> Any:
+    def _texts(self, low: int, high: int, letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> ArrowArray:
         """Rows low … high-1 as texts, each word as often as it was counted, with a blank after it."""
         entries = slice(int(self._indptr[low]), int(self._indptr[high]))
         times = self._data[entries]

@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 import pyarrow as pa
 
+from likely.table.arrow import ArrowBatch
 from likely.table.open import open_file
 from likely.table.output.sink import Sink
 from likely.table.source import Source
@@ -32,7 +33,7 @@ def read_payload(data: bytes, format: Format) -> Iterator[Source]:
         Path(path).unlink(missing_ok=True)
 
 
-def write_payload(batches: Iterable[Any], format: Format) -> bytes:
+def write_payload(batches: Iterable[ArrowBatch], format: Format) -> bytes:
     """Batches of one table (at least one, with or without rows) as bytes."""
     if format == "json":
         rows = (row for batch in batches for row in batch.to_pylist())

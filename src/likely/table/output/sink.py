@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import number_array, text_array
+from likely.table.arrow import ArrowArray, ArrowBatch, number_array, text_array
 from likely.table.output.atomic import create_beside, put_in_place
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Sink:
                 "Write Parquet (-o FILE.parquet) or leave --keep out."
             ) from None
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         try:
             if kind is not None:
                 with suppress(Exception):  # what went wrong is already being told
@@ -129,7 +129,7 @@ class Sink:
                 self._temporary.unlink(missing_ok=True)
 
 
-def _needs_quotes(array: Any, delimiter: str) -> bool:
+def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
     import pyarrow.compute
 
     if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
@@ -148,17 +148,17 @@ def prediction_names(classes: tuple[str, ...]) -> list[str]:
 
 
 def prediction_batch(
-    classes: tuple[str, ...], codes: NDArray[Any], matrix: NDArray[np.float64], kept: Any = None
+    classes: tuple[str, ...], codes: NDArray[np.integer], matrix: NDArray[np.float64], kept: ArrowBatch | None = None
 ) -> pa.RecordBatch:
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
     names = prediction_names(classes)
     some = codes >= 0
-    arrays: list[Any] = [_named(codes, some, classes)]
+    arrays: list[ArrowArray] = [_named(codes, some, classes)]
     arrays += [number_array(matrix[:, k], some) for k in range(len(classes))]
     return _beside(kept, names, arrays)
 
 
-def named_predictions(classes: tuple[str, ...], codes: NDArray[Any]) -> pa.RecordBatch:
+def named_predictions(classes: tuple[str, ...], codes: NDArray[np.integer]) -> pa.RecordBatch:
     """The column of predicted classes alone; null where a row cannot be classified."""
     return pa.RecordBatch.from_arrays([_named(codes, codes >= 0, classes)], names=prediction_names(classes)[:1])
 
@@ -177,10 +177,10 @@ def decision_batch(
     actions: tuple[str, ...],
     others: tuple[str | None, ...],
     reasons: tuple[str, ...],
-    codes: NDArray[Any],
+    codes: NDArray[np.integer],
     expected: NDArray[np.float64],
     margins: NDArray[np.float64],
-    kept: Any = None,
+    kept: ArrowBatch | None = None,
 ) -> pa.RecordBatch:
     """Decisions as a batch, after the columns of `kept`. Code -1-k has the action others[k] and the reason reasons[k].
 
@@ -190,25 +190,25 @@ def decision_batch(
     chosen = np.where(codes >= 0, codes, len(actions) - 1 - codes)
     said = np.array([True] * len(actions) + [o is not None for o in others])[chosen]
     without = codes < 0
-    arrays: list[Any] = [_named(chosen, said, names)]
+    arrays: list[ArrowArray] = [_named(chosen, said, names)]
     arrays += [number_array(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
     arrays.append(number_array(margins, ~np.isnan(margins)))
     arrays.append(_named(np.where(without, -1 - codes, 0), without, reasons))
     return _beside(kept, decision_names(actions), arrays)
 
 
-def _named(codes: NDArray[Any], some: NDArray[np.bool_], names: Sequence[str]) -> Any:
+def _named(codes: NDArray[np.integer], some: NDArray[np.bool_], names: Sequence[str]) -> ArrowArray:
     """Codes as texts; null where they are not `some`."""
     index = number_array(np.where(some, codes, 0).astype(np.int32), some)
     return pa.DictionaryArray.from_arrays(index, text_array(names)).cast(pa.string())
 
 
-def density_batch(values: NDArray[np.float64], kept: Any = None) -> pa.RecordBatch:
+def density_batch(values: NDArray[np.float64], kept: ArrowBatch | None = None) -> pa.RecordBatch:
     """log P(row) as a batch, after the columns of `kept`; -inf where the row is impossible."""
     return _beside(kept, [DENSITY], [number_array(values)])
 
 
-def _beside(kept: Any, names: list[str], arrays: list[Any]) -> pa.RecordBatch:
+def _beside(kept: ArrowBatch | None, names: list[str], arrays: list[ArrowArray]) -> pa.RecordBatch:
     """New columns, after those of `kept` if there are any."""
     if kept is None:
         return pa.RecordBatch.from_arrays(arrays, names=names)
@@ -221,6 +221,6 @@ def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=schema)
 
 
-def batch_of(columns: dict[str, list[Any]]) -> pa.RecordBatch:
+def batch_of(columns: dict[str, list[object]]) -> pa.RecordBatch:
     """Columns of Python values as a batch."""
     return pa.RecordBatch.from_pydict(columns)
