@@ -35,6 +35,8 @@ from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
 from likely.machinery.html import html_table, share_bar
 from likely.models.contracts import Learner, Model, setting_of
+from likely.machinery import html as showing
+from likely.models.contracts import Learner, Model, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
@@ -271,7 +273,7 @@ def _record(
         decisions = loss_scores(scorer.chosen, baseline.chosen, found.times)
     bounds = intervals(scorer, found.parts[LEARNER], judged_rows(found, LEARNER))
     texts = tuple(TextColumn(a.words, seen.texts[a.name]) for a in told if a.words is not None)
-    twice = seen.pairs if isinstance(learner, NaiveBayes) else ()
+    twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
     troubles = list(look_findings(total, told, texts, seen.rows, twice, accuracy, classes, found.folds, schema))
     return Look(

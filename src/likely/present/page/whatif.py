@@ -79,9 +79,20 @@ def _told(model: Model, note: str) -> str:
         "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],
         "abstain": None if loss.abstain is None else float(loss.abstain),
         "note": note,
+        "prior": _prior_before_powers(model),
         "reserve": setting_of(model.learner, "unseen") == "reserve",
     }
     return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _prior_before_powers(model: Model) -> list[float | str] | None:
+    """Of a product that is raised to powers: log P(class) before that, with which its terms say how rows come about."""
+    describer = model.describer
+    if describer is model or not (model.factored and describer.generative) or describer.log_prior is None:
+        return None
+    if not all(model.power_of(factor.name) for factor in model.factors):
+        return None  # the form lacks what is left out
+    return plain(tuple(describer.log_prior.tolist()))  # type: ignore[no-any-return]
 
 
 def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:

@@ -21,6 +21,14 @@ export function revived(portable) {
   return { ...portable, score: walk(portable.score) };
 }
 
+// What rows of a class look like, where scores are raised to powers: the terms as they were before, and the prior.
+export function untempered(portable, prior) {
+  if (!prior) return portable;
+  const constant = revived({ score: prior }).score;
+  const terms = portable.score.terms.map((term) => (term.form === "PowerTerm" ? term.inner : term));
+  return { ...portable, generative: true, score: { ...portable.score, constant, terms } };
+}
+
 // exp of scores over their sum; all 0 where every score is minus infinity.
 export function chancesOf(logs) {
   const top = largest(logs);

@@ -5,7 +5,7 @@ import { bits, byId, cut, figure, make, marked, percent } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf } from "./reading.js";
-import { chancesOf, revived, scoresOf } from "./scoring.js";
+import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
 
 const DONT_KNOW = "don't know";
@@ -18,6 +18,7 @@ const SLICE = 30; // milliseconds that the page may be kept from answering
 class WhatIf {
   constructor(told, page) {
     this.portable = revived(told.portable);
+    this.describer = untempered(this.portable, told.prior);
     this.about = told.attributes;
     this.told = told;
     this.page = page;
@@ -31,7 +32,7 @@ class WhatIf {
       abstain: told.abstain,
       changed: false,
     };
-    this.controls = new Controls(this.portable, this.about, this.state, (name, value) => {
+    this.controls = new Controls(this.describer, this.about, this.state, (name, value) => {
       this.state.values.set(name, value);
       byId("w-start").value = "own";
       this.update();
@@ -220,7 +221,7 @@ class WhatIf {
   later() {
     clearTimeout(this.waiting);
     const { portable, cells, loss } = this;
-    this.questions(portable, cells, loss);
+    this.questions(this.describer, cells, loss);
     const found = changesOf(portable, cells, loss, this.about);
     const items = found.slice(0, 6).map((change) => {
       const to = change.after.slice(0, 4).map((v) => cut(v, 30)).join(" or ");
