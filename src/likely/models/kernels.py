@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.jit import kernel
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Codes = NDArray[np.int32]
+    Flags = NDArray[np.bool_]
+
 
 @kernel("i4[], f8[][], f8[][]")
-def add_levels(codes: Any, table: Any, out: Any) -> None:
+def add_levels(codes: Codes, table: Floats, out: Floats) -> None:
     """out[i] += table[code of i]; the last row of the table serves -1 (missing), the one before -2 (unseen)."""
     for i in range(codes.size):
         c = codes[i]
@@ -19,7 +27,7 @@ def add_levels(codes: Any, table: Any, out: Any) -> None:
 
 
 @kernel("f8[], f8[], f8[], f8[], f8[], f8[][]")
-def add_normal(x: Any, peak: Any, mean: Any, rate: Any, absent: Any, out: Any) -> None:
+def add_normal(x: Floats, peak: Floats, mean: Floats, rate: Floats, absent: Floats, out: Floats) -> None:
     """out[i] += peak - ((x - mean) * rate)**2 per class, or `absent` where x is missing or infinite."""
     for i in range(x.size):
         if np.isfinite(x[i]):
@@ -32,7 +40,7 @@ def add_normal(x: Any, peak: Any, mean: Any, rate: Any, absent: Any, out: Any) -
 
 
 @kernel("f8[][], f8[]")
-def normalise(scores: Any, evidence: Any) -> None:
+def normalise(scores: Floats, evidence: Floats) -> None:
     """Turn log joint scores into probabilities, in place; evidence[i] = log of their sum.
 
     A row that is impossible under every class is all zero, and its evidence is -inf.
@@ -56,7 +64,9 @@ def normalise(scores: Any, evidence: Any) -> None:
 
 
 @kernel("f8[][], f8[], f8[], f8[][], f8[], f8[], i8, f8[][]")
-def add_quadratic(x: Any, mean: Any, rate: Any, whitening: Any, peak: Any, room: Any, k: Any, out: Any) -> None:
+def add_quadratic(
+    x: Floats, mean: Floats, rate: Floats, whitening: Floats, peak: Floats, room: Floats, k: int, out: Floats
+) -> None:
     """out[i, k] += peak - |z|**2 / 2 with z = ((x[i] - mean) * rate) @ whitening; `room` is for one z.
 
     By hand rather than by BLAS: a row's score must not depend on the rows beside it (tests/models/test_full.py).
@@ -77,7 +87,16 @@ def add_quadratic(x: Any, mean: Any, rate: Any, whitening: Any, peak: Any, room:
 
 @kernel("i4[][], i8[], i8[], i8[], i8[], i8[], f8[], f8[][], i8[], f8[][][]")
 def tree_terms(
-    codes: Any, order: Any, parent: Any, first: Any, sizes: Any, at: Any, table: Any, up: Any, told: Any, out: Any
+    codes: Codes,
+    order: Ints,
+    parent: Ints,
+    first: Ints,
+    sizes: Ints,
+    at: Ints,
+    table: Floats,
+    up: Floats,
+    told: Ints,
+    out: Floats,
 ) -> None:
     """out[i, v] = the share of node v in the log probability of row i, per class: see models/dependence/tree.py.
 
@@ -134,7 +153,7 @@ def tree_terms(
 
 
 @kernel("f8[], f8[][][], f8[][]")
-def add_terms(start: Any, terms: Any, out: Any) -> None:
+def add_terms(start: Floats, terms: Floats, out: Floats) -> None:
     """out[i] = start plus the terms of row i, added in order."""
     for i in range(terms.shape[0]):
         for k in range(out.shape[1]):
@@ -146,17 +165,17 @@ def add_terms(start: Any, terms: Any, out: Any) -> None:
 
 @kernel("i4[][], i4[], f8[][], f8[][][], f8[], f8[][], i4[], f8[], f8[], f8[], f8[][]")
 def one_dependence(
-    codes: Any,
-    serves: Any,
-    joint: Any,
-    given: Any,
-    prior: Any,
-    alone: Any,
-    there: Any,
-    top: Any,
-    total: Any,
-    score: Any,
-    out: Any,
+    codes: Codes,
+    serves: Codes,
+    joint: Floats,
+    given: Floats,
+    prior: Floats,
+    alone: Floats,
+    there: Codes,
+    top: Floats,
+    total: Floats,
+    score: Floats,
+    out: Floats,
 ) -> None:
     """out[i] = log of the mean, over the cells of row i that may serve as parents, of P(class, cell) P(others | both).
 
@@ -204,7 +223,7 @@ def one_dependence(
 
 
 @kernel("f8[][], i8, f8[][], b1[], f8[], f8[][]")
-def add_curve(z: Any, own: Any, weights: Any, there: Any, absent: Any, out: Any) -> None:
+def add_curve(z: Floats, own: int, weights: Floats, there: Flags, absent: Floats, out: Floats) -> None:
     """out[i] += z of one number * (its weight + sum over all numbers of weight * z), or `absent` where it is missing.
 
     Sums in one fixed order, and no BLAS: a row's score must not depend on the rows beside it.

@@ -34,6 +34,8 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.table.arrow import ArrowBatch
+
 
 def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """What must come last for the parts, added in order, to be the whole (but for rounding)."""
@@ -110,13 +112,13 @@ class Answers(ABC):
 
     def posteriors(
         self, source: Source, columns: list[str] | None = None, densities: bool = False
-    ) -> Iterator[tuple[Any, Posterior]]:
+    ) -> Iterator[tuple[ArrowBatch, Posterior]]:
         """Each Arrow batch of a source with its posterior, in order; several threads score.
 
         With `densities` the log_evidence is log P(row) in full, also where a part of it is the same for all classes.
         """
 
-        def scored(item: tuple[int, Any]) -> tuple[Any, Posterior]:
+        def scored(item: tuple[int, ArrowBatch]) -> tuple[ArrowBatch, Posterior]:
             start, arrow = item
             batch, found = self.read(arrow, start)
             orders = self.log_orders(batch) if densities else None
@@ -125,7 +127,7 @@ class Answers(ABC):
         wanted = self.columns_in(source)
         yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
 
-    def read(self, arrow: Any, start: int) -> tuple[Batch, Posterior]:
+    def read(self, arrow: ArrowBatch, start: int) -> tuple[Batch, Posterior]:
         """The rows of an Arrow batch whose first one is row `start`, and their posterior with what there is to tell."""
         encoder = self.encoder()
         batch = encoder.encode(arrow, start)
@@ -272,7 +274,7 @@ def unread_texts(schema: Schema) -> tuple[str, ...]:
     )
 
 
-def numbered(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+def numbered(batches: Iterator[ArrowBatch]) -> Iterator[tuple[int, ArrowBatch]]:
     """Each batch with the number of its first row."""
     start = 0
     for batch in batches:

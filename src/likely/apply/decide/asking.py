@@ -61,7 +61,7 @@ class Questions:
 def ask(
     model: Model,
     row: Mapping[str, object] | Batch,
-    loss: Loss | Mapping[str, Any] | None = None,
+    loss: Loss | Mapping[str, object] | None = None,
     *,
     prior: NewPrior | None = None,
 ) -> Questions:

@@ -65,7 +65,7 @@ class Decider:
 
 def decider(
     model: Model,
-    loss: Loss | Mapping[str, Any] | None = None,
+    loss: Loss | Mapping[str, object] | None = None,
     *,
     rule: Rule = "loss",
     prior: NewPrior | None = None,
@@ -97,7 +97,7 @@ def decider(
 
 
 def chosen_loss(
-    classes: tuple[str, ...], own: Loss | None, given: Loss | Mapping[str, Any] | None, rule: str = "loss"
+    classes: tuple[str, ...], own: Loss | None, given: Loss | Mapping[str, object] | None, rule: str = "loss"
 ) -> Loss:
     """The loss that was given, else the model's own, else zero-one; the most probable class has no other."""
     if rule not in RULES:
@@ -116,7 +116,7 @@ def chosen_loss(
 def decide(
     model: Model | Posterior,
     data: object = None,
-    loss: Loss | Mapping[str, Any] | None = None,
+    loss: Loss | Mapping[str, object] | None = None,
     *,
     rule: Rule = "loss",
     prior: NewPrior | None = None,

@@ -25,7 +25,7 @@ from likely.table.labels import label
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NewPrior = Mapping[str, Any] | str
+NewPrior = Mapping[str, object] | str
 """A probability for some of the classes, or "uniform"."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from likely.table.labels import label
 from likely.table.open import open_source
 from likely.table.schema import Column
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 State = Literal["known", "missing", "unseen", "infinite", "stray"]
 """What a cell is: a value that training may have had; nothing; a level that training did not have; an infinite number;
@@ -99,7 +102,7 @@ def _of_table(model: Model, source: Source, number: int | None) -> Asked:
     return replace(found, number=start + 1)
 
 
-def _read(model: Model, arrow: Any, start: int, row: Mapping[str, object]) -> tuple[Asked, list[str]]:
+def _read(model: Model, arrow: ArrowBatch, start: int, row: Mapping[str, object]) -> tuple[Asked, list[str]]:
     encoder = model.encoder()
     batch = encoder.encode(arrow, start)
     cells = {name: label(value) for name, value in row.items()}

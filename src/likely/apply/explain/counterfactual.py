@@ -107,7 +107,7 @@ class Counterfactual:
             return (*(_told(c.name, c.after, c.before) for c in self.changes), *lost)
         return (*(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone), *lost)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything as plain values, for JSON."""
         return {
             "target": self.target,
@@ -135,7 +135,7 @@ def counterfactual(
     number: int | None = None,
     towards: object = None,
     change: Sequence[str] | str | None = None,
-    loss: Loss | Mapping[str, Any] | None = None,
+    loss: Loss | Mapping[str, object] | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Counterfactual:
@@ -161,7 +161,7 @@ def counterfactual_of(
     row: Asked,
     towards: object = None,
     change: Sequence[str] | str | None = None,
-    loss: Loss | Mapping[str, Any] | None = None,
+    loss: Loss | Mapping[str, object] | None = None,
 ) -> Counterfactual:
     """The same for a row that was read already."""
     if model.schema.target is None:
@@ -338,7 +338,7 @@ class _Asking:
                 best, most = pick, len(pick) - 1
         return best, sure
 
-    def values(self, pick: Pick, found: list[Choice], alone: Sequence[Alone]) -> dict[str, Any]:
+    def values(self, pick: Pick, found: list[Choice], alone: Sequence[Alone]) -> dict[str, object]:
         """The changes by name, in the order of the schema; numbers as round as will do, one alone the nearest."""
         values = {found[k].name: found[k].values[v] for k, v in sorted(pick)}
         near = {(a.name, a.decision): a.nearest for a in alone if a.nearest is not None}

@@ -6,7 +6,6 @@ Normal densities have normal-inverse-gamma posteriors (inverse Wishart in blocks
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from likely.models.shapes import (
     bin_of,
 )
 from likely.sums.columns.numbers import Numbers
+from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -137,12 +137,12 @@ class BlockDoubt:
         self,
         factor: Block,
         normal: MultivariateNormal,
-        statistics: Mapping[str, Any],
+        summary: Summary,
         draws: int,
         seed: tuple[int, ...],
     ) -> None:
         self.name, self._normal, self._draws, self._seed = factor.name, normal, draws, seed
-        columns: list[Numbers] = [statistics[name] for name in factor.names]
+        columns = [summary.column(name, Numbers) for name in factor.names]
         self._weight = np.array([c.weight().floats() for c in columns]).min(axis=0)
         rng = np.random.default_rng(seed)
         self._known = [
@@ -197,7 +197,7 @@ def known_draws(
     return one - whole, other - whole
 
 
-def doubt_of(factor: object, statistics: Mapping[str, Any], draws: int, seed: tuple[int, ...]) -> Doubt | None:
+def doubt_of(factor: object, summary: Summary, draws: int, seed: tuple[int, ...]) -> Doubt | None:
     """What can be drawn of a factor; None where it keeps nothing of how sure it is."""
     match factor:
         case LevelTable():
@@ -213,9 +213,9 @@ def doubt_of(factor: object, statistics: Mapping[str, Any], draws: int, seed: tu
             joint = factor.joint
             if isinstance(joint, JointTable):
                 return of_joint_table(factor.name, joint, draws, seed)
-            return BlockDoubt(factor, joint, statistics, draws, seed)
+            return BlockDoubt(factor, joint, summary, draws, seed)
         case Density():
-            numbers, kernels = statistics[factor.name], factor.kernels
+            numbers, kernels = summary.column(factor.name, Numbers), factor.kernels
             if kernels is None:
                 return NormalDoubt(factor.normal, numbers, draws, seed)
             return KernelDoubt(factor, kernels, numbers, draws, seed)

@@ -130,14 +130,14 @@ class Ledger:
         header = (f"evidence for {self.of} against {against}", self.unit, "")
         return html_table(first, header, lines, right=(1,), remarks=self.remarks)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything as plain values, for JSON; what is infinite or has no value is None."""
 
         def plain(value: float | None) -> float | None:
             return value if value is not None and math.isfinite(value) else None
 
-        def entry(e: Entry) -> dict[str, Any]:
-            found: dict[str, Any] = {
+        def entry(e: Entry) -> dict[str, object]:
+            found: dict[str, object] = {
                 "kind": e.kind,
                 "name": e.name,
                 "value": e.cell,

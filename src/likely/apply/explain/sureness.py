@@ -128,7 +128,7 @@ class Sureness:
         between = f"{number} %, between {low} and {high}"
         return between if thinnest is None else f"{between}: {thinnest}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """What is known of the one row, as plain values."""
         thin = self.thinnest()
         told = {
@@ -201,7 +201,7 @@ def unsure(model: Model) -> str:
             f"{type(model.learner).__name__} does not keep what would say how sure its probabilities are. "
             "Intervals are there for NaiveBayes and Prior."
         )
-    strange = [f.name for f in model.factors if doubt_of(f, model.summary.columns, 1, (0,)) is None]
+    strange = [f.name for f in model.factors if doubt_of(f, model.summary, 1, (0,)) is None]
     return f"How sure the model is of {shown(strange[0])} cannot be said, so there is no interval." if strange else ""
 
 
@@ -226,7 +226,7 @@ class _Draws:
     def __init__(self, model: Model, draws: int, seed: int) -> None:
         self.model, self.draws, self.seed = model, draws, seed
         self.prior, self.cases = self._prior()
-        found = (doubt_of(f, model.summary.columns, draws, (seed, k)) for k, f in enumerate(model.factors, 1))
+        found = (doubt_of(f, model.summary, draws, (seed, k)) for k, f in enumerate(model.factors, 1))
         self.doubts = [doubt for doubt in found if doubt is not None]
         self.powers = [model.power_of(doubt.name) for doubt in self.doubts]
 

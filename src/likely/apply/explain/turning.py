@@ -46,9 +46,9 @@ class Alone:
     """The other end of the numbers that would, from `nearest` on; None where they reach to the end of training's."""
     words: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain values, for JSON."""
-        found: dict[str, Any] = {"name": self.name, "before": self.before, "decision": self.decision}
+        found: dict[str, object] = {"name": self.name, "before": self.before, "decision": self.decision}
         found["words"] = self.words
         if self.levels:
             return {**found, "levels": list(self.levels)}

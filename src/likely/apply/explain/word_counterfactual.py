@@ -51,7 +51,7 @@ class Wordless:
         then = "" if self.chance is None else f", with {percent(self.chance)}"
         return f"{clean(self.name)} without {many} {said}: {clean(self.decision)}{then}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """As plain values, for JSON."""
         return {"name": self.name, "words": list(self.words), "decision": self.decision, "chance": self.chance}
 

@@ -6,7 +6,7 @@ relative to the nearest one, so that a density far from every value is small, an
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,9 +24,15 @@ OWN = 0.01
 DENSE = 0.01
 """Share of all weight that kernels must add up to for a sum of boxes to be right to 14 digits, however it is asked."""
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
 
 @inner
-def _first_not_below(points: Any, low: Any, high: Any, x: Any) -> Any:
+def _first_not_below(points: Floats, low: int, high: int, x: float) -> int:
     while low < high:
         middle = (low + high) // 2
         if points[middle] < x:
@@ -37,7 +43,7 @@ def _first_not_below(points: Any, low: Any, high: Any, x: Any) -> Any:
 
 
 @inner
-def _log_sum(points: Any, weights: Any, low: Any, high: Any, x: Any, rate: Any, reach: Any) -> Any:
+def _log_sum(points: Floats, weights: Floats, low: int, high: int, x: float, rate: float, reach: float) -> float:
     """log of the sum of weight * exp(-((x - point) * rate)**2) over points low … high-1."""
     right = _first_not_below(points, low, high, x)
     nearest = right
@@ -59,11 +65,11 @@ def _log_sum(points: Any, weights: Any, low: Any, high: Any, x: Any, rate: Any, 
         if d > reach:
             break
         total += weights[i] * np.exp(-d)
-    return np.log(total) - b * b
+    return np.log(total) - b * b  # type: ignore[no-any-return]
 
 
 @inner
-def _log_sum_of_others(points: Any, weights: Any, j: Any, rate: Any, reach: Any) -> Any:
+def _log_sum_of_others(points: Floats, weights: Floats, j: int, rate: float, reach: float) -> float:
     """log of the sum over all points but j of weight * exp(-(distance to j * rate)**2)."""
     b = np.inf
     if j > 0:
@@ -85,11 +91,11 @@ def _log_sum_of_others(points: Any, weights: Any, j: Any, rate: Any, reach: Any)
         if d > reach:
             break
         total += weights[i] * np.exp(-d)
-    return np.log(total) - b * b
+    return np.log(total) - b * b  # type: ignore[no-any-return]
 
 
 @inner
-def _crowded(points: Any, low: Any, high: Any, rate: Any, reach: Any) -> Any:
+def _crowded(points: Floats, low: int, high: int, rate: float, reach: float) -> bool:
     """Whether points low … high-1 reach so many others each that boxes are quicker."""
     pairs, first = 0, low
     for j in range(low, high):
@@ -100,7 +106,9 @@ def _crowded(points: Any, low: Any, high: Any, rate: Any, reach: Any) -> Any:
 
 
 @inner
-def _boxed(points: Any, weights: Any, low: Any, high: Any, rate: Any, at: Any, centres: Any, moments: Any) -> Any:
+def _boxed(
+    points: Floats, weights: Floats, low: int, high: int, rate: float, at: int, centres: Floats, moments: Floats
+) -> int:
     """Points low … high-1 in boxes from `at` on, which are 2 * HALF wide in units of 1 / rate; where boxes end.
 
     exp(-(t - d)**2) = exp(-t**2) * sum over k of t**k * exp(-d**2) * (2 d)**k / k!, with t the way from the centre of a
@@ -122,7 +130,7 @@ def _boxed(points: Any, weights: Any, low: Any, high: Any, rate: Any, at: Any, c
 
 
 @inner
-def _sum_of_boxes(centres: Any, moments: Any, first: Any, end: Any, x: Any, rate: Any) -> Any:
+def _sum_of_boxes(centres: Floats, moments: Floats, first: int, end: int, x: float, rate: float) -> float:
     """The sum of weight * exp(-((x - point) * rate)**2) over the points in boxes from `first` on, the rest too far."""
     last, total = moments.shape[1] - 1, 0.0
     for box in range(first, end):
@@ -140,7 +148,14 @@ def _sum_of_boxes(centres: Any, moments: Any, first: Any, end: Any, x: Any, rate
 
 @kernel("i8[], f8[], f8[], f8[], f8[], i8[], f8[], f8[][]")
 def box_points(
-    starts: Any, points: Any, weights: Any, rate: Any, reach: Any, ends: Any, centres: Any, moments: Any
+    starts: Ints,
+    points: Floats,
+    weights: Floats,
+    rate: Floats,
+    reach: Floats,
+    ends: Ints,
+    centres: Floats,
+    moments: Floats,
 ) -> None:
     """Boxes of each class's points, those of class k being ends[k] … ends[k+1]-1; none where points are far apart."""
     for k in range(rate.size):
@@ -150,7 +165,9 @@ def box_points(
 
 
 @kernel("f8[], f8[], f8[], f8[], f8[], f8[][], f8[]")
-def left_out(points: Any, weights: Any, rates: Any, reach: Any, centres: Any, moments: Any, out: Any) -> None:
+def left_out(
+    points: Floats, weights: Floats, rates: Floats, reach: Floats, centres: Floats, moments: Floats, out: Floats
+) -> None:
     """out[g] = sum over points of weight * log(sum over the others of weight * exp(-(distance * rates[g])**2)).
 
     Where most points reach many others, sums are those of boxes of points (centres and moments are room for them: as
@@ -183,21 +200,21 @@ def left_out(points: Any, weights: Any, rates: Any, reach: Any, centres: Any, mo
 
 @kernel("f8[], f8[], f8[][], i8[], f8[], f8[], i8[], f8[], f8[][], f8[], f8[], f8[], f8[], f8[], f8[][]")
 def add_densities(
-    x: Any,
-    known: Any,
-    held: Any,
-    starts: Any,
-    points: Any,
-    weights: Any,
-    ends: Any,
-    centres: Any,
-    moments: Any,
-    enough: Any,
-    peak: Any,
-    rate: Any,
-    reach: Any,
-    absent: Any,
-    out: Any,
+    x: Floats,
+    known: Floats,
+    held: Floats,
+    starts: Ints,
+    points: Floats,
+    weights: Floats,
+    ends: Ints,
+    centres: Floats,
+    moments: Floats,
+    enough: Floats,
+    peak: Floats,
+    rate: Floats,
+    reach: Floats,
+    absent: Floats,
+    out: Floats,
 ) -> None:
     """out[i] += log density of x per class, or `absent` where x is missing or infinite.
 

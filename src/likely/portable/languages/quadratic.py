@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from likely.portable.forms import CovarianceTerm
 from likely.portable.languages.patterns import patterns
@@ -29,7 +28,7 @@ class Quadratic:
         largest = max(abs(w) for p in self.patterns for m in p.weights for row in m for w in row)
         self._reach = math.sqrt(MOST / (several * size) * (1 - 1e-9)) / (size * max(largest, 1.0))
 
-    def apart(self) -> list[Any]:
+    def apart(self) -> list[exp.Expr]:
         """The number of the pattern of gaps, and for each class how far each number is from its mean."""
         bits = [
             case([(x.is_(exp.null()), exp.Literal.number(0))], exp.Literal.number(1 << k))
@@ -41,7 +40,7 @@ class Quadratic:
                 out.append(exp.alias_(self._off(k, mean, deviation), f"d{self._name}_{c}_{k}"))
         return out
 
-    def _off(self, k: int, mean: float, deviation: float) -> Any:
+    def _off(self, k: int, mean: float, deviation: float) -> exp.Expr:
         """(x - mean) / deviation; 0 where x is missing or at the mean, NULL where it is impossibly far."""
         x, reach, near = self._x[k], self._reach * deviation, TINY * deviation
         low, high = mean - reach, mean + reach
@@ -52,7 +51,7 @@ class Quadratic:
         off = exp.Mul(this=exp.paren(exp.Sub(this=x, expression=number(mean))), expression=number(1 / deviation))
         return case([(x.is_(exp.null()), number(0.0)), (far, exp.null()), (at, number(0.0))], off)
 
-    def turned(self) -> list[Any]:
+    def turned(self) -> list[exp.Expr]:
         """d @ weights of the row's own pattern, for each class and place."""
         out = []
         size = len(self._x)
@@ -71,7 +70,7 @@ class Quadratic:
                 out.append(exp.alias_(value, f"y{self._name}_{c}_{j}"))
         return out
 
-    def score(self, c: int) -> Any:
+    def score(self, c: int) -> exp.Expr:
         """peak - |d @ weights|**2 / 2; nothing where there is no number."""
         squares = []
         for j in range(len(self._x)):
@@ -82,5 +81,5 @@ class Quadratic:
         half = exp.Mul(this=number(0.5), expression=exp.paren(added(squares)))
         return case([(self._is(0), number(0.0))], exp.Sub(this=exp.paren(case(peaks)), expression=half))
 
-    def _is(self, place: int) -> Any:
+    def _is(self, place: int) -> exp.Expr:
         return exp.EQ(this=exp.column(self.pattern), expression=exp.Literal.number(place))

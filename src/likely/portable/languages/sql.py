@@ -94,7 +94,7 @@ class _Select:
         steps.append(("shares", [*own, *shares]))
         return self._written(steps, self._last(own))
 
-    def _last(self, own: list[Any]) -> list[Any]:
+    def _last(self, own: Sequence[exp.Expr]) -> list[exp.Expr]:
         """What the SELECT gives: kept columns, the first of the most probable classes, all probabilities."""
         branches = []
         for k, name in zip(self.classes, self.form.classes, strict=True):
@@ -110,7 +110,7 @@ class _Select:
         ]
         return [*kept, exp.alias_(case(branches), "prediction", quoted=True), *chances]
 
-    def _written(self, steps: list[tuple[str, list[Any]]], last: list[Any]) -> str:
+    def _written(self, steps: list[tuple[str, list[exp.Expr]]], last: list[exp.Expr]) -> str:
         source: Any = self.table
         # Each step uses columns of the one before several times: a planner that puts what they are in place of their
         # names makes expressions that double with every step (tests/conformance).
@@ -126,7 +126,7 @@ class _Select:
 
     # -- scores ---------------------------------------------------------------------------------------------------
 
-    def _scores(self) -> list[Any]:
+    def _scores(self) -> list[exp.Expr]:
         out = []
         for c in self.classes:
             parts = [sql.as_double(possible(self.flat.constant[c - 1]))]
@@ -136,7 +136,7 @@ class _Select:
             out.append(exp.alias_(added(parts), f"s{c}", copy=False))
         return out
 
-    def _odds(self, k: int) -> Any:
+    def _odds(self, k: int) -> exp.Expr:
         score, top = exp.column(f"s{k}"), exp.column("m1")
         if self.flat.clipped:
             before = [exp.NEQ(this=exp.column(f"s{j}"), expression=top) for j in self.classes if j < k]
@@ -150,7 +150,7 @@ class _Select:
         near = exp.GTE(this=score, expression=exp.Sub(this=top, expression=number(FAR)))
         return exp.alias_(case([(near, exp.Exp(this=exp.Sub(this=score, expression=top)))], number(0.0)), f"e{k}")
 
-    def _term(self, term: forms.Term, c: int) -> Any:
+    def _term(self, term: forms.Term, c: int) -> exp.Expr:
         match term:
             case forms.LevelTerm(name, scores, unseen, missing):
                 attribute, x = self.form.attribute(name), exp.column(self.place[name])
@@ -182,7 +182,7 @@ class _Select:
                 return self.quadratic[id(term)].score(c)
         raise AssertionError(term)
 
-    def _normal(self, term: forms.NormalTerm, c: int) -> Any:
+    def _normal(self, term: forms.NormalTerm, c: int) -> exp.Expr:
         mean, rate, x = term.mean[c], term.rate[c], exp.column(self.place[term.name])
         # So far away that the square is infinite, or would be in a sum of as many as there are such terms.
         several = sum(isinstance(t, forms.NormalTerm) for _, t in self.flat.terms)
@@ -201,7 +201,7 @@ class _Select:
             exp.Sub(this=peak.copy(), expression=exp.Mul(this=off, expression=off.copy())),
         )
 
-    def _standard(self, unit: forms.Unit) -> Any:
+    def _standard(self, unit: forms.Unit) -> exp.Expr:
         """A number in standard units; 0 where it is missing."""
         x = exp.column(self.place[unit.attribute])
         edge = unit.farthest * unit.spread
@@ -223,7 +223,7 @@ class _Select:
         small = exp.Between(this=apart, low=number(-1e-100 * unit.spread), high=number(1e-100 * unit.spread))
         return case([*branches, (small, number(0.0))], z)
 
-    def _curve(self, term: forms.CurveTerm, c: int) -> Any:
+    def _curve(self, term: forms.CurveTerm, c: int) -> exp.Expr:
         x = exp.column(self.place[term.name])
         parts = [number(_felt(term.weights[-1][c]))]
         for unit, weights in zip(term.units, term.weights, strict=False):
@@ -235,7 +235,7 @@ class _Select:
 
     # -- joint tables ---------------------------------------------------------------------------------------------
 
-    def _joint(self, term: forms.TableTerm, c: int) -> Any:
+    def _joint(self, term: forms.TableTerm, c: int) -> exp.Expr:
         codes = [exp.column(name) for name in self.codes[id(term)]]
         gone = [exp.EQ(this=code, expression=exp.Literal.number(-1)) for code in codes]
         nothing: Any = gone[0]
@@ -263,11 +263,11 @@ class _Select:
 
     # -- normal densities of several numbers ----------------------------------------------------------------------
 
-    def _passed(self) -> list[Any]:
+    def _passed(self) -> list[exp.Expr]:
         """The columns of cells and codes, which later steps still need."""
         return [exp.column(name) for name in (*self.place.values(), *self.axes)]
 
-    def _together(self, passed: list[Any]) -> list[tuple[str, list[Any]]]:
+    def _together(self, passed: list[exp.Expr]) -> list[tuple[str, list[exp.Expr]]]:
         if not self.quadratic:
             return []
         apart = [c for q in self.quadratic.values() for c in q.apart()]
@@ -275,7 +275,7 @@ class _Select:
         kept = [exp.column(q.pattern) for q in self.quadratic.values()]
         return [("apart", [*passed, *apart]), ("turned", [*passed, *kept, *turned])]
 
-    def _code(self, axis: forms.Axis) -> Any:
+    def _code(self, axis: forms.Axis) -> exp.Expr:
         x = exp.column(self.place[axis.attribute])
         branches: list[Any] = [(x.is_(exp.null()), exp.Literal.number(axis.missing))]
         if axis.codes is None:
@@ -300,7 +300,7 @@ def _scaled(value: float, shift: int) -> float:
         return math.copysign(math.inf, value)
 
 
-def _greater(pair: list[str]) -> Any:
+def _greater(pair: list[str]) -> exp.Expr:
     first, *other = pair
     if not other:
         return exp.column(first)
@@ -308,7 +308,7 @@ def _greater(pair: list[str]) -> Any:
     return exp.alias_(case([(exp.GTE(this=one, expression=two), one.copy())], two.copy()), first)
 
 
-def _table(name: str) -> Any:
+def _table(name: str) -> exp.Expr:
     """A table by its name; dots part catalog, schema and table, unless they are within double quotes."""
     parts, inside, own = [""], False, name
     for letter in own:

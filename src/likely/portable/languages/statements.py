@@ -27,33 +27,33 @@ except ImportError:  # the extra is not there
     raise SettingError("SQL needs sqlglot, which is not installed. Install it: pip install 'likely[sql]'.") from None
 
 
-def number(value: float) -> Any:
+def number(value: float) -> exp.Expr:
     """A double, in a form that no database takes for a decimal of fewer digits."""
     text = repr(abs(value))
     whole = exp.Literal.number(text if "e" in text else text + "e0")
     return exp.Neg(this=whole) if math.copysign(1.0, value) < 0 and value else whole
 
 
-def possible(value: float) -> Any:
+def possible(value: float) -> exp.Expr:
     """A score; NULL where it is minus infinity."""
     return exp.null() if value == -math.inf else number(value)
 
 
-def text(value: str) -> Any:
+def text(value: str) -> exp.Expr:
     """A text, quoted whatever it holds."""
     if "\0" in value:
         raise SettingError(f"The text {shown(value)} holds a zero character, which no text in SQL can.")
     return exp.Literal.string(value)
 
 
-def column(name: str) -> Any:
+def column(name: str) -> exp.Expr:
     """A column, quoted whatever its name is."""
     if "\0" in name or not name:
         raise SettingError(f"A column of SQL cannot be called {shown(name)}. Rename it before you fit the model.")
     return exp.column(name, quoted=True)
 
 
-def case(branches: Sequence[tuple[Any, Any]], default: Any = None) -> Any:
+def case(branches: Sequence[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None = None) -> exp.Expr:
     """CASE WHEN … THEN … END."""
     out = exp.Case()
     for condition, value in branches:
@@ -61,7 +61,7 @@ def case(branches: Sequence[tuple[Any, Any]], default: Any = None) -> Any:
     return out if default is None else out.else_(default, copy=False)
 
 
-def added(parts: Sequence[Any]) -> Any:
+def added(parts: Sequence[exp.Expr]) -> exp.Expr:
     """Their sum, as a balanced tree: a long chain would be as deep as it is long."""
     if len(parts) == 1:
         return parts[0]
@@ -69,12 +69,12 @@ def added(parts: Sequence[Any]) -> Any:
     return exp.paren(exp.Add(this=added(parts[:half]), expression=added(parts[half:])), copy=False)
 
 
-def as_double(value: Any) -> Any:
+def as_double(value: exp.Expr) -> exp.Expr:
     """A value as a double."""
     return exp.Cast(this=value, to=exp.DataType.build("double"))
 
 
-def cell(attribute: Attribute, missing: tuple[str, ...], dialect: str | None) -> Any:
+def cell(attribute: Attribute, missing: tuple[str, ...], dialect: str | None) -> exp.Expr:
     """A cell as the model reads it: trimmed text, or a finite number; NULL where it is missing."""
     value = column(attribute.name)
     if attribute.kind == "level" and not attribute.numeric:
@@ -101,11 +101,11 @@ def _as_number(token: str) -> float:
     return found if math.isfinite(found) else math.nan
 
 
-def _seconds(value: Any, dialect: str | None) -> Any:
+def _seconds(value: exp.Expr, dialect: str | None) -> exp.Expr:
     """Seconds since 1970 of a date or a point in time."""
     if dialect == "sqlite":
         # Whole seconds, and what %f has beyond those of %S.
-        def part(form: str) -> Any:
+        def part(form: str) -> exp.Expr:
             return exp.Cast(
                 this=exp.Anonymous(this="STRFTIME", expressions=[text(form), value.copy()]),
                 to=exp.DataType.build("double"),
@@ -117,7 +117,7 @@ def _seconds(value: Any, dialect: str | None) -> Any:
     return exp.Extract(this=exp.var("EPOCH"), expression=when)
 
 
-def level(attribute: Attribute, name: str, place: int) -> Any:
+def level(attribute: Attribute, name: str, place: int) -> exp.Expr:
     """The condition that a cell, held in column `name`, is one of the attribute's levels."""
     own = attribute.levels[place]
     if not attribute.numeric:
