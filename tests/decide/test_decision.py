@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely import Loss, Posterior
-from likely.apply.decide.decision import decided
+from likely.apply.decide.decision import make_decision
 from likely.errors import LikelyError, SettingError
 
 NAMES = ("a", "b", "c")
@@ -35,7 +35,7 @@ def losses(draw: st.DrawFn) -> Loss:
 
 @given(posteriors(), losses())
 def test_expected_losses_are_those_of_exact_fractions(posterior: Posterior, loss: Loss) -> None:
-    found = decided(posterior, loss)
+    found = make_decision(posterior, loss)
     for row in range(len(posterior)):
         if posterior.undefined[row]:
             assert found.codes[row] == -1 and np.isnan(found.margins[row]) and np.isnan(found.expected[row]).all()
@@ -61,7 +61,7 @@ def test_what_all_actions_cost_alike_decides_nothing(posterior: Posterior, loss:
             for name, extra in zip(NAMES, more, strict=True)
         }
     )
-    one, two = decided(posterior, loss), decided(posterior, shifted)
+    one, two = make_decision(posterior, loss), make_decision(posterior, shifted)
     assert one.actions == two.actions
     assert one.codes.tolist() == two.codes.tolist()
     assert np.array_equal(one.margins, two.margins, equal_nan=True)
@@ -69,7 +69,7 @@ def test_what_all_actions_cost_alike_decides_nothing(posterior: Posterior, loss:
 
 @given(posteriors())
 def test_zero_one_loss_names_the_most_probable_class(posterior: Posterior) -> None:
-    found = decided(posterior, Loss.zero_one(NAMES))
+    found = make_decision(posterior, Loss.zero_one(NAMES))
     assert found.codes.tolist() == posterior.codes.tolist()
     assert likely.decide(posterior, rule="map").codes.tolist() == posterior.codes.tolist()
     assert likely.decide(posterior).action == posterior.best
@@ -77,9 +77,9 @@ def test_zero_one_loss_names_the_most_probable_class(posterior: Posterior) -> No
 
 def test_ties_go_to_the_first_action() -> None:
     even = Posterior.of(("a", "b"), np.zeros((1, 2)))
-    assert decided(even, Loss({"a": {"y": 1, "x": 0}, "b": {"y": 0, "x": 1}})).action == "y"
-    assert decided(even, Loss({"a": {"x": 1}, "b": {"y": 1}}, abstain=0.5)).action == "x"
-    assert decided(even, Loss({"a": {"x": 1}, "b": {"y": 1}}, abstain=0.49)).action == "don't know"
+    assert make_decision(even, Loss({"a": {"y": 1, "x": 0}, "b": {"y": 0, "x": 1}})).action == "y"
+    assert make_decision(even, Loss({"a": {"x": 1}, "b": {"y": 1}}, abstain=0.5)).action == "x"
+    assert make_decision(even, Loss({"a": {"x": 1}, "b": {"y": 1}}, abstain=0.49)).action == "don't know"
 
 
 def test_one_row_speaks_for_itself() -> None:
@@ -93,7 +93,7 @@ def test_one_row_speaks_for_itself() -> None:
 
 
 def test_a_row_without_probabilities_has_no_action_but_a_reason() -> None:
-    found = decided(Posterior.of(("a", "b"), np.full((1, 2), -np.inf)), Loss.zero_one(("a", "b")))
+    found = make_decision(Posterior.of(("a", "b"), np.full((1, 2), -np.inf)), Loss.zero_one(("a", "b")))
     assert found.action is None and found.reason == "every class is impossible" and np.isnan(found.margin)
     assert "impossible" in repr(found)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
-from likely.apply.decide.priors import new_prior, prior_of, reweighted
+from likely.apply.decide.priors import new_prior, prior_of, with_prior
 from likely.errors import SettingError
 
 RNG = np.random.default_rng(5)
@@ -58,7 +58,7 @@ def test_the_old_prior_changes_nothing(name: str) -> None:
     data = NUMBERS if name == "pooled" else TABLE
     same = {c: float(p) for c, p in zip(model.classes, prior_of(model), strict=True)}
     assert np.array_equal(likely.decide(model, data, prior=same).posterior.matrix, model.posterior(data).matrix)
-    assert reweighted(model, {"a": prior_of(model)[0]}) is model
+    assert with_prior(model, {"a": prior_of(model)[0]}) is model
 
 
 def test_maximum_likelihood_divides_the_prior_out() -> None:

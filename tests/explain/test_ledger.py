@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from models.tables import ASKED, ROWS, TYPES, columns
 
 import likely
-from likely.apply.explain.asked import cut
 from likely.apply.explain.odds import UNITS, in_unit, sum_ratios
+from likely.apply.explain.row import split_assignment
 from likely.models.factors.categorical import Categorical
 from likely.models.learners import LEARNERS
 
@@ -255,7 +255,7 @@ def test_a_word_for_a_number_is_refused(examples: Path) -> None:
 
 
 def test_names_with_equals_signs() -> None:
-    assert cut("a=b=c", ["a=b", "a=b=c"]) == ("a=b", "c")
-    assert cut("=x", ["", "y"]) == ("", "x")
+    assert split_assignment("a=b=c", ["a=b", "a=b=c"]) == ("a=b", "c")
+    assert split_assignment("=x", ["", "y"]) == ("", "x")
     with pytest.raises(likely.LikelyError, match="no equals sign"):
-        cut("a", ["a"])
+        split_assignment("a", ["a"])

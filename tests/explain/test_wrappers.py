@@ -11,17 +11,16 @@ import pytest
 
 import likely
 from likely.apply.decide.asking import ask
-from likely.apply.decide.missing import averaged
-from likely.apply.decide.priors import reweighted
+from likely.apply.decide.missing import average_missing
+from likely.apply.decide.priors import with_prior
 from likely.models.contracts import Model
 from likely.models.naive.weighed import tempered, weighed
 from likely.models.shapes import graph_of
-from likely.portable.describing import portable
+from likely.portable.describe import portable
 from likely.present.page.attributes import card
 from likely.present.page.graphs import graph
 from likely.present.page.plotting import plot
 from likely.present.page.whatif import whatif
-from likely.present.report.contents import of_attribute
 
 HEAT = 0.3
 ROW = {"outlook": "sunny", "temperature": 66, "windy": True}
@@ -37,8 +36,8 @@ def wrapped(model: Model) -> dict[str, Model]:
     return {
         "temperature": tempered(model, HEAT),
         "weights": weighed(model, weights, replace(model.learner, attribute_weights=weights)),  # type: ignore
-        "prior": reweighted(model, {"yes": 0.2}),
-        "averaged": averaged(model),
+        "prior": with_prior(model, {"yes": 0.2}),
+        "averaged": average_missing(model),
         "loss": replace(model, loss=likely.Loss({"no": {"go": 9}, "yes": {"stay": 1}})),
     }
 
@@ -97,7 +96,7 @@ def test_the_working_of_a_power(examples: Path) -> None:
     assert "(9/14)^0.3" in text and "P(outlook=sunny | class)^0.3" in text
     whole = np.array(list(model.working(ROW).products.values()))
     assert np.allclose(whole / whole.sum(), model.posterior(ROW).matrix[0])
-    prior = reweighted(plain, {"yes": 0.2})
+    prior = with_prior(plain, {"yes": 0.2})
     assert "1/5" in str(prior.working(ROW))
     assert prior.working(ROW).posterior["yes"] == pytest.approx(prior.posterior(ROW).prob("yes"))
 

@@ -14,7 +14,7 @@ from likely.errors import ColumnError, SettingError
 from likely.models.factors.binned import Binned
 from likely.models.factors.bins import edges_of, mdl
 from likely.models.factors.kernel import KernelDensity
-from likely.models.factors.tallied import tallied
+from likely.models.factors.value_tally import read_tally
 from likely.models.shapes import Gaussian
 from likely.present.report.model import present_attribute
 from likely.sums.columns.numbers import Numbers
@@ -119,13 +119,13 @@ def test_a_tally_of_rounded_values_is_read_at_their_middles() -> None:
     rng = np.random.default_rng(3)
     x, y = rng.normal(100, 10, 6000), rng.integers(0, 2, 6000)
     numbers = numbers_of(x, y, cap=64)
-    tally = tallied(numbers)
+    tally = read_tally(numbers)
     assert numbers.level > 0 and len(tally.values) <= 64
     assert (np.abs(tally.centres - tally.values) * 2 <= tally.steps * 1.0001).all()
     # Cuts of such a tally part its values exactly, on whichever side of zero they are.
     for sign in (1, -1):
         numbers = numbers_of(sign * x, y * (sign * x > sign * 100), cap=64)
-        tally = tallied(numbers)
+        tally = read_tally(numbers)
         for closed in ("left", "right"):
             for rule in ("mdl", "frequency"):
                 edges = edges_of(tally, rule, 5, closed)
@@ -198,12 +198,12 @@ def test_mdl_is_that_of_a_direct_implementation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 60, 300).astype(float)
     y = (x // 13 + rng.integers(0, 2, 300)).astype(int) % 3
-    assert mdl(tallied(numbers_of(x, y, 3))).tolist() == brute_mdl(x, y)
+    assert mdl(read_tally(numbers_of(x, y, 3))).tolist() == brute_mdl(x, y)
 
 
 def test_a_value_that_fills_bins_has_its_own() -> None:
-    low = tallied(numbers_of([0.0] * 90 + [3.0, 5.0] * 5, [0] * 100))
-    high = tallied(numbers_of([9.0] * 90 + [3.0, 5.0] * 5, [0] * 100))
+    low = read_tally(numbers_of([0.0] * 90 + [3.0, 5.0] * 5, [0] * 100))
+    high = read_tally(numbers_of([9.0] * 90 + [3.0, 5.0] * 5, [0] * 100))
     assert edges_of(low, "frequency", 4, "left").tolist() == [1.5]
     assert edges_of(low, "frequency", 4, "right").tolist() == [0.0]
     assert edges_of(high, "frequency", 4, "left").tolist() == [9.0]

@@ -19,7 +19,7 @@ import likely
 from likely.models.contracts import Model
 from likely.models.text.settings import Text
 from likely.portable import forms
-from likely.portable.describing import portable
+from likely.portable.describe import portable
 from likely.portable.reading import cells_of, number_label, words_of
 from likely.portable.scoring import posterior, scores, terms
 from likely.portable.writing import text_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likely.models.factors.tallied import tallied
+from likely.models.factors.value_tally import read_tally
 from likely.models.model import learnable
 from likely.models.naive.product import Product
 from likely.models.prior import prior_quotients
@@ -24,7 +24,7 @@ from likely.table.schema import Schema
 
 def sign_factor(name: str, numbers: Numbers, pseudo_count: float) -> BinTable:
     """P(x < 0 | class) and P(x >= 0 | class)."""
-    tally = tallied(numbers)
+    tally = read_tally(numbers)
     below = tally.weights[tally.values < 0].sum(axis=0) + pseudo_count
     above = tally.weights[tally.values >= 0].sum(axis=0) + pseudo_count
     log_table = np.log(np.array([below, above]) / (below + above))

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 import likely
 import likely.table.schema
-from likely.apply.decide.missing import averaged
-from likely.apply.decide.priors import reweighted
+from likely.apply.decide.missing import average_missing
+from likely.apply.decide.priors import with_prior
 from likely.errors import FileFormatError, SettingError
 from likely.models.contracts import Model
 from likely.models.learners import LEARNERS
 from likely.models.text.settings import Text
 from likely.portable import forms
-from likely.portable.describing import is_portable, portable
+from likely.portable.describe import is_portable, portable
 from likely.portable.reading import cells_of
 from likely.portable.scoring import chances, posterior, scores, terms
 from likely.portable.writing import portable_of, text_of
@@ -153,7 +153,7 @@ def test_density_and_another_prior_and_declared_classes() -> None:
     data = table(CELLS, 4, 50, names)
     model = likely.fit(data, learner=likely.Density(), types={n: TYPES[n] for n in names})
     agree(model, rows_of(table(ASKED, 5, 15, names)))
-    agree(reweighted(fitted(likely.NaiveBayes(), 6, names), {"c": 0.9}), rows_of(table(ASKED, 7, 15, names)))
+    agree(with_prior(fitted(likely.NaiveBayes(), 6, names), {"c": 0.9}), rows_of(table(ASKED, 7, 15, names)))
 
 
 TEXTS = [
@@ -203,7 +203,7 @@ def test_what_cannot_be_taken_elsewhere_is_refused_with_a_sentence(learner: Any)
     with pytest.raises(SettingError, match=r"cannot be taken elsewhere\. .+\."):
         portable(model)
     with pytest.raises(SettingError, match="many times over"):
-        portable(averaged(fitted(likely.NaiveBayes(), 1, ("a", "x"))))
+        portable(average_missing(fitted(likely.NaiveBayes(), 1, ("a", "x"))))
 
 
 def test_a_mixture_with_neighbours_is_refused() -> None:

@@ -13,7 +13,7 @@ from likely.cli import terminal
 from likely.errors import InputError, SettingError, shown
 
 if TYPE_CHECKING:
-    from likely.apply.explain.asked import Asked
+    from likely.apply.explain.row import QueryRow
     from likely.models.contracts import Model
     from likely.probability.loss import Loss
     from likely.table.words.tokens import Tokens
@@ -294,14 +294,14 @@ row_options = with_options(
 )
 
 
-def read_row(model: Model, given: tuple[str, ...], row: int | None, reading: Values) -> Asked:
+def read_row(model: Model, given: tuple[str, ...], row: int | None, reading: Values) -> QueryRow:
     """The row that is asked about: values by hand, or row N of a table."""
-    from likely.apply.explain.asked import asked, by_name
+    from likely.apply.explain.row import parse_assignments, read_row
 
     if row is None:
-        return asked(model, by_name(given, model.schema.names))
+        return read_row(model, parse_assignments(given, model.schema.names))
     if len(given) == 1:
-        return asked(model, table_of(given[0]), row, **reading)
+        return read_row(model, table_of(given[0]), row, **reading)
     raise SettingError("--row N needs one table, and no values by hand: --row N DATA.")
 
 

@@ -34,8 +34,6 @@ from likely.intake.further import run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
 from likely.machinery.html import html_table, share_bar
-from likely.models.contracts import Learner, Model, setting_of
-from likely.machinery import html as showing
 from likely.models.contracts import Learner, Model, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior

@@ -17,7 +17,7 @@ from likely.errors import ColumnError, InputError, nearest, shown
 from likely.machinery.html import html_table, share_bar
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
-from likely.models.posterior import Matrix, Posterior, joined
+from likely.models.posterior import Matrix, Posterior
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -157,7 +157,7 @@ class Answers(ABC):
         0.844
         """
         data, one = self.as_table(data)
-        found = joined(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
+        found = join_posteriors(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
         return replace(found, frames=FrameKind.of(data))
 
     def as_table(self, data: object) -> tuple[object, bool]:
@@ -192,7 +192,7 @@ class Answers(ABC):
         """
         self.check_generative()
         table, one = self.as_table(data)
-        found = joined(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
+        found = join_posteriors(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
         frames = FrameKind.of(data)
         if frames is not None:
             return to_column(density_batch(found.log_evidence), frames)

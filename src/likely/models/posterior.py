@@ -125,17 +125,17 @@ class Posterior:
         return f"<Posterior: {', '.join(chances)}>"
 
 
-def joined(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:
+def join_posteriors(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:
     """Posteriors of consecutive batches as one."""
     matrix = np.concatenate([p.matrix for p in parts]) if parts else np.empty((0, len(classes)))
     evidence = np.concatenate([p.log_evidence for p in parts]) if parts else np.empty(0)
     unseen, strays = (dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays"))
     absent = tuple(sorted({name for p in parts for name in p.absent}))
     proper = all(p.proper for p in parts)
-    words = {name: _counted(name, parts) for p in parts for name in p.words}
+    words = {name: _count_words(name, parts) for p in parts for name in p.words}
     return Posterior(classes, matrix, evidence, one, proper, unseen=unseen, strays=strays, absent=absent, words=words)
 
 
-def _counted(name: str, parts: Sequence[Posterior]) -> tuple[int, int]:
+def _count_words(name: str, parts: Sequence[Posterior]) -> tuple[int, int]:
     found = [p.words[name] for p in parts if name in p.words]
     return sum(words for words, _ in found), sum(unknown for _, unknown in found)

@@ -91,7 +91,7 @@ class Working:
 
     def line(self, name: str) -> str:
         """The product of one class: `9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291`."""
-        written = _some([step.written(name) for step in self.steps if step.values])
+        written = _shorten([step.written(name) for step in self.steps if step.values])
         product = self.products[name]
         parts = [" × ".join(written)]
         if isinstance(product, Fraction):
@@ -102,10 +102,10 @@ class Working:
         return " = ".join([*parts, _decimal(self.log10[name] * math.log(10))])
 
     def __str__(self) -> str:
-        headings = _some([step.heading for step in self.steps if step.values])
+        headings = _shorten([step.heading for step in self.steps if step.values])
         lines = [f"L(class) = {' × '.join(headings)}"]
         lines += [f"L({_clean(name)}) = {self.line(name)}" for name in self.classes]
-        lines += _some([*self.notes])
+        lines += _shorten([*self.notes])
         if self.best is None:
             return "\n".join([*lines, "Every product is 0: the row cannot be classified."])
         chances = ", ".join(f"P({_clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
@@ -117,7 +117,7 @@ def _clean(text: str) -> str:
     return shown(text, 30)[1:-1]
 
 
-def _some(parts: list[str]) -> list[str]:
+def _shorten(parts: list[str]) -> list[str]:
     if len(parts) <= MOST_STEPS:
         return parts
     return [*parts[:MOST_STEPS], f"… ({len(parts) - MOST_STEPS} more)"]

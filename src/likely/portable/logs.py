@@ -11,7 +11,7 @@ def log(value: float) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def added(one: Sequence[float], other: Sequence[float]) -> tuple[float, ...]:
+def add_scores(one: Sequence[float], other: Sequence[float]) -> tuple[float, ...]:
     """One score after the other, added."""
     return tuple(a + b for a, b in zip(one, other, strict=True))
 
@@ -26,7 +26,7 @@ def log_sum(logs: Sequence[float]) -> float:
     return top if top == -math.inf else top + math.log(sum(math.exp(v - top) for v in logs))
 
 
-def logs_added(a: float, b: float) -> float:
+def log_add(a: float, b: float) -> float:
     """log of exp(a) + exp(b)."""
     if a < b:
         a, b = b, a

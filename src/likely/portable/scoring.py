@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from likely.portable import forms
 from likely.portable.forms import MISSING, UNSEEN, Portable
-from likely.portable.jointly import covariance, one_dependence, table, tree
-from likely.portable.logs import added, log, log_sum, logs_added
+from likely.portable.joint_terms import covariance, one_dependence, table, tree
+from likely.portable.logs import add_scores, log, log_add, log_sum
 from likely.portable.reading import Cell, cells_of, words_of
 
 Cells = Mapping[str, Cell]
@@ -51,7 +51,7 @@ def score(form: forms.Score, cells: Cells, portable: Portable) -> tuple[float, .
             inside = score(inner, cells, portable)
             return tuple(v - log_sum(inside) for v in inside)
         case forms.Shifted(inner, by):
-            return added(score(inner, cells, portable), by)
+            return add_scores(score(inner, cells, portable), by)
         case forms.Mixture():
             return _mixture(form, cells, portable)
         case forms.Clipped(outputs):
@@ -68,7 +68,7 @@ def terms(form: forms.Sum, cells: Cells, portable: Portable) -> list[tuple[str, 
     out: dict[str, tuple[float, ...]] = {}
     for part in form.terms:
         for name, own in parts(part, cells, portable, size):
-            out[name] = added(out[name], own) if name in out else own
+            out[name] = add_scores(out[name], own) if name in out else own
     return list(out.items())
 
 
@@ -76,7 +76,7 @@ def _sum(form: forms.Sum, cells: Cells, portable: Portable) -> tuple[float, ...]
     out = form.constant
     for part in form.terms:
         for _, own in parts(part, cells, portable, len(out)):
-            out = added(out, own)
+            out = add_scores(out, own)
     return out
 
 
@@ -195,7 +195,7 @@ def _mixture(form: forms.Mixture, cells: Cells, portable: Portable) -> tuple[flo
             warm = [v * member.temperature for v in own]
             whole = log_sum(warm)
             own = [v - whole if whole > -math.inf else v for v in warm]
-        out = tuple(logs_added(a, math.log(member.weight) + b) for a, b in zip(out, own, strict=True))
+        out = tuple(log_add(a, math.log(member.weight) + b) for a, b in zip(out, own, strict=True))
     return out
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.decide.around import beside, inside
 from likely.apply.decide.decider import decider
-from likely.apply.decide.decision import Costs, Decision, decided
+from likely.apply.decide.decision import Costs, Decision, make_decision
 from likely.apply.decide.integrals import integrals, turns
 from likely.apply.decide.missing import is_missing
 from likely.apply.decide.panels import panels, starts_of
 from likely.apply.decide.priors import NewPrior
+from likely.apply.decide.wrapper import describer_sentence, unwrap
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, setting_of
 from likely.models.posterior import Matrix, Posterior
@@ -82,7 +82,7 @@ def ask(
     how = decider(model, asked_of.loss if loss is None else loss, prior=prior)
     batch = row if isinstance(row, Batch) else next(model.batches(model.table_of_one(row)))
     found = Posterior.of(model.classes, how.model.log_joint(batch), one=True, proper=model.proper)
-    now = decided(found, how.loss)
+    now = make_decision(found, how.loss)
     if found.undefined[0]:
         raise SettingError("The row is impossible under every class, so what to ask next cannot be reckoned.")
     lacking = [c for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
@@ -93,7 +93,7 @@ def ask(
     scale = asked.costs.span or 1.0
     # What differs by rounding alone is equal; equals stay in the order of the columns.
     ranked = sorted(questions, key=lambda q: (-round(q.drop / scale, 12), -round(q.bits, 12)))
-    notes = [] if model is asked_of else [beside(asked_of, model)]
+    notes = [] if model is asked_of else [describer_sentence(asked_of, model)]
     return Questions(now, tuple(ranked), (*notes, *asked.notes))
 
 
@@ -113,7 +113,7 @@ class _Asked:
                 codes = np.append(codes, np.int32(UNSEEN_CODE))
             words = f"summed over {len(codes)} levels" if len(codes) != 1 else "it has one level only"
             return self._summed(name, self.joint(name, Codes(codes, cells.labels)), words)
-        starts = starts_of(inside(self.model), name)
+        starts = starts_of(unwrap(self.model), name)
         if starts is not None:
             points = np.concatenate([[np.nextafter(starts[0], -np.inf)], starts]) if len(starts) else np.zeros(1)
             return self._summed(name, self.joint(name, points), f"summed over {len(points)} bins")
@@ -140,7 +140,7 @@ class _Asked:
         return expected - expected.min(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def _integrated(self, name: str) -> Question:
-        edges = panels(inside(self.model), name)
+        edges = panels(unwrap(self.model), name)
         if len(edges) < 2 or _flat(self.joint(name, edges)):
             return Question(name, 0.0, 0.0, "the model does not use it")
         classes = len(self.chances)

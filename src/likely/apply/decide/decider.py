@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from likely.apply.decide.decision import Costs, Decision, decided, together
+from likely.apply.decide.decision import Costs, Decision, make_decision, together
 from likely.apply.decide.familiar import Familiar, familiar
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
-from likely.apply.decide.priors import NewPrior, prior_of, reweighted
+from likely.apply.decide.priors import NewPrior, prior_of, with_prior
 from likely.errors import SettingError, shown
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model
@@ -50,7 +50,7 @@ class Decider:
             if self.familiar is not None:
                 same = self.familiar.model is model
                 strange = self.familiar.strange(batch, found.log_evidence if same else None)
-            return arrow, decided(found, self.loss, strange, costs)
+            return arrow, make_decision(found, self.loss, strange, costs)
 
         wanted = model.columns_in(source)
         yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
@@ -85,11 +85,11 @@ def decider(
     taken, old = by_missing(model, missing_by), prior_of(model)
     given: NewPrior | None = "uniform" if rule == "ml" else prior
     if given is not None:
-        taken = reweighted(taken, given)
+        taken = with_prior(taken, given)
     known = None
     if unlike is not None:
         # The density of a row without its missing cells, also where the class is averaged over what they may hold.
-        plain = taken if missing_by != "averaged" else reweighted(model, given) if given is not None else model
+        plain = taken if missing_by != "averaged" else with_prior(model, given) if given is not None else model
         known = familiar(plain, unlike, training, seed)
     notes = [HOW_AVERAGED, unaveraged(model)] if missing_by == "averaged" else []
     notes = [note for note in [*notes, "" if known is None else known.told] if note]
@@ -147,7 +147,7 @@ def decide(
                 raise SettingError(f"A posterior alone does not know its model, which {name} needs. Give the model.")
         if rule == "ml":
             raise SettingError("A posterior alone does not know its prior, so none can be divided out. Give the model.")
-        return decided(model, chosen_loss(model.classes, None, loss, rule))
+        return make_decision(model, chosen_loss(model.classes, None, loss, rule))
     how = decider(
         model, loss, rule=rule, prior=prior, missing_by=missing_by, unlike=unlike, training=training, seed=seed
     )

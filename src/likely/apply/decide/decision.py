@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.posterior import Matrix, Posterior, joined
+from likely.models.posterior import Matrix, Posterior, join_posteriors
 from likely.probability.loss import Loss
 from likely.table.formats.frames import to_frame
 from likely.table.output.sink import decision_batch
@@ -56,7 +56,7 @@ class Decision:
     """The action of least expected loss for each row, what each action is expected to cost, and by how much it wins.
 
     >>> p = Posterior.of(("cancer", "healthy"), np.log([[0.00784, 0.02976]]))
-    >>> d = decided(p, Loss({"cancer": {"send home": 10}, "healthy": {"operate": 1}}))
+    >>> d = make_decision(p, Loss({"cancer": {"send home": 10}, "healthy": {"operate": 1}}))
     >>> d.action, round(d.expected_loss("send home"), 3), round(d.margin, 3)
     ('operate', 2.085, 1.294)
     """
@@ -134,7 +134,7 @@ def reasons(proper: bool) -> tuple[str, str]:
     return ("every class is impossible" if proper else "no class beats all others", "unlike the rows of training")
 
 
-def decided(
+def make_decision(
     posterior: Posterior, loss: Loss, strange: NDArray[np.bool_] | None = None, costs: Costs | None = None
 ) -> Decision:
     """Decide every row of a posterior; rows that are `strange` are none of the classes."""
@@ -152,8 +152,8 @@ def decided(
 
 def together(parts: Sequence[Decision], loss: Loss, classes: tuple[str, ...], one: bool) -> Decision:
     """Decisions about consecutive batches as one."""
-    posterior = joined(classes, [p.posterior for p in parts], one)
+    posterior = join_posteriors(classes, [p.posterior for p in parts], one)
     if not parts:
-        return decided(posterior, loss)
+        return make_decision(posterior, loss)
     arrays = (np.concatenate([getattr(p, name) for p in parts]) for name in ("expected", "codes", "margins"))
     return Decision(loss, posterior, *arrays)

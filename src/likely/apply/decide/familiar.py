@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.decide.around import beside, inside
 from likely.apply.decide.missing import is_missing
+from likely.apply.decide.wrapper import describer_sentence, unwrap
 from likely.errors import InputError, SettingError, shown
 from likely.models.contracts import Model, setting_of
 from likely.models.factors.patterns import patterns
@@ -103,7 +103,7 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
         raise SettingError(f"unlike is {shown(share)}. Give a share of rows between 0 and 1, such as 0.001.")
     whole = model
     if not model.generative:
-        model = inside(model).describer
+        model = unwrap(model).describer
     model.check_generative()
     if texts := [shown(c.name) for c in model.schema.attributes if c.kind == "text"]:
         raise SettingError(
@@ -119,9 +119,9 @@ def familiar(model: Model, share: float, training: object = None, seed: int = 0,
     return Familiar(
         model,
         float(share),
-        reduce(_joined, parts),
+        reduce(_join_batches, parts),
         f"A row is none of these if it is less probable than all but {100 * share:g} % of {told}."
-        + ("" if model is whole else f" {beside(whole, model)}"),
+        + ("" if model is whole else f" {describer_sentence(whole, model)}"),
         model is whole,
     )
 
@@ -145,7 +145,7 @@ def _rows_of(model: Model, training: object, most: int) -> tuple[list[Batch], in
         parts.append(batch.take(np.arange(first, batch.rows, step)))
         rows += batch.rows
         while sum(p.rows for p in parts) > most:
-            parts = [reduce(_joined, parts)]
+            parts = [reduce(_join_batches, parts)]
             parts = [parts[0].take(np.arange(0, parts[0].rows, 2))]
             step *= 2
     if not rows:
@@ -153,7 +153,7 @@ def _rows_of(model: Model, training: object, most: int) -> tuple[list[Batch], in
     return parts, rows, step
 
 
-def _joined(one: Batch, two: Batch) -> Batch:
+def _join_batches(one: Batch, two: Batch) -> Batch:
     def both(a: Codes | Floats, b: Codes | Floats) -> Codes | Floats:
         if isinstance(a, Codes) and isinstance(b, Codes):
             return Codes(np.concatenate([a.codes, b.codes]), a.labels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from likely.apply.decide.around import Around, wrap
+from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, Search, setting_of
 from likely.models.factors.patterns import patterns
@@ -49,7 +49,7 @@ def by_missing(model: Model, way: str | None) -> Model:
     name = type(model.learner).__name__
     chosen = setting_of(model.learner, "missing")
     if way == "averaged":
-        return averaged(model)
+        return average_missing(model)
     if way == "informative":
         if chosen is None:
             raise SettingError(f"{name} cannot take being missing as evidence. Use NaiveBayes for that.")
@@ -75,7 +75,7 @@ Spread: TypeAlias = "tuple[list[str] | NDArray[np.float64], NDArray[np.float64]]
 """The values of an attribute and their shares in training."""
 
 
-def averaged(model: Model) -> Model:
+def average_missing(model: Model) -> Model:
     """The model that averages over what a missing cell may hold."""
     spreads = {c.name: spread(model.summary.columns[c.name]) for c in model.schema.attributes}
     return Averaged(
@@ -123,7 +123,7 @@ def spread(statistic: Counts | Numbers | Words) -> Spread:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Averaged(Around):
+class Averaged(Wrapper):
     """P(class | row) = sum over v of P(class | row with v) * P(v), over what the missing cells may hold."""
 
     spreads: Mapping[str, Spread]
@@ -148,7 +148,7 @@ class Averaged(Around):
         for start in range(0, batch.rows, step):
             rows = np.arange(start, min(start + step, batch.rows))
             cells = {
-                name: filled(batch.cells[name], self.spreads[name][0], np.tile(own, len(rows)))
+                name: fill_cells(batch.cells[name], self.spreads[name][0], np.tile(own, len(rows)))
                 for name, own in zip(names, index, strict=True)
             }
             part = batch.take(np.repeat(rows, len(share)))
@@ -190,7 +190,9 @@ def is_missing(cells: Codes | Texts | Floats) -> NDArray[np.bool_]:
     return cells.codes == MISSING_CODE if isinstance(cells, Codes) else ~np.isfinite(cells)
 
 
-def filled(cells: Codes | Floats, values: list[str] | NDArray[np.float64], index: NDArray[np.intp]) -> Codes | Floats:
+def fill_cells(
+    cells: Codes | Floats, values: list[str] | NDArray[np.float64], index: NDArray[np.intp]
+) -> Codes | Floats:
     """A column of given values, read as `cells` are."""
     if isinstance(cells, Codes):
         codes = np.array([cells.labels.index[str(v)] for v in values], np.int32)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.decide.around import Around, wrap
+from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, Terms
 from likely.models.model import left_over
@@ -102,7 +102,7 @@ def _probability(name: str, value: object) -> Fraction:
     return number
 
 
-def reweighted(model: Model, given: NewPrior) -> Model:
+def with_prior(model: Model, given: NewPrior) -> Model:
     """The model under another prior: P(class | row) times new / old prior, normalised. Equal priors change nothing."""
     if not model.proper:
         raise SettingError(
@@ -135,7 +135,7 @@ def _log(ratio: Fraction) -> float:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Reweighted(Around):
+class Reweighted(Wrapper):
     """A model whose classes are more or less frequent than they were in training, each as it looked there."""
 
     log_ratio: NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.apply.answers import Answers, answer_table
 from likely.apply.decide.decider import Decider
-from likely.apply.decide.decision import STRANGE, UNDECIDED, Decision, decided, reasons
+from likely.apply.decide.decision import STRANGE, UNDECIDED, Decision, make_decision, reasons
 from likely.intake.reading import Reading
 from likely.models.posterior import Posterior
 from likely.table.output.sink import decision_names
@@ -52,7 +52,7 @@ class Decisions(Answers[Decision]):
         self.strange += int((answer.codes == STRANGE).sum())
 
     def empty(self) -> Decision:
-        return decided(Posterior.of(self.model.classes, np.empty((0, len(self.model.classes)))), self.how.loss)
+        return make_decision(Posterior.of(self.model.classes, np.empty((0, len(self.model.classes)))), self.how.loss)
 
     def columns(self, answer: Decision, kept: ArrowBatch | None) -> ArrowBatch:
         return answer.batch(kept)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.decide.decision import Costs, decided
+from likely.apply.decide.decision import Costs, make_decision
 from likely.apply.explain import words
-from likely.apply.explain.asked import Asked, asked
 from likely.apply.explain.candidates import Choice, additive, choices
-from likely.apply.explain.searching import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
-from likely.apply.explain.turning import Alone, alone_of, rounded, told_value
-from likely.apply.explain.word_counterfactual import Wordless, without_words
+from likely.apply.explain.fewest_changes import NODES, Budget, Pick, fewest_by_terms, fewest_by_trying
+from likely.apply.explain.row import QueryRow, read_row
+from likely.apply.explain.single_change import SingleChange, round_value, single_change, write_value
+from likely.apply.explain.word_counterfactual import WordRemoval, word_removals
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
@@ -61,14 +61,14 @@ class Counterfactual:
     changes: tuple[Change, ...]
     posterior: Mapping[str, float]
     """P(class | row) after the changes; before them where there are none."""
-    alone: tuple[Alone, ...]
+    alone: tuple[SingleChange, ...]
     """Attributes that would do it each by itself, and by which values; of numbers the nearest."""
     exact: bool
     """Whether there are surely no fewer changes, or surely none at all, among the values that were considered."""
     complete: bool = True
     """Whether the values that were considered stand for all; else, of a number, there may be others in between."""
     remarks: tuple[str, ...] = ()
-    wordless: tuple[Wordless, ...] = ()
+    wordless: tuple[WordRemoval, ...] = ()
     """Texts without some of their words would do it too."""
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ class Counterfactual:
         """The changes, or, where one is enough, all attributes that would do by themselves."""
         lost = tuple(f"{'or ' if self.changes else ''}{text}" for text in self.wordless)
         if not self.alone:
-            return (*(_told(c.name, c.after, c.before) for c in self.changes), *lost)
+            return (*(_write_change(c.name, c.after, c.before) for c in self.changes), *lost)
         return (*(f"{a.words}: {words.clean(a.decision)}" if self.several else a.words for a in self.alone), *lost)
 
     def to_dict(self) -> dict[str, object]:
@@ -123,7 +123,7 @@ class Counterfactual:
         }
 
 
-def _told(name: str, after: str, before: str | None) -> str:
+def _write_change(name: str, after: str, before: str | None) -> str:
     now = "" if before is None else f" instead of {words.clean(before)}"
     return f"{words.clean(name)}={words.clean(after)}{now}"
 
@@ -152,13 +152,13 @@ def counterfactual(
       sky=rain instead of sun
     """
     return counterfactual_of(
-        model, asked(model, row, number, encoding=encoding, delimiter=delimiter), towards, change, loss
+        model, read_row(model, row, number, encoding=encoding, delimiter=delimiter), towards, change, loss
     )
 
 
 def counterfactual_of(
     model: Model,
-    row: Asked,
+    row: QueryRow,
     towards: object = None,
     change: Sequence[str] | str | None = None,
     loss: Loss | Mapping[str, object] | None = None,
@@ -171,7 +171,7 @@ def counterfactual_of(
             f"{type(model.learner).__name__} answers each row by a hypothesis drawn at random, so no change of values "
             "explains its decisions. Use Mixture."
         )
-    asking = _Asking.of(model, row, model.loss if loss is None else Loss.of(loss))
+    asking = _Search.of(model, row, model.loss if loss is None else Loss.of(loss))
     wanted = asking.wanted(towards)
     names = _changeable(model, row, change)
     found = choices(model, row.batch, names, asking.totals)
@@ -190,7 +190,7 @@ def counterfactual_of(
         target=model.schema.target.name,
         decision=asking.name(asking.now),
         towards=asking.name(int(codes[0])) if values else (None if towards is None else asking.name(int(wanted[0]))),
-        changes=tuple(Change(n, _before(row, n), told_value(by_name[n], v)) for n, v in values.items()),
+        changes=tuple(Change(n, _before(row, n), write_value(by_name[n], v)) for n, v in values.items()),
         posterior=dict(zip(model.classes, after.matrix[0].tolist(), strict=True)),
         alone=alone,
         exact=exact,
@@ -198,15 +198,15 @@ def counterfactual_of(
         complete=all(c.labels is not None or (c.complete and asking.loss is None) for c in found)
         and not any(model.schema[n].kind == "text" for n in names),
         remarks=tuple(remarks),
-        wordless=without_words(model, row, names, asking.codes, asking.names, wanted),
+        wordless=word_removals(model, row, names, asking.codes, asking.names, wanted),
     )
 
 
-def _before(row: Asked, name: str) -> str | None:
+def _before(row: QueryRow, name: str) -> str | None:
     return None if row.states[name] == "missing" else row.cells.get(name)
 
 
-def _changeable(model: Model, row: Asked, change: Sequence[str] | str | None) -> list[str]:
+def _changeable(model: Model, row: QueryRow, change: Sequence[str] | str | None) -> list[str]:
     attributes = [c.name for c in model.schema.attributes]
     if change is None:
         return [n for n in attributes if row.states[n] in ("known", "unseen")]
@@ -218,18 +218,18 @@ def _changeable(model: Model, row: Asked, change: Sequence[str] | str | None) ->
 
 
 @dataclass(frozen=True)
-class _Asking:
+class _Search:
     """The row, and how decisions about variants of it are made."""
 
     model: Model
-    row: Asked
+    row: QueryRow
     loss: Loss | None
     costs: Costs | None
     totals: NDArray[np.float64]
     now: int
 
     @classmethod
-    def of(cls, model: Model, row: Asked, loss: Loss | None) -> _Asking:
+    def of(cls, model: Model, row: QueryRow, loss: Loss | None) -> _Search:
         costs = None if loss is None else Costs(loss, model.classes)
         bare = cls(model, row, loss, costs, model.log_joint(row.batch)[0], -1)
         return cls(model, row, loss, costs, bare.totals, int(bare.codes(bare.posterior({}, []))[0]))
@@ -266,7 +266,7 @@ class _Asking:
 
     def codes(self, posterior: Posterior) -> NDArray[np.intp]:
         found: NDArray[np.intp] = posterior.codes
-        return found if self.loss is None else decided(posterior, self.loss, costs=self.costs).codes
+        return found if self.loss is None else make_decision(posterior, self.loss, costs=self.costs).codes
 
     def meets(
         self, values: Mapping[str, NDArray[Any]], found: Sequence[Choice], wanted: NDArray[np.intp]
@@ -274,7 +274,7 @@ class _Asking:
         """Which rows of other values would be decided as wanted."""
         return np.isin(self.codes(self.posterior(values, found)), wanted)
 
-    def alone(self, found: Sequence[Choice], wanted: NDArray[np.intp]) -> Iterator[Alone]:
+    def alone(self, found: Sequence[Choice], wanted: NDArray[np.intp]) -> Iterator[SingleChange]:
         """What each attribute would have to be by itself, for each decision that it can lead to."""
         for choice in found:
             codes = self.codes(self.posterior({choice.name: choice.values}, [choice]))
@@ -283,7 +283,7 @@ class _Asking:
                 def test(values: NDArray[Any], choice: Choice = choice, code: int = code) -> NDArray[np.bool_]:
                     return self.meets({choice.name: values}, [choice], np.array([code]))
 
-                yield alone_of(choice, self.row, self.names[code], codes == code, test)
+                yield single_change(choice, self.row, self.names[code], codes == code, test)
 
     def fewest(self, found: list[Choice], wanted: NDArray[np.intp]) -> tuple[Pick, bool]:
         """The fewest changes, and whether that is sure."""
@@ -338,7 +338,7 @@ class _Asking:
                 best, most = pick, len(pick) - 1
         return best, sure
 
-    def values(self, pick: Pick, found: list[Choice], alone: Sequence[Alone]) -> dict[str, object]:
+    def values(self, pick: Pick, found: list[Choice], alone: Sequence[SingleChange]) -> dict[str, object]:
         """The changes by name, in the order of the schema; numbers as round as will do, one alone the nearest."""
         values = {found[k].name: found[k].values[v] for k, v in sorted(pick)}
         near = {(a.name, a.decision): a.nearest for a in alone if a.nearest is not None}
@@ -357,5 +357,5 @@ class _Asking:
                 tried = {n: np.array([value if n == name else v]) for n, v in values.items()}
                 return bool(self.meets(tried, found, decision)[0])
 
-            values[choice.name] = rounded(choice, float(values[choice.name]), do)
+            values[choice.name] = round_value(choice, float(values[choice.name]), do)
         return values

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.explain.asked import Asked, asked
 from likely.apply.explain.ledger import REST, Entry, Ledger, Order, ruled_out
 from likely.apply.explain.odds import UNITS, Unit, log_odds_of, steps_between, steps_of_rest
 from likely.apply.explain.pieces import Piece, pieces_of
+from likely.apply.explain.row import QueryRow, read_row
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
@@ -44,11 +44,13 @@ def explain(
     >>> [(e.name, round(math.exp(e.log_ratio), 3)) for e in explain(model, {"sky": "sun"}).entries]
     [('', 3.0), ('sky', 1.8)]
     """
-    return explained(model, asked(model, row, number, encoding=encoding, delimiter=delimiter), of, against, unit, order)
+    return explained(
+        model, read_row(model, row, number, encoding=encoding, delimiter=delimiter), of, against, unit, order
+    )
 
 
 def explained(
-    model: Model, row: Asked, of: object = None, against: object = None, unit: Unit = "bits", order: Order = "size"
+    model: Model, row: QueryRow, of: object = None, against: object = None, unit: Unit = "bits", order: Order = "size"
 ) -> Ledger:
     """The ledger of a row that was read already."""
     check_choice("unit", unit, UNITS)
@@ -124,7 +126,7 @@ def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int |
     return made(pieces, None)
 
 
-def _remarks(model: Model, row: Asked, undefined: bool, entries: Sequence[Entry], told: str | None) -> list[str]:
+def _remarks(model: Model, row: QueryRow, undefined: bool, entries: Sequence[Entry], told: str | None) -> list[str]:
     out = [] if told is None else [told]
     learner = type(model.learner).__name__
     if not model.proper:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from likely.apply.explain.asked import State
 from likely.apply.explain.marking import Span
 from likely.apply.explain.odds import Unit, in_unit, sum_ratios
 from likely.apply.explain.pieces import Kind
+from likely.apply.explain.row import State
 from likely.apply.explain.words import clean, percent, power_of_ten, times
 from likely.machinery.html import html_table
 from likely.models.working import Working
@@ -116,7 +116,7 @@ class Ledger:
         return None if entry.log_ratio is None else in_unit(entry.log_ratio, self.unit)
 
     def __str__(self) -> str:
-        return written(self)
+        return write_ledger(self)
 
     def _repr_html_(self) -> str:
         """The ledger, for a notebook."""
@@ -351,7 +351,7 @@ def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
     return tuple(out)
 
 
-def written(ledger: Ledger) -> str:
+def write_ledger(ledger: Ledger) -> str:
     """The whole ledger as text."""
     found = lines(ledger)
     widths = [max(len(row[k]) for row in (found.header, *found.rows)) for k in range(len(found.header))]

@@ -83,7 +83,9 @@ def places_of(text: str, tokens: Tokens) -> dict[str, tuple[Span, ...]]:
     return {word: tuple(spans) for word, spans in out.items()}
 
 
-def marked(text: str, said: Mapping[str, tuple[float, Sequence[Span]]], everything: bool = False) -> tuple[Marked, ...]:
+def mark_words(
+    text: str, said: Mapping[str, tuple[float, Sequence[Span]]], everything: bool = False
+) -> tuple[Marked, ...]:
     """The text cut into stretches, its words with what they say.
 
     `said` gives for each word what all its occurrences say together, and where they stand. What a pair says is put
@@ -120,7 +122,7 @@ def _windows(text: str, marks: Sequence[tuple[int, int, float]]) -> list[Span]:
         if high - low > room:
             break
         room -= high - low
-        shown = _joined([*shown, (low, high)])
+        shown = _merge_spans([*shown, (low, high)])
     return shown or [(0, MOST_LETTERS)]
 
 
@@ -131,7 +133,7 @@ def _at_blank(text: str, at: int, step: int, limit: int) -> int:
     return at
 
 
-def _joined(spans: list[Span]) -> list[Span]:
+def _merge_spans(spans: list[Span]) -> list[Span]:
     """Overlapping or touching ones as one."""
     out: list[Span] = []
     for a, b in sorted(spans):

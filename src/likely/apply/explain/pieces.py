@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from likely.apply.explain.asked import Asked, State
 from likely.apply.explain.marking import Span, places_of
+from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
 from likely.models.shapes import Column, Graph, WordWeights, graph_of
@@ -39,7 +39,7 @@ class Piece:
     unknown: int | None = None
 
 
-def pieces_of(model: Model, row: Asked, joint: Floats) -> tuple[list[Piece], str | None]:
+def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], str | None]:
     """The terms of a row, and the sentence why they are not one for each attribute, where they are not."""
     try:
         terms = model.terms(row.batch)
@@ -79,7 +79,7 @@ def _differs(array: Floats) -> bool:
     return not (np.isfinite(array[-1]).all() and np.ptp(array[-1]) <= rounding)
 
 
-def _of_column(factor: Column, logs: Floats, row: Asked, power: float) -> Piece:
+def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> Piece:
     """An attribute by itself; where its factor can tell parts of the value apart, such as words, with these."""
     name, state = factor.name, row.states[factor.name]
     cells = row.batch.cells[name]
@@ -102,7 +102,7 @@ def _of_column(factor: Column, logs: Floats, row: Asked, power: float) -> Piece:
     return Piece(name, "value", logs, text, state, note, parts, unknown=unknown)
 
 
-def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: Asked) -> Piece:
+def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: QueryRow) -> Piece:
     """Attributes that are modelled together have one term."""
     known = [m for m in members if row.states[m] != "missing"]
     cell = ", ".join(f"{m}={row.cells.get(m)}" for m in known)
@@ -118,7 +118,7 @@ def _whole(model: Model, joint: Floats) -> list[Piece]:
     return [Piece("", "prior", prior), Piece("", "all", rest)]
 
 
-def _note(graph: Graph | None, name: str, row: Asked, logs: Floats) -> str:
+def _note(graph: Graph | None, name: str, row: QueryRow, logs: Floats) -> str:
     """What is special about an attribute that others depend on, or that depends on another."""
     if graph is None or not graph.arrows or name not in graph.names:
         return ""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.explain.asked import Asked
 from likely.apply.explain.marking import Span, places_of
+from likely.apply.explain.row import QueryRow
 from likely.apply.explain.words import clean, percent
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
@@ -34,7 +34,7 @@ MOST_LETTERS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Wordless:
+class WordRemoval:
     """Words of one text without which something else would be decided."""
 
     name: str
@@ -56,14 +56,14 @@ class Wordless:
         return {"name": self.name, "words": list(self.words), "decision": self.decision, "chance": self.chance}
 
 
-def without_words(
+def word_removals(
     model: Model,
-    row: Asked,
+    row: QueryRow,
     names: Iterable[str],
     decide: Callable[[Posterior], NDArray[np.intp]],
     called: tuple[str, ...],
     wanted: NDArray[np.intp],
-) -> tuple[Wordless, ...]:
+) -> tuple[WordRemoval, ...]:
     """For each text among `names` the fewest words found, without which a wanted decision is made."""
     out = []
     for factor in model.texts:
@@ -77,26 +77,26 @@ def without_words(
 def _of_one(
     model: Model,
     factor: WordWeights,
-    row: Asked,
+    row: QueryRow,
     decide: Callable[[Posterior], NDArray[np.intp]],
     called: tuple[str, ...],
     wanted: NDArray[np.intp],
-) -> Wordless | None:
+) -> WordRemoval | None:
     text = row.batch.cells[factor.name].text(0)
     if len(text) > MOST_LETTERS:
         return None
-    spans, logs = _said(factor, row, text)
+    spans, logs = _word_evidence(factor, row, text)
     joint = model.log_joint(row.batch)[0]
     now = int(np.argmax(joint))
     others = [int(c) for c in np.argsort(-joint, kind="stable") if c != now][:MOST_CLASSES]
-    best: Wordless | None = None
+    best: WordRemoval | None = None
     for other in others:
         order = _order(joint, logs, other, spans)
         if best is not None:
             order = order[: len(best.words) - 1]
         if not order:
             continue
-        left = [_cut(text, [s for w in order[: k + 1] for s in spans[w]]) for k in range(len(order))]
+        left = [_without_spans(text, [s for w in order[: k + 1] for s in spans[w]]) for k in range(len(order))]
         batch = row.batch.take(np.zeros(len(left), np.intp))
         batch = replace(batch, cells={**batch.cells, factor.name: pack_texts(left)})
         posterior = Posterior.of(model.classes, model.log_joint(batch), one=False, proper=model.proper)
@@ -106,7 +106,7 @@ def _of_one(
                 name = called[code]
                 is_class = called == model.classes and model.proper
                 chance = float(posterior.matrix[k, code]) if is_class else None
-                best = Wordless(factor.name, tuple(order[: k + 1]), name, chance)
+                best = WordRemoval(factor.name, tuple(order[: k + 1]), name, chance)
                 break
     return best
 
@@ -133,7 +133,9 @@ def _order(
     return out
 
 
-def _said(factor: WordWeights, row: Asked, text: str) -> tuple[dict[str, list[Span]], dict[str, NDArray[np.float64]]]:
+def _word_evidence(
+    factor: WordWeights, row: QueryRow, text: str
+) -> tuple[dict[str, list[Span]], dict[str, NDArray[np.float64]]]:
     """Where each word of the text stands, and what it says of each class: pairs count half for each of their words,
     runs of characters for the word that they are of."""
     at: list[tuple[str, Span]] = [(m.group().lower(), m.span()) for m in re.finditer(r"\w+", text)]
@@ -155,7 +157,7 @@ def _said(factor: WordWeights, row: Asked, text: str) -> tuple[dict[str, list[Sp
     return spans, logs
 
 
-def _cut(text: str, gone: list[Span]) -> str:
+def _without_spans(text: str, gone: list[Span]) -> str:
     """The text without some stretches of it."""
     out, at = [], 0
     for a, b in sorted(gone):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.decide.decision import Costs, decided
+from likely.apply.decide.decision import Costs, make_decision
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import add_counts
@@ -49,7 +49,7 @@ class Chosen:
 
     def update(self, found: Posterior, truth: Ints, share: Weights) -> None:
         """Take in rows: their posterior, true classes and weights."""
-        codes: NDArray[np.int32] = decided(found, self.loss, costs=self._costs).codes.astype(np.int32)
+        codes: NDArray[np.int32] = make_decision(found, self.loss, costs=self._costs).codes.astype(np.int32)
         add_counts(codes, truth, share, self.table, self.undecided)
 
     def __add__(self, other: Chosen) -> Chosen:

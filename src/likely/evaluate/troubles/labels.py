@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.apply.explain.asked import Asked, state_of
 from likely.apply.explain.explaining import explained
+from likely.apply.explain.row import QueryRow, state_of
 from likely.evaluate.crossval.folds import rows_by_fold
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Model
@@ -150,7 +150,7 @@ def against(model: Model, batch: Batch, given: str, best: str) -> tuple[Against,
     schema = model.schema
     cells = {name: _cell(batch.cells[name], schema, name) for name in schema.names if name in batch.cells}
     states = {column.name: state_of(batch, column.name) for column in schema.attributes}
-    ledger = explained(model, Asked(batch, cells, states), of=best, against=given)
+    ledger = explained(model, QueryRow(batch, cells, states), of=best, against=given)
     found = [
         Against(e.name, e.cell or "", e.log_ratio / math.log(2))
         for e in ledger.entries

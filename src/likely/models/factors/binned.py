@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.models.factors.bins import least_of_bins
 from likely.models.factors.categorical import Categorical, LevelSettings, categorical_over
-from likely.models.factors.tallied import Tallied
+from likely.models.factors.value_tally import ValueTally
 from likely.models.setting_values import Closed
 from likely.models.shapes import BinTable, bin_names, bin_of
 from likely.sums.columns.counts import Counts
@@ -55,7 +55,7 @@ class Binned(BinTable):
 
 
 def binned(
-    name: str, numbers: Numbers, tally: Tallied, edges: NDArray[np.float64], closed: Closed, settings: LevelSettings
+    name: str, numbers: Numbers, tally: ValueTally, edges: NDArray[np.float64], closed: Closed, settings: LevelSettings
 ) -> Binned:
     """Derive the factor. Infinite numbers count as missing."""
     starts = least_of_bins(edges, closed)
@@ -71,7 +71,7 @@ def binned(
     return Binned(name, starts, levels.log_table, edges, closed, levels, float(low), float(high))
 
 
-def binned_table(tally: Tallied, edges: NDArray[np.float64], closed: Closed) -> Exact:
+def binned_table(tally: ValueTally, edges: NDArray[np.float64], closed: Closed) -> Exact:
     """What each bin weighs in each class, (bins, classes)."""
     # Where bits were dropped and an edge was given from outside, a value goes where its middle is.
     inside = tally.centres if tally.level else tally.values

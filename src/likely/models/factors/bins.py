@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.models.factors.mdl import mdl_cuts
-from likely.models.factors.tallied import Tallied
+from likely.models.factors.value_tally import ValueTally
 from likely.models.setting_values import Closed, Rule
 from likely.sums.quantiles import quantile_places
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def edges_of(tally: Tallied, rule: Rule | Sequence[float], count: int, closed: Closed) -> NDArray[np.float64]:
+def edges_of(tally: ValueTally, rule: Rule | Sequence[float], count: int, closed: Closed) -> NDArray[np.float64]:
     """The inner edges, in order; none where there is nothing to cut."""
     if not isinstance(rule, str):
         return np.array(rule, np.float64)
@@ -42,7 +42,7 @@ def edges_of(tally: Tallied, rule: Rule | Sequence[float], count: int, closed: C
     return np.unique(found[inside])
 
 
-def equal_width(tally: Tallied, count: int) -> NDArray[np.float64]:
+def equal_width(tally: ValueTally, count: int) -> NDArray[np.float64]:
     """Bins of one width from the least value to the greatest."""
     low, high = float(tally.values[0]), float(tally.values[-1])
     shares = np.arange(1, count) / count
@@ -51,7 +51,7 @@ def equal_width(tally: Tallied, count: int) -> NDArray[np.float64]:
     return np.asarray(low * (1 - shares) + high * shares)
 
 
-def equal_weight(tally: Tallied, count: int, closed: Closed = "left") -> NDArray[np.float64]:
+def equal_weight(tally: ValueTally, count: int, closed: Closed = "left") -> NDArray[np.float64]:
     """Bins of about one weight: the edges are quantiles, halfway between two values where both will do."""
     places, even = quantile_places(tally.whole, count)
     values = tally.values
@@ -63,7 +63,7 @@ def equal_weight(tally: Tallied, count: int, closed: Closed = "left") -> NDArray
     return np.asarray(np.where(even, values[places] / 2 + values[after] / 2, values[places]))
 
 
-def mdl(tally: Tallied, closed: Closed = "left") -> NDArray[np.float64]:
+def mdl(tally: ValueTally, closed: Closed = "left") -> NDArray[np.float64]:
     """Cuts between two values that pay for themselves by what they tell of the class (Fayyad and Irani 1993)."""
     return np.array([tally.cut(place, closed == "left") for place in mdl_cuts(tally.weights)])
 

@@ -50,11 +50,11 @@ class Categorical(LevelTable):
 
     def held(self, group: int) -> float:
         """What knowledge keeps for levels yet to come."""
-        return float(_held(self.labels.names, self.settings, group))
+        return float(_reserved(self.labels.names, self.settings, group))
 
     def seen(self) -> NDArray[np.float64]:
         """What each level weighs in each class, (levels, classes)."""
-        return observed(self.labels.names, self.counts)
+        return observed_counts(self.labels.names, self.counts)
 
     def quotients(self, code: int) -> tuple[Quotient, ...] | None:
         """P(level number `code` | class) for each class, exact; None where the factor is left out.
@@ -72,7 +72,7 @@ class Categorical(LevelTable):
         for group in range(counts.groups):
             shares = _exact_shares(names, settings, group) if every is None else every
             one = sum(shares, Fraction(0)) / len(shares) if shares else _equal_share(0, settings)
-            held = _held(names, settings, group)
+            held = _reserved(names, settings, group)
             bottom = sums[group] + sum(shares, Fraction(0)) + held
             bottom += one * (settings.missing_is_level + settings.reserve)
             bottom += gone[group] if settings.missing_is_level else 0
@@ -126,10 +126,10 @@ def categorical_over(name: str, names: list[str], counts: Counts, settings: Leve
     """The factor over these levels, in this order."""
     levels, unseen, missing = table(names, counts, settings, name)
     with np.errstate(divide="ignore"):
-        rows = [np.log(_rounded(levels))]
+        rows = [np.log(_round_ratio(levels))]
         none = np.zeros((1, counts.groups))
-        rows.append(none if unseen is None else np.log(_rounded(unseen)))
-        rows.append(none if missing is None else np.log(_rounded(missing)))
+        rows.append(none if unseen is None else np.log(_round_ratio(unseen)))
+        rows.append(none if missing is None else np.log(_round_ratio(missing)))
     return Categorical(name, Labels(names), np.ascontiguousarray(np.concatenate(rows)), counts, settings)
 
 
@@ -137,7 +137,7 @@ _Ratio: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64]]"
 """Numerators and denominators of probabilities, each rounded once."""
 
 
-def _rounded(ratio: _Ratio) -> NDArray[np.float64]:
+def _round_ratio(ratio: _Ratio) -> NDArray[np.float64]:
     top, bottom = ratio
     # A class that never shows this attribute, without smoothing: 0/0. Its levels are then impossible, not undefined.
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
@@ -147,11 +147,11 @@ def table(
     names: list[str], counts: Counts, settings: LevelSettings, column: str
 ) -> tuple[_Ratio, _Ratio | None, _Ratio | None]:
     """P(level | class) as ratios: the levels, the mass reserved for others, the missing cells."""
-    seen, gone = observed(names, counts), counts.other.floats()[:1]
+    seen, gone = observed_counts(names, counts), counts.other.floats()[:1]
     # One column for each class where knowledge tells them apart, else one for all of them.
     groups = range(counts.groups if settings.known else 1)
     columns = [_shares(names, settings, column, group) for group in groups]
-    held = np.array([float(_held(names, settings, group)) for group in groups])
+    held = np.array([float(_reserved(names, settings, group)) for group in groups])
     # What smoothing adds to one more level.
     one = np.array([float(s.mean()) if len(s) else float(_equal_share(0, settings)) for s in columns])
     total = counts.table[: len(counts.labels)].sum(0).floats() + np.array([s.sum() for s in columns]) + held
@@ -166,7 +166,7 @@ def table(
     return levels, unseen, missing
 
 
-def observed(names: list[str], counts: Counts) -> NDArray[np.float64]:
+def observed_counts(names: list[str], counts: Counts) -> NDArray[np.float64]:
     """What each of these levels weighs in each class, (levels, classes)."""
     out = np.zeros((len(names), counts.groups))
     places = {name: k for k, name in enumerate(names)}
@@ -203,7 +203,7 @@ def _exact_shares(names: list[str], settings: LevelSettings, group: int) -> list
     return [as_written(settings.m_estimate) * as_written(given.get(name, 0.0)) for name in names]
 
 
-def _held(names: list[str], settings: LevelSettings, group: int) -> Fraction:
+def _reserved(names: list[str], settings: LevelSettings, group: int) -> Fraction:
     """What knowledge keeps for levels yet to come, where it names all of `names` and they do not sum to 1."""
     known = settings.known[group] if settings.known else None
     return Fraction(0) if known is None else known.held(names)

@@ -1,6 +1,6 @@
 """The kernel factor: the density of one number for each class as a sum of small normal densities, one on each value.
 
-Knows the tally of values and how wide a kernel should be; the loops are in `smooth`.
+Knows the tally of values and how wide a kernel should be; the loops are in `kernel_sums`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.models.factors import smooth
+from likely.models.factors import kernel_sums
 from likely.models.factors.gaussian import NormalSettings, gaussian
-from likely.models.factors.tallied import tallied
+from likely.models.factors.value_tally import read_tally
 from likely.models.quotient import log_of
 from likely.models.setting_values import Bandwidth
 from likely.models.shapes import Density, Gaussian, Kernels
@@ -51,7 +51,7 @@ class KernelDensity(Density):
     held: NDArray[np.float64]
     """Terms of `values`, filled in when first asked for. Nothing but a memory of what `add` computes."""
     boxes: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
-    """Where those of each class end, their centres and moments (`smooth.box_points`): sums of many kernels at once."""
+    """Where those of each class end, their centres and moments (`kernel_sums.box_points`), for many kernels at once."""
     enough: NDArray[np.float64]
     """What boxes must add up to in each class for their sum to be taken."""
 
@@ -65,7 +65,7 @@ class KernelDensity(Density):
 
     def add_cells(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Add log P(cell | class) to each row of `out`."""
-        smooth.add_densities(
+        kernel_sums.add_densities(
             cells,
             self.values,
             self.held,
@@ -99,7 +99,7 @@ def kernel_density(
     normal = gaussian(name, numbers, settings, classes)
     if normal is None:
         return None
-    tally = tallied(numbers)
+    tally = read_tally(numbers)
     per_class = [_values(tally.centres, column) for column in tally.weights.T]
     everything = _values(tally.centres, tally.whole)
     total = numbers.recalled("weight", lambda own: own.weight().floats())
@@ -138,7 +138,7 @@ def kernel_density(
         np.ascontiguousarray(tally.values[:room]),
         np.full((room, len(classes)), np.nan),
         _boxes(starts, points, weights, rate, reach),
-        smooth.DENSE * sums,
+        kernel_sums.DENSE * sums,
     )
 
 
@@ -150,8 +150,8 @@ def _boxes(
     reach: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     ends, centres = np.zeros(len(starts), np.int64), np.empty(len(points))
-    moments = np.empty((len(points), smooth.TERMS))
-    smooth.box_points(starts, points, weights, rate, reach, ends, centres, moments)
+    moments = np.empty((len(points), kernel_sums.TERMS))
+    kernel_sums.box_points(starts, points, weights, rate, reach, ends, centres, moments)
     return ends, centres[: ends[-1]].copy(), moments[: ends[-1]].copy()
 
 
@@ -201,8 +201,8 @@ def log_likelihood_left_out(
 ) -> NDArray[np.float64]:
     """The log likelihood of the values under each bandwidth, each under the kernels of all other values."""
     out = np.empty(len(widths))
-    room = np.empty(len(points)), np.empty((len(points), smooth.TERMS))
-    smooth.left_out(points, weights, math.sqrt(0.5) / widths, np.array([_reach(weights)]), *room, out)
+    room = np.empty(len(points)), np.empty((len(points), kernel_sums.TERMS))
+    kernel_sums.left_out(points, weights, math.sqrt(0.5) / widths, np.array([_reach(weights)]), *room, out)
     total = float(weights.sum())
     with np.errstate(divide="ignore", invalid="ignore"):  # without another value there is no likelihood: NaN
         shared = (weights * np.log(np.maximum(total - weights, 0))).sum()

@@ -12,7 +12,7 @@ from likely.models.factors.bins import edges_of
 from likely.models.factors.categorical import LevelSettings
 from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.kernel import KernelDensity, kernel_density
-from likely.models.factors.tallied import Tallied, tallied
+from likely.models.factors.value_tally import ValueTally, read_tally
 from likely.models.knowledge.known import Normal
 from likely.models.setting_values import Bandwidth, Bins, Closed, Kind, Kinds, Rule
 from likely.models.shapes import Gaussian
@@ -50,7 +50,7 @@ class NumberSettings:
         """How the attribute `name` is cut: as said of it or of all others, else by MDL."""
         return self.bins.get(name, self.bins.get(OTHERS, "mdl")) if isinstance(self.bins, Mapping) else self.bins
 
-    def edges(self, name: str, tally: Tallied) -> NDArray[np.float64]:
+    def edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
         """Where the attribute `name` is cut."""
         return edges_of(tally, self.rule(name), self.bin_count, self.closed)
 
@@ -104,7 +104,7 @@ def number_factor(
 
 
 def _binned(name: str, numbers: Numbers, settings: NumberSettings) -> tuple[Binned, list[str]]:
-    tally, rule = tallied(numbers), settings.rule(name)
+    tally, rule = read_tally(numbers), settings.rule(name)
     edges = settings.edges(name, tally)
     factor = binned(name, numbers, tally, edges, settings.closed, settings.levels)
     notes = []

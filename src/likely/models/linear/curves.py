@@ -14,7 +14,7 @@ from likely.machinery.jit import kernel
 from likely.models import shapes
 from likely.models.contracts import Exhibit
 from likely.models.factors.bins import edges_of
-from likely.models.factors.tallied import tallied
+from likely.models.factors.value_tally import read_tally
 from likely.models.linear.design import level_weights, standard_of
 from likely.models.linear.softmax import Sheet
 from likely.models.shapes import BinTable, LevelTable, Standard, bin_names, bin_of
@@ -84,7 +84,7 @@ class Curves:
                 if units is None:
                     self.left_out.append(column.name)
                 elif numbers == "binned":
-                    edges = edges_of(tallied(statistic), "frequency", BINS, "left")
+                    edges = edges_of(read_tally(statistic), "frequency", BINS, "left")
                     self.indexed.append(_Binned(column.name, edges, units.gone))
                 else:
                     self.units.append(units)

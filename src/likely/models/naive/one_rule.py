@@ -12,9 +12,9 @@ import numpy as np
 
 from likely.errors import shown
 from likely.models.factors.binned import binned_table
-from likely.models.factors.categorical import domain, observed
+from likely.models.factors.categorical import domain, observed_counts
 from likely.models.factors.numeric import NumberSettings
-from likely.models.factors.tallied import Tallied, tallied
+from likely.models.factors.value_tally import ValueTally, read_tally
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
@@ -65,18 +65,18 @@ class OneRule(Settings):
         def score(seen: NDArray[np.float64], gone: NDArray[np.float64]) -> float:
             return left_out_score(seen, gone, total, self.pseudo_count)
 
-        waiting: list[tuple[float, Column, Tallied, NDArray[np.float64]]] = []
+        waiting: list[tuple[float, Column, ValueTally, NDArray[np.float64]]] = []
         for column in summary.schema.attributes:
             held = summary.columns[column.name]
             if not isinstance(held, (Counts, Numbers)):
                 continue
             gone = held.other.floats().sum(axis=0)
             if isinstance(held, Counts):
-                found = score(observed(domain(column, held), held), gone)
+                found = score(observed_counts(domain(column, held), held), gone)
                 if found > most:
                     best, most = column.name, found
             else:
-                tally = tallied(held)
+                tally = read_tally(held)
                 waiting.append((upper_bound(tally.weights, gone, total), column, tally, gone))
         # Cutting takes time: numbers come last, the most promising first, and only while they can still be the best.
         for bound, column, tally, gone in sorted(waiting, key=lambda one: -one[0]):

@@ -18,7 +18,7 @@ from likely.models.factors.categorical import Categorical, categorical
 from likely.models.factors.gaussian import Moments, mean_of, root_of, variance_of
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.scatter import Scatter, scatter
-from likely.models.factors.tallied import tallied
+from likely.models.factors.value_tally import read_tally
 from likely.models.joint.full import FullBayes, chosen
 from likely.models.knowledge.known import Normal, check_known, known_classes, known_normals, known_prior
 from likely.models.naive.naive import NaiveBayes
@@ -94,7 +94,7 @@ def log_evidence(learner: Learner, summary: Summary) -> float | None:
             known = known_normals(learner.knowledge, column.name, summary.classes, summary.schema)
             part = _normals(learner, statistic, known)
         elif settings.kind(column.name) == "binned" and settings.rule(column.name) != "mdl":
-            tally = tallied(statistic)
+            tally = read_tally(statistic)
             edges = edges_of(tally, settings.rule(column.name), settings.bin_count, settings.closed)
             part = _bins(binned(column.name, statistic, tally, edges, settings.closed, settings.levels))
         else:

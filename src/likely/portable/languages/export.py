@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model
-from likely.portable.describing import portable
+from likely.portable.describe import portable
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 from likely.sums import state

@@ -13,7 +13,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.portable import forms
 from likely.portable.forms import Attribute, Portable
-from likely.portable.languages.flattening import Flat, flat
+from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.graphs import Graph
 from likely.portable.languages.patterns import patterns
 from likely.portable.reading import cell_of
@@ -37,7 +37,7 @@ def to_onnx(portable: Portable) -> bytes:
 class _Written:
     def __init__(self, portable: Portable) -> None:
         self.form, self.graph = portable, Graph()
-        self.flat: Flat = flat(portable, "ONNX", ABLE)
+        self.flat: Flat = flatten(portable, "ONNX", ABLE)
         self.size = len(portable.classes)
         self.codes: dict[str, str] = {}
         self.numbers: dict[str, tuple[str, str]] = {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from likely.errors import SettingError, shown
 from likely.portable.forms import CovarianceTerm
-from likely.portable.jointly import solved
+from likely.portable.joint_terms import cholesky_solve
 
 MOST_TOGETHER = 6
 """Numbers of one density; every one more doubles the patterns."""
@@ -49,7 +49,7 @@ def _pattern(term: CovarianceTerm, there: list[int]) -> Pattern:
         log_root = 0.0
         for k, own in enumerate(there):  # linear in d, so what each unit gives is all there is to know
             unit = [float(j == k) for j in range(len(there))]
-            apart, log_root = solved(part, unit, term.least[c])
+            apart, log_root = cholesky_solve(part, unit, term.least[c])
             rows[own][: len(there)] = apart
         volume = 0.5 * len(there) * math.log(2 * math.pi) + log_root
         peak.append(-(volume + sum(math.log(term.deviation[c][k]) for k in there)) if there else 0.0)

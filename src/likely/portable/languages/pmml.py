@@ -14,7 +14,7 @@ from xml.etree import ElementTree as xml
 from likely.errors import SettingError, shown
 from likely.portable import forms
 from likely.portable.forms import Attribute, Portable, Scores
-from likely.portable.languages.flattening import flat
+from likely.portable.languages.flatten import flatten
 
 ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm)
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -24,7 +24,7 @@ _BLANK = re.compile("[\t\n\r]")
 
 def to_pmml(portable: Portable) -> str:
     """The text of the XML file."""
-    found = flat(portable, "PMML", ABLE)
+    found = flatten(portable, "PMML", ABLE)
     if found.clipped or not portable.generative or portable.target is None or any(w != 1 for w, _ in found.terms):
         raise SettingError(
             "PMML says naive Bayes by counts and normal densities, and this model is none. Export it to python, which "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from likely.portable import forms, jointly, logs, reading, scoring, writing
+from likely.portable import forms, logs, reading, scoring, writing
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 

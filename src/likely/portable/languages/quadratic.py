@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from likely.portable.forms import CovarianceTerm
 from likely.portable.languages.patterns import patterns
-from likely.portable.languages.statements import MOST, added, case, exp, number
+from likely.portable.languages.statements import MOST, add_up, case, exp, number
 
 TINY = 1e-150
 """Whose square is nothing, and whose product with a weight might be too small for PostgreSQL."""
@@ -34,7 +34,7 @@ class Quadratic:
             case([(x.is_(exp.null()), exp.Literal.number(0))], exp.Literal.number(1 << k))
             for k, x in enumerate(self._x)
         ]
-        out = [exp.alias_(added(bits), self.pattern)]
+        out = [exp.alias_(add_up(bits), self.pattern)]
         for c, (means, deviations) in enumerate(zip(self.term.mean, self.term.deviation, strict=True)):
             for k, (mean, deviation) in enumerate(zip(means, deviations, strict=True)):
                 out.append(exp.alias_(self._off(k, mean, deviation), f"d{self._name}_{c}_{k}"))
@@ -65,7 +65,7 @@ class Quadratic:
                         if abs(row[j]) > TINY
                     ]
                     if parts:
-                        branches.append((self._is(place), added(parts)))
+                        branches.append((self._is(place), add_up(parts)))
                 value = case(branches, number(0.0)) if branches else number(0.0)
                 out.append(exp.alias_(value, f"y{self._name}_{c}_{j}"))
         return out
@@ -78,7 +78,7 @@ class Quadratic:
             small = exp.Between(this=y, low=number(-TINY), high=number(TINY))
             squares.append(case([(small, number(0.0))], exp.Mul(this=y, expression=y.copy())))
         peaks = [(self._is(place), number(p.peak[c])) for place, p in enumerate(self.patterns) if place]
-        half = exp.Mul(this=number(0.5), expression=exp.paren(added(squares)))
+        half = exp.Mul(this=number(0.5), expression=exp.paren(add_up(squares)))
         return case([(self._is(0), number(0.0))], exp.Sub(this=exp.paren(case(peaks)), expression=half))
 
     def _is(self, place: int) -> exp.Expr:

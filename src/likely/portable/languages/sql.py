@@ -13,9 +13,9 @@ from likely.errors import SettingError, nearest, shown
 from likely.portable import forms
 from likely.portable.forms import Portable
 from likely.portable.languages import statements as sql
-from likely.portable.languages.flattening import Flat, flat
+from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
-from likely.portable.languages.statements import added, case, exp, number, possible
+from likely.portable.languages.statements import add_up, case, exp, number, possible
 
 ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm,
         forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
@@ -47,7 +47,7 @@ def _check(portable: Portable, dialect: str | None) -> None:
 class _Select:
     def __init__(self, portable: Portable, table: str, dialect: str | None, keep: Sequence[str]) -> None:
         self.form, self.dialect = portable, dialect
-        self.flat: Flat = flat(portable, "SQL", ABLE)
+        self.flat: Flat = flatten(portable, "SQL", ABLE)
         self.table = _table(table)
         self.prefix = "likely"
         while self.prefix in table.lower():
@@ -85,7 +85,7 @@ class _Select:
             steps.append((f"best_of_{size}", [*own, *scores, *(_greater(p) for p in pairs)]))
             names, size = [p[0] for p in pairs], 2 * size
         steps.append(("odds", [*own, *(self._odds(k) for k in self.classes)]))
-        total = added([exp.column(f"e{k}") for k in self.classes])
+        total = add_up([exp.column(f"e{k}") for k in self.classes])
         some = exp.GT(this=total, expression=number(0.0))
         shares = []
         for k in self.classes:
@@ -133,7 +133,7 @@ class _Select:
             for weight, term in self.flat.terms:
                 one = self._term(term, c - 1)
                 parts.append(one if weight == 1 else exp.Mul(this=number(weight), expression=exp.paren(one)))
-            out.append(exp.alias_(added(parts), f"s{c}", copy=False))
+            out.append(exp.alias_(add_up(parts), f"s{c}", copy=False))
         return out
 
     def _odds(self, k: int) -> exp.Expr:
@@ -230,7 +230,7 @@ class _Select:
             if _felt(weights[c]):
                 parts.append(exp.Mul(this=exp.paren(self._standard(unit)), expression=number(weights[c])))
         own = exp.paren(self._standard(term.units[term.at]))
-        value = exp.Mul(this=own, expression=exp.paren(added(parts)))
+        value = exp.Mul(this=own, expression=exp.paren(add_up(parts)))
         return case([(x.is_(exp.null()), possible(term.missing[c]))], value)
 
     # -- joint tables ---------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ class _Select:
                 free = exp.Mul(this=free, expression=case([(left, number(float(axis.size)))], number(1.0)))
             if term.log_extra + sum(math.log(a.size) for a in term.axes) > 700:
                 raise SettingError(f"The joint table of {shown(term.name, 60)} has more cells than SQL can count.")
-        top = added([*parts, free])
+        top = add_up([*parts, free])
         log = exp.Sub(this=exp.Ln(this=top), expression=number(term.log_total[c]))
         zero = exp.GT(this=top.copy(), expression=number(0.0))
         return case([(nothing, number(0.0)), (zero, log)], exp.null())

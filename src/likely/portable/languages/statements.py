@@ -61,12 +61,12 @@ def case(branches: Sequence[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None
     return out if default is None else out.else_(default, copy=False)
 
 
-def added(parts: Sequence[exp.Expr]) -> exp.Expr:
+def add_up(parts: Sequence[exp.Expr]) -> exp.Expr:
     """Their sum, as a balanced tree: a long chain would be as deep as it is long."""
     if len(parts) == 1:
         return parts[0]
     half = (len(parts) + 1) // 2
-    return exp.paren(exp.Add(this=added(parts[:half]), expression=added(parts[half:])), copy=False)
+    return exp.paren(exp.Add(this=add_up(parts[:half]), expression=add_up(parts[half:])), copy=False)
 
 
 def as_double(value: exp.Expr) -> exp.Expr:

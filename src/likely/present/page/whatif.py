@@ -17,7 +17,7 @@ from likely.evaluate.attributes.information import attributes
 from likely.models.contracts import Model, Search, has_trait, setting_of
 from likely.models.naive.naive import NaiveBayes
 from likely.portable import forms
-from likely.portable.describing import is_portable, portable
+from likely.portable.describe import is_portable, portable
 from likely.portable.writing import plain
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts

@@ -10,7 +10,7 @@ from likely.apply.explain import ledger as ledger_words
 from likely.apply.explain import words
 from likely.apply.explain.counterfactual import Counterfactual
 from likely.apply.explain.ledger import Ledger
-from likely.apply.explain.marking import marked
+from likely.apply.explain.marking import mark_words
 from likely.apply.explain.sureness import Sureness
 from likely.present.sections import Passage, Report, Table
 from likely.sums import state
@@ -55,7 +55,7 @@ def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:
         said = {p.name: (p.log_ratio, p.spans) for p in entry.parts if p.spans and p.log_ratio is not None}
         if entry.cell is None or not said:
             continue
-        pieces = marked(entry.cell, said, everything)
+        pieces = mark_words(entry.cell, said, everything)
         most = max((abs(p.log_ratio) for p in pieces if p.log_ratio and math.isfinite(p.log_ratio)), default=1.0)
         stretches = []
         for piece in pieces:

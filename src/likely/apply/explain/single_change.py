@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.explain.asked import Asked
 from likely.apply.explain.candidates import Choice
+from likely.apply.explain.row import QueryRow
 from likely.apply.explain.words import clean
 from likely.table.labels import date_label, number_label
 
@@ -31,7 +31,7 @@ Test = Callable[["NDArray[Any]"], "NDArray[np.bool_]"]
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleChange:
     """An attribute that by itself would change the decision."""
 
     name: str
@@ -55,7 +55,7 @@ class Alone:
         return {**found, "nearest": self.nearest, "farthest": self.farthest}
 
 
-def alone_of(choice: Choice, row: Asked, decision: str, hits: NDArray[np.bool_], test: Test) -> Alone:
+def single_change(choice: Choice, row: QueryRow, decision: str, hits: NDArray[np.bool_], test: Test) -> SingleChange:
     """What the attribute would have to be, all others staying as they are; `hits` are those candidates that do."""
     before = None if row.states[choice.name] == "missing" else row.cells.get(choice.name)
     now = "" if before is None else f" instead of {clean(before)}"
@@ -63,7 +63,7 @@ def alone_of(choice: Choice, row: Asked, decision: str, hits: NDArray[np.bool_],
         levels = tuple(choice.labels.names[c] for c in choice.values[hits].tolist())
         listed = " or ".join(clean(n) for n in levels[:MOST_LEVELS])
         more = f" or one of {len(levels) - MOST_LEVELS} more" if len(levels) > MOST_LEVELS else ""
-        return Alone(choice.name, before, decision, levels, words=f"{clean(choice.name)}={listed}{more}{now}")
+        return SingleChange(choice.name, before, decision, levels, words=f"{clean(choice.name)}={listed}{more}{now}")
     cell = float(row.batch.cells[choice.name][0])
     return _number(choice, before, decision, now, cell, hits, test)
 
@@ -76,7 +76,7 @@ def _number(
     cell: float,
     hits: NDArray[np.bool_],
     test: Test,
-) -> Alone:
+) -> SingleChange:
     values = choice.values
     start = cell if math.isfinite(cell) else float(values[np.flatnonzero(hits)[0]])
     places = np.flatnonzero(hits)
@@ -97,17 +97,17 @@ def _number(
 
     # Just short of a round number that no longer does: "below 4.75" rather than 4.749999999999999.
     sides = [_side(choice, near, -step, does), "" if far is None else _side(choice, far, step, does)]
-    near = rounded(choice, near, does, abs(near - start) * NEAR)
+    near = round_value(choice, near, does, abs(near - start) * NEAR)
     if far is not None:
-        far = rounded(choice, far, does, abs(far - near) * NEAR)
-    told = sides[0] or told_value(choice, near)
+        far = round_value(choice, far, does, abs(far - near) * NEAR)
+    told = sides[0] or write_value(choice, near)
     if far is None:
         ways = ("earlier", "later") if choice.date else ("less", "more")
         span = sides[0] or f"{told} or {ways[step > 0]}"
     else:
-        ends = [told, sides[1] or told_value(choice, far)][::step]
+        ends = [told, sides[1] or write_value(choice, far)][::step]
         span = ends[0] if near == far else f"from {ends[0]} to {ends[1]}"
-    return Alone(choice.name, before, decision, (), near, far, f"{clean(choice.name)} {span}{now}")
+    return SingleChange(choice.name, before, decision, (), near, far, f"{clean(choice.name)} {span}{now}")
 
 
 def _side(choice: Choice, value: float, beyond: int, does: Callable[[float], bool]) -> str:
@@ -138,7 +138,7 @@ def _boundary(choice: Choice, hit: float, miss: float, test: Test) -> float:
     return hit
 
 
-def rounded(choice: Choice, value: float, does: Callable[[float], bool], most: float | None = None) -> float:
+def round_value(choice: Choice, value: float, does: Callable[[float], bool], most: float | None = None) -> float:
     """The value in as few digits as still do, moved by at most `most` (a fiftieth of the range if not said)."""
     room = (choice.high - choice.low) / 50 if most is None else most
     tried = [math.floor(value / DAY) * DAY, math.ceil(value / DAY) * DAY, round(value)] if choice.date else []
@@ -153,7 +153,7 @@ def rounded(choice: Choice, value: float, does: Callable[[float], bool], most: f
     return value
 
 
-def told_value(choice: Choice, value: Any) -> str:
+def write_value(choice: Choice, value: Any) -> str:
     """A candidate as a file would spell it."""
     if choice.labels is not None:
         return str(choice.labels.names[int(value)])

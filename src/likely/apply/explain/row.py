@@ -30,7 +30,7 @@ no number where one should be. The last two count as missing."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryRow:
     """A batch of one row, the cells as they were given, and what each is."""
 
     batch: Batch
@@ -42,7 +42,7 @@ class Asked:
     """Where the row came from a table: its number there; the first is 1."""
 
 
-def asked(
+def read_row(
     model: Model,
     data: object,
     number: int | None = None,
@@ -50,7 +50,7 @@ def asked(
     encoding: str | None = None,
     delimiter: str | None = None,
     encoding_errors: str = "strict",
-) -> Asked:
+) -> QueryRow:
     """One row: a dict of values, or row `number` of a table (the first is 1). What is not given is missing.
 
     In a row given by hand, a word in place of a number is refused; in a table it counts as missing, as it does when
@@ -60,12 +60,12 @@ def asked(
     if one:
         if number is not None:
             raise InputError(f"One row was given by its values, so there is no row {number} to look for.")
-        return _by_hand(model, data, table)  # type: ignore[arg-type]
+        return _row_by_hand(model, data, table)  # type: ignore[arg-type]
     reading = Reading(encoding=encoding, delimiter=delimiter, encoding_errors=encoding_errors)
-    return with_encoding(data, reading, lambda source: _of_table(model, source, number))
+    return with_encoding(data, reading, lambda source: _row_of_table(model, source, number))
 
 
-def _by_hand(model: Model, row: Mapping[str, object], table: object) -> Asked:
+def _row_by_hand(model: Model, row: Mapping[str, object], table: object) -> QueryRow:
     (arrow,) = open_source(table).batches()
     found, strays = _read(model, arrow, 0, row)
     for name in strays:
@@ -76,7 +76,7 @@ def _by_hand(model: Model, row: Mapping[str, object], table: object) -> Asked:
     return found
 
 
-def _of_table(model: Model, source: Source, number: int | None) -> Asked:
+def _row_of_table(model: Model, source: Source, number: int | None) -> QueryRow:
     rows, held = 0, None
     for start, arrow in numbered(source.batches(model.columns_in(source))):
         rows = start + arrow.num_rows
@@ -102,7 +102,7 @@ def _of_table(model: Model, source: Source, number: int | None) -> Asked:
     return replace(found, number=start + 1)
 
 
-def _read(model: Model, arrow: ArrowBatch, start: int, row: Mapping[str, object]) -> tuple[Asked, list[str]]:
+def _read(model: Model, arrow: ArrowBatch, start: int, row: Mapping[str, object]) -> tuple[QueryRow, list[str]]:
     encoder = model.encoder()
     batch = encoder.encode(arrow, start)
     cells = {name: label(value) for name, value in row.items()}
@@ -112,7 +112,7 @@ def _read(model: Model, arrow: ArrowBatch, start: int, row: Mapping[str, object]
         if column.name in encoder.strays or (state == "missing" and _is_word(cells.get(column.name), column, model)):
             state = "stray"
         states[column.name] = state
-    return Asked(batch, cells, states), [name for name, state in states.items() if state == "stray"]
+    return QueryRow(batch, cells, states), [name for name, state in states.items() if state == "stray"]
 
 
 def _is_word(cell: str | None, column: Column, model: Model) -> bool:
@@ -139,10 +139,10 @@ def state_of(batch: Batch, name: str) -> State:
     return "missing" if np.isnan(cells[0]) else "known" if np.isfinite(cells[0]) else "infinite"
 
 
-def cut(text: str, names: Sequence[str]) -> tuple[str, str]:
+def split_assignment(text: str, names: Sequence[str]) -> tuple[str, str]:
     """NAME=VALUE cut into its two parts, at the first equals sign that has the name of a column before it.
 
-    >>> cut("a=b=c", ["a=b", "x"])
+    >>> split_assignment("a=b=c", ["a=b", "x"])
     ('a=b', 'c')
     """
     places = [k for k, sign in enumerate(text) if sign == "="]
@@ -155,11 +155,11 @@ def cut(text: str, names: Sequence[str]) -> tuple[str, str]:
     raise ColumnError(f"There is no column {shown(name)}. {nearest(name, names)}")
 
 
-def by_name(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def parse_assignments(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """Several NAME=VALUE as a row; a name that is given twice is refused."""
     out: dict[str, str] = {}
     for text in given:
-        name, value = cut(text, names)
+        name, value = split_assignment(text, names)
         if name in out:
             raise InputError(f"{shown(name)} is given twice: {shown(out[name])} and {shown(value)}. Give it once.")
         out[name] = value

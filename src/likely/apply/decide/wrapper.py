@@ -11,7 +11,7 @@ from likely.table.encode import Encoder
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Around(Model):
+class Wrapper(Model):
     """All but its scores is of the model inside: whether it is proper and generative, factors, levels, encoder."""
 
     inner: Model
@@ -58,13 +58,13 @@ def wrap(model: Model) -> dict[str, Any]:
     }
 
 
-def inside(model: Model) -> Model:
+def unwrap(model: Model) -> Model:
     """The model that was learned, within all that was put around it."""
-    while isinstance(model, Around):
+    while isinstance(model, Wrapper):
         model = model.inner
     return model
 
 
-def beside(model: Model, describer: Model) -> str:
+def describer_sentence(model: Model, describer: Model) -> str:
     """The sentence that says whose view of rows is taken, where the model has none of its own."""
-    return inside(model).describer_note.format(title=learner_titles([describer.learner])[0])
+    return unwrap(model).describer_note.format(title=learner_titles([describer.learner])[0])

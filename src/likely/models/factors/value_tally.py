@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tallied:
+class ValueTally:
     """Distinct values in order. Where bits were dropped, a value stands for all numbers from it up to the next step."""
 
     values: NDArray[np.float64]
@@ -51,12 +51,12 @@ class Tallied:
         return high if above else low
 
 
-def tallied(numbers: Numbers) -> Tallied:
+def read_tally(numbers: Numbers) -> ValueTally:
     """Read the tally of a column."""
-    return numbers.recalled("tallied", _tallied)
+    return numbers.recalled("tallied", _read_tally)
 
 
-def _tallied(numbers: Numbers) -> Tallied:
+def _read_tally(numbers: Numbers) -> ValueTally:
     values, table = numbers.tally()
     centres, steps = values, np.zeros(len(values))
     if numbers.level:
@@ -68,4 +68,4 @@ def _tallied(numbers: Numbers) -> Tallied:
         centres = np.where(np.isfinite(centres), centres, values)
         steps = np.where(np.isfinite(steps), steps, 0.0)
     whole = table.sum(1).floats() if len(values) else np.zeros(0)
-    return Tallied(values, centres, steps, table, table.floats(), whole, numbers.level)
+    return ValueTally(values, centres, steps, table, table.floats(), whole, numbers.level)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from likely.portable import forms
 from likely.portable.forms import MISSING
-from likely.portable.logs import added, log, log_sum, logs_added
+from likely.portable.logs import add_scores, log, log_add, log_sum
 from likely.portable.reading import Cell
 
 Cells = Mapping[str, Cell]
@@ -59,7 +59,7 @@ def covariance(term: forms.CovarianceTerm, cells: Cells) -> tuple[float, ...]:
             apart, peak = _whitened(far, term.whitening[c]), term.peak[c]
         else:
             part = [[term.correlation[c][i][j] for j in places] for i in places]
-            apart, log_root = solved(part, far, term.least[c])
+            apart, log_root = cholesky_solve(part, far, term.least[c])
             volume = 0.5 * len(places) * math.log(2 * math.pi) + log_root
             peak = -(volume + sum(math.log(term.deviation[c][k]) for k in places))
         total = sum(v * v for v in apart)
@@ -74,7 +74,9 @@ def _whitened(far: Sequence[float], whitening: Sequence[Sequence[float]]) -> lis
     return out
 
 
-def solved(matrix: Sequence[Sequence[float]], right: Sequence[float], least: float) -> tuple[list[float], float]:
+def cholesky_solve(
+    matrix: Sequence[Sequence[float]], right: Sequence[float], least: float
+) -> tuple[list[float], float]:
     """L**-1 @ right for matrix = L @ L.T, and the log of the determinant of L; no pivot is taken below `least`."""
     size = len(matrix)
     low = [[0.0] * size for _ in range(size)]
@@ -107,13 +109,13 @@ def tree(term: forms.TreeTerm, cells: Cells, size: int) -> list[tuple[str, tuple
                 value = term.tables[v][own][b]
             else:
                 assert held is not None
-                each = [added(term.tables[v][a][b], up) for a, up in enumerate(held)]
+                each = [add_scores(term.tables[v][a][b], up) for a, up in enumerate(held)]
                 value = tuple(log_sum(column) for column in zip(*each, strict=True))
             if hidden:
                 above = below[parent]
                 if above is None:
                     above = below[parent] = [nothing] * width
-                above[b] = added(above[b], value)
+                above[b] = add_scores(above[b], value)
             else:
                 out[v] = value
     return [(axis.attribute, own) for axis, own in zip(term.axes, out, strict=True)]
@@ -131,13 +133,13 @@ def one_dependence(form: forms.OneDependence, cells: Cells) -> tuple[float, ...]
     if not parents:
         out = form.prior
         for b in there:
-            out = added(out, form.alone[b])
+            out = add_scores(out, form.alone[b])
         return out
     total: tuple[float, ...] = (-math.inf,) * len(form.prior)
     for a in parents:
         own = form.joint[a]
         for b in there:
             if b != a:
-                own = added(own, form.given[a][b])
-        total = tuple(logs_added(t, v) for t, v in zip(total, own, strict=True))
+                own = add_scores(own, form.given[a][b])
+        total = tuple(log_add(t, v) for t, v in zip(total, own, strict=True))
     return tuple(v - math.log(len(parents)) for v in total)

@@ -23,18 +23,18 @@ class Flat:
     clipped: bool = False
 
 
-def flat(portable: Portable, language: str, able: Iterable[type]) -> Flat:
+def flatten(portable: Portable, language: str, able: Iterable[type]) -> Flat:
     """The form as one sum; refused, with what to do instead, where the language does not know one of its terms."""
     if portable.refuse_unseen:
         raise SettingError(
             f"The model refuses rows with levels that training did not have, and {language} cannot refuse a row. "
             "Learn it with unseen='skip' (--unseen skip)."
         )
-    found = _summed(portable.score, language)
+    found = _flatten_score(portable.score, language)
     known = tuple(able)
     for _, term in found.terms:
         if not isinstance(term, known):
-            raise SettingError(f"{language} cannot say {_told(term)}. {_REMEDY.get(type(term), _ELSE)}")
+            raise SettingError(f"{language} cannot say {_describe(term)}. {_REMEDY.get(type(term), _ELSE)}")
     return found
 
 
@@ -45,7 +45,7 @@ _REMEDY: dict[type, str] = {
 _ELSE = "Export the model to python, which says every model."
 
 
-def _told(term: Term) -> str:
+def _describe(term: Term) -> str:
     words: dict[type, str] = {
         forms.KernelTerm: f"the kernel density of {shown(term.name, 40)}",
         forms.TextTerm: f"what the words of {shown(term.name, 40)} count",
@@ -57,18 +57,18 @@ def _told(term: Term) -> str:
     return words.get(type(term), f"how {shown(term.name, 40)} counts")
 
 
-def _summed(score: forms.Score, language: str) -> Flat:
+def _flatten_score(score: forms.Score, language: str) -> Flat:
     match score:
         case forms.Sum(constant, terms):
             return Flat(constant, tuple(_powered(t) for t in terms))
         case forms.Normalised(inner):
-            return _summed(inner, language)  # what is the same for all classes does not matter to the posterior
+            return _flatten_score(inner, language)  # what is the same for all classes does not matter to the posterior
         case forms.Shifted(inner, by):
-            found = _summed(inner, language)
+            found = _flatten_score(inner, language)
             if not found.clipped:
                 return Flat(tuple(a + b for a, b in zip(found.constant, by, strict=True)), found.terms)
         case forms.Clipped(outputs):
-            found = _summed(outputs, language)
+            found = _flatten_score(outputs, language)
             return Flat(found.constant, found.terms, clipped=True)
         case _:
             pass
