@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely import Knowledge
+from likely.apply.explain import fewest_changes
 from likely.probability.loss import Loss
 
 LEVELS = {"a": ["u", "v", "w"], "b": ["0", "1"], "c": ["x", "y", "z"], "d": ["p", "q"]}
