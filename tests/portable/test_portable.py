@@ -314,7 +314,7 @@ def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
 
 def test_the_reference_needs_no_library() -> None:
     """What defines a score can be read, and run, with Python alone."""
-    for name in ("forms", "reading", "scoring", "jointly", "logs"):
+    for name in ("forms", "reading", "scoring", "joint_terms", "logs"):
         tree = ast.parse(Path(likely.__file__).parent.joinpath("portable", f"{name}.py").read_text("utf-8"))
         for node in ast.walk(tree):
             found = [a.name for a in node.names] if isinstance(node, ast.Import) else []

@@ -88,7 +88,7 @@ class _Without:
         """The model without the factor; a search gives it when it ends."""
         if isinstance(model, Search):
             return _Fewer(self, model)
-        return model.only([f.name for f in model.factors if f.names != (self.name,)])
+        return model.only([f.name for f in model.factors if f.name != self.name])
 
 
 @dataclass(frozen=True)

@@ -129,11 +129,11 @@ class Model(Answers):
 
     def factor_of(self, name: str) -> Factor | None:
         """What is believed of one attribute by itself."""
-        return next((f for f in self.factors if f.names == (name,)), None)
+        return next((f for f in self.factors if f.name == name), None)
 
     def block_of(self, name: str) -> Factor | None:
         """The factor that covers an attribute together with others."""
-        return next((f for f in self.factors if name in f.names and len(f.names) > 1), None)
+        return next((f for f in self.factors if name in f.names and f.name != name), None)
 
     @property
     def texts(self) -> tuple[WordWeights, ...]:

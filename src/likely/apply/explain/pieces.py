@@ -53,10 +53,10 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     found: dict[str, Piece] = {}
     for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
-        if factor is not None and len(factor.names) > 1:
-            found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
-        elif isinstance(factor, Column):
+        if isinstance(factor, Column):
             found[name] = _of_column(factor, logs, row, model.power_of(name))
+        elif factor is not None:
+            found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
         else:
             note = _note(graph, name, row, logs)
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name], note)

@@ -1,4 +1,4 @@
-// What attributes say together: the same as likely/portable/jointly.py.
+// What attributes say together: the same as likely/portable/joint_terms.py.
 
 import { added, log, logsAdded, logSum } from "./logs.js";
 import { MISSING } from "./reading.js";
