@@ -21,6 +21,7 @@ from likely.present.page.attributes import card
 from likely.present.page.graphs import graph
 from likely.present.page.plotting import plot
 from likely.present.page.whatif import whatif
+from likely.present.report.model import present_attribute
 
 HEAT = 0.3
 ROW = {"outlook": "sunny", "temperature": 66, "windy": True}
@@ -50,9 +51,9 @@ def test_what_is_believed_of_the_columns_stays(examples: Path, which: str) -> No
     for column in plain.schema.attributes:
         name = column.name
         assert model.factor_of(name) is plain.factor_of(name)
-        assert of_attribute(model, name) == of_attribute(plain, name)
+        assert present_attribute(model, name) == present_attribute(plain, name)
     if which != "prior":
-        drawn = [card(m, n, "a", {}, False) for m in (plain, model) for n in ("outlook", "temperature", "humidity")]
+        drawn = [card(m, n, "a", None, False) for m in (plain, model) for n in ("outlook", "temperature", "humidity")]
         assert drawn[:3] == drawn[3:]  # means, densities and the strips below them
         assert plot(model, attribute="humidity") == plot(plain, attribute="humidity")
 

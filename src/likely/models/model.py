@@ -17,7 +17,7 @@ from likely.errors import ColumnError, InputError, nearest, shown
 from likely.machinery.html import html_table, share_bar
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
-from likely.models.posterior import Matrix, Posterior
+from likely.models.posterior import Matrix, Posterior, join_posteriors
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
