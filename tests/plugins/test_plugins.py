@@ -14,7 +14,7 @@ from cli.conftest import run as run
 import likely
 from likely.cli.listing import COMMANDS
 from likely.errors import SettingError
-from likely.models.registry import LEARNERS
+from likely.models.registry import LEARNERS, register
 from likely.portable.languages.export import WRITERS
 from likely.sums.summary import MORE
 from likely.testing import check_learner, check_statistic
@@ -24,10 +24,12 @@ REGISTRIES: tuple[dict[str, Any], ...] = (LEARNERS, MORE, COMMANDS, WRITERS)
 
 @pytest.fixture(scope="module", autouse=True)
 def plugins() -> Iterator[None]:
-    """The plug-ins are there for these tests alone."""
+    """The plug-ins are registered for these tests alone: one line each."""
     before = [dict(registry) for registry in REGISTRIES]
-    from plugins import toy_command, toy_export, toy_factor, toy_learner, toy_source, toy_statistic  # noqa: F401
-
+    register(Lifts, Signs)
+    MORE["gaps"] = Gaps
+    COMMANDS["classes"] = "plugins.toy_command"
+    WRITERS["outline"] = to_outline
     yield
     for registry, names in zip(REGISTRIES, before, strict=True):
         for name in [n for n in registry if n not in names]:
@@ -40,8 +42,6 @@ def weather(examples: Path) -> Path:
 
 
 def test_a_learner_keeps_the_laws() -> None:
-    from plugins.toy_learner import Lifts
-
     table = {"sky": ["sun", "rain", None, "fog", "sun"] * 4, "wind": list("abcab") * 4, "y": list("xyxyz") * 4}
     check_learner(Lifts(strength=0.5), table, "y")
     with pytest.raises(SettingError, match="strength is '-1'"):
@@ -49,8 +49,6 @@ def test_a_learner_keeps_the_laws() -> None:
 
 
 def test_a_learner_that_breaks_a_law_is_found_out() -> None:
-    from plugins.toy_learner import Lifts, LiftsModel
-
     class Forgetful(LiftsModel):
         def log_joint(self, batch: Any) -> Any:
             return super().log_joint(batch) + np.log(1.5)
@@ -79,8 +77,6 @@ def test_a_learner_appears_on_the_command_line(run: Callable[..., Any], weather:
 
 
 def test_a_learner_appears_on_the_page_and_in_other_languages(run: Callable[..., Any], weather: Path) -> None:
-    from plugins.toy_learner import Lifts
-
     run("look", weather, "play", "--learner", "Lifts", "-o", "page.html").done()
     page = Path("page.html").read_text(encoding="utf-8")
     assert "Lifts" in page and 'id="whatif"' in page
@@ -105,7 +101,6 @@ def test_a_learner_can_be_written_down_and_read_again(run: Callable[..., Any], w
 
 def test_a_learner_is_an_estimator() -> None:
     pytest.importorskip("sklearn")
-    from plugins.toy_learner import Lifts
     from sklearn.base import clone
 
     from likely.sklearn.estimator import LearnerClassifier
@@ -121,7 +116,6 @@ def test_a_learner_is_an_estimator() -> None:
 
 def test_a_factor_is_scored_explained_and_exported() -> None:
     import duckdb
-    from plugins.toy_factor import Signs
 
     table = {"x": [-1.5, -2.25, 3.5, 4.0, None, -0.0] * 4, "y": list("aabbab") * 4}
     check_learner(Signs(), table, "y", types={"x": "number"})
@@ -137,8 +131,6 @@ def test_a_factor_is_scored_explained_and_exported() -> None:
 
 
 def test_a_statistic_keeps_the_laws_and_is_kept_in_files(tmp_path: Path) -> None:
-    from plugins.toy_statistic import Gaps
-
     from likely.table.batch import Codes
     from likely.table.labels import Labels
 
@@ -173,8 +165,6 @@ def test_a_language_can_be_exported_to(run: Callable[..., Any], weather: Path) -
 
 
 def test_a_source_is_a_table_everywhere(tmp_path: Path) -> None:
-    from plugins.toy_source import Dice
-
     model = likely.fit(Dice(300), "seven", likely.TreeAugmented())
     assert model.summary.rows == 300
     assert likely.compare(Dice(120), "seven", {"it": likely.NaiveBayes()}, folds=3).learners[0].scores is not None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import click
 
-from likely.cli.listing import COMMANDS
-
 
 @click.command(short_help="How often each class occurs.")
 @click.argument("table")
@@ -17,6 +15,3 @@ def classes(table: str, target: str) -> None:
     summary = likely.summarize(table, target)
     for name, count in zip(summary.classes, summary.total.floats(), strict=True):
         click.echo(f"{name}: {count:g}")
-
-
-COMMANDS["classes"] = __name__

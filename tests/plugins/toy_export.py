@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from likely.portable.forms import Portable
-from likely.portable.languages.export import WRITERS
 
 
 def to_outline(form: Portable) -> str:
@@ -11,6 +10,3 @@ def to_outline(form: Portable) -> str:
     return (
         "\n".join([f"{form.target}: {', '.join(form.classes)}", *(f"- {one.name}" for one in form.attributes)]) + "\n"
     )
-
-
-WRITERS["outline"] = to_outline

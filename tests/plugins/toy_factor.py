@@ -14,7 +14,6 @@ from likely.models.model import learnable
 from likely.models.naive.product import Product
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.registry import register
 from likely.models.settings import Settings, setting
 from likely.models.shapes import BinTable
 from likely.sums.columns.numbers import Numbers
@@ -50,6 +49,3 @@ class Signs(Settings):
         columns = [c.name for c in summary.schema.attributes if c.kind == "number"]
         factors = tuple(sign_factor(name, summary.columns[name], self.pseudo_count) for name in columns)
         return Product(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=factors)
-
-
-register(Signs)

@@ -12,7 +12,6 @@ import numpy as np
 from likely.models.contracts import Model, Terms
 from likely.models.model import learnable
 from likely.models.posterior import Matrix
-from likely.models.registry import register
 from likely.models.settings import Settings, setting
 from likely.models.shapes import LevelTable, Sum
 from likely.sums.summary import Summary
@@ -68,6 +67,3 @@ class LiftsModel(Model):
 
     def shape(self) -> Sum:
         return Sum(self.log_prior, self.factors)
-
-
-register(Lifts)

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from likely.sums.contracts import State, TableSums
-from likely.sums.summary import MORE
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
 
@@ -71,6 +70,3 @@ class Gaps:
     @classmethod
     def from_state(cls, state: State) -> Self:
         return cls(tuple(state["names"]), state["groups"], Counter({(g, gaps): n for g, gaps, n in state["rows"]}))
-
-
-MORE["gaps"] = Gaps
