@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from cli.conftest import run as run
+from plugins.toy_export import to_outline
+from plugins.toy_factor import Signs
+from plugins.toy_learner import Lifts, LiftsModel
+from plugins.toy_source import Dice
+from plugins.toy_statistic import Gaps
 
 import likely
 from likely.cli.listing import COMMANDS
