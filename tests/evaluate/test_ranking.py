@@ -14,7 +14,7 @@ import likely
 from likely.evaluate.scores.calibration import reliability
 from likely.evaluate.scores.ceiling import least_error
 from likely.evaluate.scores.held_out import log_odds, probabilities
-from likely.evaluate.scores.per_class import of_classes
+from likely.evaluate.scores.intervals import class_scores
 from likely.evaluate.scores.ranking import ranking, thinned
 from likely.sums.quantiles import equal_weight_bins
 
@@ -103,9 +103,9 @@ def test_precision_and_recall_are_those_of_scikit_learn(examples) -> None:
     truth, named = rng.integers(0, 3, 200), rng.integers(0, 3, 200)
     table = np.array([[((truth == a) & (named == b)).sum() for b in range(3)] for a in range(3)])
     theirs = np.array(precision_recall_fscore_support(truth, named)).T
-    for one, row in zip(of_classes("abc", table.tolist(), table.sum(axis=1).tolist()), theirs, strict=True):
+    for one, row in zip(class_scores("abc", table.tolist(), table.sum(axis=1).tolist()), theirs, strict=True):
         assert [one.precision.value, one.recall.value, one.f1, one.rows] == pytest.approx(row.tolist())
-    never = of_classes("ab", [[0, 2], [0, 3]], [2, 3])[0]
+    never = class_scores("ab", [[0, 2], [0, 3]], [2, 3])[0]
     assert never.precision.value is None and never.recall.value == 0 and never.f1 == 0
 
 

@@ -23,7 +23,7 @@ from likely.portable.describe import portable
 from likely.portable.reading import cells_of, number_label, words_of
 from likely.portable.scoring import posterior, scores, terms
 from likely.portable.writing import text_of
-from likely.present.page.bundling import bundle
+from likely.present.page.writing import bundle
 from likely.table.words.tokens import Tokens
 
 API = "globalThis.likelyScript = { cellsOf, scoresOf, chancesOf, revived, wordsOf, numberLabel, scoresBy };"

@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 
 import likely
 from likely.evaluate.attributes.plane import Plane
-from likely.present.charts.bars import diverging, stacked
+from likely.present.charts.bars import NamedBar, bar_chart, diverging, stacked
 from likely.present.charts.drawing import Axis, Frame, escape_text
 from likely.present.charts.histograms import bin_edges
 from likely.present.charts.planes import _contours, _ellipse, density, landscape
 from likely.present.page.attributes import evidence
 from likely.present.page.confusions import confusion
-from likely.present.page.rows import Row, rows
 
 STYLE = (Path(likely.__file__).parent / "present" / "charts" / "charts.css").read_text("utf-8")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -29,7 +28,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 @given(st.text())
 def test_any_words_are_sound_xml(words: str) -> None:
-    drawn = rows(words, words, [Row(words, 1.0, words, 3), Row(words, -2.0, words)])
+    drawn = bar_chart(words, words, [NamedBar(words, 1.0, words, 3), NamedBar(words, -2.0, words)])
     assert "".join(ElementTree.fromstring(drawn).itertext())
     assert "<" not in escape_text(words)
 

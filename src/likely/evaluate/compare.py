@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError, shown
 from likely.evaluate.attributes.repetition import holm
 from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
-from likely.evaluate.crossval.validate import Validation, judged_rows, validate
+from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
@@ -121,9 +121,7 @@ def compared(
 ) -> Comparison:
     """`compare` of a source; who sweeps it elsewhere than here says how it is drafted and validated."""
     first = set_apart(source, draft(source, reading), folds)
-    target = first.schema.target
-    if target is None:
-        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    target = require_target(first.schema)
     chosen: dict[str, Learner] = {**(learners or {}), **also}
     left: dict[str, str] = {}
 

@@ -5,28 +5,27 @@ One sweep gives the sums of all sizes, one more scores every row by models that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
-from numbers import Integral
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError
 from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge
 from likely.evaluate.crossval.lessons import Lessons, growing_lessons
 from likely.evaluate.crossval.notes import FoldNotes, merge_notes
 from likely.evaluate.crossval.row_folds import FoldedRows
-from likely.evaluate.crossval.validate import check_classes, teach_lessons
+from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_lessons
 from likely.evaluate.scores.intervals import Measure, doubt, wilson
 from likely.evaluate.scores.scores import Scorer, Scores, summed
 from likely.evaluate.trend import Trend, spread, trend
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
 from likely.intake.schema import draft_schema
-from likely.models.contracts import Learner
+from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
 from likely.sums import state
@@ -112,19 +111,15 @@ def curve(
     >>> [(round(p.rows), p.accuracy.value) for p in found.points][-2:]
     [(32, 1.0), (64, 1.0)]
     """
-    for name, value, least, most in (("folds", folds, 2, MOST_FOLDS), ("steps", steps, 1, MOST_STEPS)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
-            raise SettingError(f"{name} is {shown(value)}. It must be a whole number from {least} to {most}.")
+    folds, steps = check_whole("folds", folds, 2, MOST_FOLDS), check_whole("steps", steps, 1, MOST_STEPS)
     how = Reading(target, **reading)
     asked = learner or default_learner("look").learner
-    return with_encoding(data, how, lambda source: _curve(source, how, asked, int(folds), int(steps), seed))
+    return with_encoding(data, how, lambda source: _curve(source, how, asked, folds, steps, seed))
 
 
 def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps: int, seed: int) -> Curve:
     first = draft_schema(source, reading)
-    target = first.schema.target
-    if target is None:
-        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    require_target(first.schema)
     pieces = 1
     while (folds - 1) * pieces < 1 << (steps - 1):
         pieces *= 2
@@ -141,10 +136,47 @@ def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps
         notes.insert(0, f"There are only {total.rows:,} rows, so they are dealt to {fewer * coarser} parts rather than "
                         f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
     lessons = growing_lessons(fewer, coarser, steps)
-    return _drawn(source, reading, learner, sums, lessons, seed, tuple(notes))
+    return _draw(source, reading, learner, sums, lessons, seed, tuple(notes))
 
 
-def _drawn(
+@dataclass
+class _Judged:
+    """What the models of all lessons said of rows that they had not learned from; by group, which is a size."""
+
+    scorers: dict[tuple[str, int], Scorer] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+    lacking: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Classes that were not among the rows learned from, and in how many folds."""
+    notes: dict[int, list[FoldNotes]] = field(default_factory=dict)
+    proper: bool = True
+
+    def hear(self, group: int, model: Model, classes: tuple[str, ...]) -> None:
+        """Take note of what a model of the learner knows."""
+        self.proper = self.proper and model.proper
+        for label in (c for c in classes if c not in model.classes):
+            lacking = self.lacking.setdefault(group, {})
+            lacking[label] = lacking.get(label, 0) + 1
+        self.notes.setdefault(group, []).append(FoldNotes.by(model) if model.found() else FoldNotes())
+
+
+def _judge(rows: FoldedRows, learner: Learner, sums: FoldSums, lessons: Lessons) -> _Judged:
+    out, total = _Judged(), sums.total
+    # Where rows are kept in memory, sweeps are cheap, and models of one fold at a time take up less than all.
+    for fold in range(lessons.folds) if fits_in_memory(total) else [None]:
+        taken = lessons if fold is None else lessons.of_fold(fold)
+        numbers = [k for k, f in enumerate(lessons.fold) if fold is None or f == fold]
+        models, refused = teach_lessons(rows, {LEARNER: learner, BASELINE: Prior()}, sums, taken)
+        out.refused |= {g: why for (name, g), why in refused.items() if name == LEARNER or g not in out.refused}
+        for (name, k), model in models.items():
+            if name == LEARNER:
+                out.hear(taken.group[k], model, total.classes)
+        judges = rows.sweep(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
+        for name, k in models:
+            out.scorers[name, numbers[k]] = reduce(add, (j.scorers[name, k] for j in judges))
+    return out
+
+
+def _draw(
     source: Source,
     reading: Reading,
     learner: Learner,
@@ -153,50 +185,24 @@ def _drawn(
     seed: int,
     notes: tuple[str, ...],
 ) -> Curve:
-    total, folds = sums.total, lessons.folds
-    rows = FoldedRows(source, total, reading, len(sums.rows), seed)
+    total = sums.total
+    judged = _judge(FoldedRows(source, total, reading, len(sums.rows), seed), learner, sums, lessons)
     learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
-    scorers: dict[tuple[str, int], Scorer] = {}
-    refused: dict[int, str] = {}
-    lacking: dict[int, dict[str, int]] = {}
-    said: dict[int, list[FoldNotes]] = {}
-    proper = True
-    # Where rows are kept in memory, sweeps are cheap, and models of one fold at a time take up less than all.
-    each = range(folds) if fits_in_memory(total) else [None]
-    for fold in each:
-        taken = lessons if fold is None else lessons.of_fold(fold)
-        numbers = [k for k, f in enumerate(lessons.fold) if fold is None or f == fold]
-        models, told = teach_lessons(rows, {LEARNER: learner, BASELINE: Prior()}, sums, taken)
-        refused |= {g: why for (name, g), why in told.items() if name == LEARNER or g not in refused}
-        for (name, k), model in models.items():
-            if name == LEARNER:
-                group = taken.group[k]
-                missing, proper = set(total.classes) - set(model.classes), proper and model.proper
-                for label in sorted(missing, key=total.classes.index):
-                    lacking.setdefault(group, {}).setdefault(label, 0)
-                    lacking[group][label] += 1
-                said.setdefault(group, []).append(FoldNotes.by(model) if model.found() else FoldNotes())
-        judges = rows.sweep(lambda m=models, t=taken: Judge(rows, m, t, _apart))  # type: ignore[misc]
-        for name, k in models:
-            scorers[name, numbers[k]] = reduce(add, (j.scorers[name, k] for j in judges))
-    points = []
+    points, refused, sizes = [], judged.refused, {}
     for group in dict.fromkeys(lessons.group):
         of = [k for k, g in enumerate(lessons.group) if g == group]
+        sizes[group] = float(np.mean([learned_from[k] for k in of]))
         if any(learned_from[k] == 0 and sums.rows[lessons.fold_of == lessons.fold[k]].any() for k in of):
             refused[group] = "A fold would be predicted by what no row taught. Give more rows."
         if group not in refused:
-            count = float(np.mean([learned_from[k] for k in of]))
-            held = {name: [scorers[name, k] for k in of] for name in (LEARNER, BASELINE)}
-            points.append(_point(count, held[LEARNER], held[BASELINE], lacking.get(group, {}), total))
+            each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
+            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), total))
     last = lessons.group[-1]
     if last in refused:
         raise SettingError(refused[last])
-    sizes, weight = np.array([p.rows for p in points]), np.array([s.rows for s in points[-1].folds])
+    rows, weight = np.array([p.rows for p in points]), np.array([s.rows for s in points[-1].folds])
     wrong = np.array([[1 - s.accuracy for s in p.folds] for p in points]).T
     losses = np.array([[np.inf if s.log_loss is None else s.log_loss for s in p.folds] for p in points]).T
-    about = {
-        g: float(np.mean([n for n, h in zip(learned_from, lessons.group, strict=True) if h == g])) for g in refused
-    }
     assert total.schema.target is not None
     return Curve(
         source.name,
@@ -204,15 +210,15 @@ def _drawn(
         total.rows,
         total.left_out,
         repr(learner),
-        folds,
+        lessons.folds,
         len(sums.rows),
         seed,
         tuple(points),
-        trend(sizes, wrong, weight, 1.0),
-        trend(sizes, losses, weight, np.inf),
-        {f"{about[g]:.4g}": refused[g] for g in sorted(refused)},
-        (*notes, *merge_notes(said[last])),
-        proper,
+        trend(rows, wrong, weight, 1.0),
+        trend(rows, losses, weight, np.inf),
+        {f"{sizes[g]:.4g}": refused[g] for g in sorted(refused)},
+        (*notes, *merge_notes(judged.notes[last])),
+        judged.proper,
     )
 
 

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from numbers import Integral
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError
 from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
 from likely.evaluate.attributes.redundancy import Sampler, outside
 from likely.evaluate.crossval.folds import sum_folds
 from likely.evaluate.crossval.judge import all_classes
 from likely.evaluate.crossval.row_folds import FoldedRows
-from likely.evaluate.crossval.validate import check_classes, teach_folds
+from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_folds
 from likely.evaluate.troubles.association import AttributeTests, association, association_tests
 from likely.evaluate.troubles.checkup import RowOrder, checkup_findings
 from likely.evaluate.troubles.duplicates import Copies, Duplicates, EqualRows, repeated_rows
@@ -120,12 +119,11 @@ def doctor(
     >>> [(s.row, s.label, s.likely) for s in found.suspects]
     [(400, 'p', 'q')]
     """
-    if not isinstance(suspects, Integral) or isinstance(suspects, bool) or not 0 <= int(suspects) <= MOST_SUSPECTS:
-        raise SettingError(f"suspects is {shown(suspects)}. It must be a whole number from 0 to {MOST_SUSPECTS:,}.")
+    most = check_whole("suspects", suspects, 0, MOST_SUSPECTS)
     how = Reading(target, **reading)
 
     def work(source: Source) -> Checkup:
-        return _examined(source, how, learner, int(suspects), folds, seed)
+        return _examined(source, how, learner, most, folds, seed)
 
     return with_encoding(data, how, work)
 
@@ -134,9 +132,7 @@ def _examined(
     source: Source, reading: Reading, learner: Learner | None, suspects: int, folds: int, seed: int
 ) -> Checkup:
     first = draft_schema(source, reading)
-    target = first.schema.target
-    if target is None:
-        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    target = require_target(first.schema)
     sums = sum_folds(source, first, reading, folds, seed)
     total = sums.total
     check_classes(total, source)

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from likely.errors import ColumnError, InputError, SettingError, nearest, shown
+from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.attributes.information import Attribute, entropy, evidence
 from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.attributes.redundancy import Pair
 from likely.evaluate.attributes.word_information import Piece
 from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
 from likely.evaluate.crossval.temperature import Sharpened, Tempered, cooled, sharpened
-from likely.evaluate.crossval.validate import Validation, judged_rows, validate
+from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone, with_named
 from likely.evaluate.scores.calibration import Reliability, calibrations
 from likely.evaluate.scores.ceiling import Ceiling
 from likely.evaluate.scores.held_out import HeldOut
-from likely.evaluate.scores.intervals import Intervals, Paired, intervals, paired
+from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, class_scores, intervals, paired
 from likely.evaluate.scores.losses import LossScores, loss_scores
-from likely.evaluate.scores.per_class import OfClass, of_classes
 from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.troubles.duplicates import RepeatedRows
@@ -120,7 +119,7 @@ class Look:
     baseline: Scores
     baselines: Baselines
     confusion: tuple[tuple[float, ...], ...]
-    per_class: tuple[OfClass, ...] = ()
+    per_class: tuple[ClassScores, ...] = ()
     decisions: LossScores | None = None
     """What deciding costs, where a loss was given."""
     trust: Trust
@@ -211,8 +210,7 @@ class _Asked:
 def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     folds = asked.folds
     first = set_apart(source, draft_schema(source, reading), folds)
-    if first.schema.target is None:
-        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    require_target(first.schema)
     learner = asked.learner or default_learner("look").learner
     learners: dict[str, Learner] = {LEARNER: learner, BASELINE: Prior()}
     if not folds.leave_one_out:  # it would have to choose its attribute as often as there are rows
@@ -326,11 +324,11 @@ def _baselines(found: Validation) -> Baselines:
     return Baselines(bounds[BASELINE], one_rule, bounds[ONE_RULE], attribute, tuple(against))
 
 
-def _per_class(found: Validation) -> tuple[OfClass, ...]:
+def _per_class(found: Validation) -> tuple[ClassScores, ...]:
     scorer = found.scorers[LEARNER]
     lost, table = scorer.unclassified.floats()[0] / found.times, scorer.table(found.times)
     weights = [sum(row) + float(one) for row, one in zip(table, lost, strict=True)]
-    return tuple(of_classes(found.classes, table, weights))
+    return tuple(class_scores(found.classes, table, weights))
 
 
 def _trust(found: Validation, positive: str, ranks: HeldOut, heat: Tempered | None, seen: SweepResult) -> Trust:

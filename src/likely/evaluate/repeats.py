@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from numbers import Integral
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from likely.errors import InputError, SettingError, shown
+from likely.errors import SettingError, shown
 from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
-from likely.evaluate.crossval.validate import validate
+from likely.evaluate.crossval.validate import check_whole, require_target, validate
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import draft_schema
@@ -145,16 +144,14 @@ def repeats(
             f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "
             "Look for repeats with NaiveBayes."
         )
-    if not isinstance(most, Integral) or isinstance(most, bool) or not 0 <= int(most) <= 50:
-        raise SettingError(f"most is {shown(most)}. It must be a whole number from 0 to 50.")
+    naive, pairs = cast(NaiveBayes, chosen), check_whole("most", most, 0, 50)
     how = Reading(target, **reading)
-    return with_encoding(data, how, lambda source: _repeats(source, how, chosen, int(most), folds, seed))
+    return with_encoding(data, how, lambda source: _repeats(source, how, naive, pairs, folds, seed))
 
 
 def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, folds: int, seed: int) -> Repeats:
     first = draft_schema(source, reading)
-    if first.schema.target is None:
-        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    target = require_target(first.schema)
     found = validate(source, first, reading, {AS_IT_IS: learner}, folds, seed, Sampler)
     total = found.total
     if total.rows < 2 * folds and folds > 2:
@@ -180,9 +177,8 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
         for key, name in ((f"{k} one", pair.one), (f"{k} other", pair.other)):
             changes.append(change(key, f"without {shown(name, 40)}", name))
         counted.append(Counted(pair, tuple(sorted(changes, key=_rank))))
-    name = first.schema.target.name
     scores = found.scorers[AS_IT_IS].read()
-    return Repeats(source.name, name, total.rows, folds, seed, scores, tuple(counted), pairs)
+    return Repeats(source.name, target.name, total.rows, folds, seed, scores, tuple(counted), pairs)
 
 
 def _rank(change: Change) -> tuple[int, float]:

@@ -41,12 +41,12 @@ def diff(
     cells. Of two models this, and what they assume differently. Of a spec: the assumptions alone.
     """
     if one.endswith(ASSUMING) and two.endswith(ASSUMING):
-        from likely.evaluate.drift.models import compared
+        from likely.evaluate.drift.models import compare_files
         from likely.present.report.drift import present_difference
 
         if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
             raise SettingError("--target and how to read columns are said of tables; models and specs have their own.")
-        record = compared(one, two, grown=grown, chance=chance)
+        record = compare_files(one, two, grown=grown, chance=chance)
         json, page, sums = record.json(), present_difference(record, one, two, everything), record.changes
         changed = sums is not None and bool(sums.significant or sums.p_classes < sums.chance)
     else:

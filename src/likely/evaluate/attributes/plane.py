@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import LikelyError
-from likely.evaluate import kernels
 from likely.evaluate.attributes.information import Attribute
+from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.further import Extension
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Learner, Model
@@ -82,19 +82,16 @@ class PlaneSampler:
 
     def __init__(self, total: Summary, names: tuple[str, str]) -> None:
         self.names = names
-        self._share = min(1.0, SAMPLE / (total.rows + total.left_out))
+        self._share = sample_share(total, SAMPLE)
         self._parts: list[tuple[int, NDArray[np.float64]]] = []
 
     def take(self, piece: Piece, start: int) -> None:
         """Keep those rows of a piece that their numbers choose, and that have both numbers and a class."""
-        batch = piece.batch
+        batch = piece.batch.take(sample_rows(piece.batch, start, self._share, 1))
         assert batch.target is not None
-        picked = np.empty(batch.rows, np.bool_)
-        kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 1, picked)
         weight = np.ones(batch.rows) if batch.weight is None else batch.weight
         columns = np.stack([*(batch.cells[n] for n in self.names), batch.target.codes.astype(np.float64), weight])
-        picked &= np.isfinite(columns).all(axis=0) & (batch.target.codes >= 0) & (weight > 0)
-        self._parts.append((start, columns[:, picked]))
+        self._parts.append((start, columns[:, np.isfinite(columns).all(axis=0)]))
 
     def __add__(self, other: PlaneSampler) -> PlaneSampler:
         out = PlaneSampler.__new__(PlaneSampler)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate import kernels
 from likely.evaluate.attributes.information import Attribute, attributes
 from likely.evaluate.attributes.repetition import holm, push, repetition
+from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.row_cache import Piece
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
@@ -84,11 +84,8 @@ class Sample:
         self._sizes: list[int] = []
 
     def take(self, batch: Batch, rows: NDArray[np.intp]) -> None:
-        """Keep the codes of these rows, unless they have no class or no weight."""
+        """Keep the codes of these rows."""
         assert batch.target is not None
-        rows = rows[batch.target.codes[rows] >= 0]
-        if batch.weight is not None:
-            rows = rows[batch.weight[rows] > 0]
         out = np.empty((1 + len(self.attributes), len(rows)), np.int32)
         out[0] = batch.target.codes[rows]
         for k, attribute in enumerate(self.attributes, 1):
@@ -165,14 +162,11 @@ class Sampler:
     def __init__(self, total: Summary, found: list[Attribute] | None = None) -> None:
         self.attributes = attributes(total) if found is None else found
         self.sample = Sample(self.attributes, len(total.classes))
-        self._share = min(1.0, SAMPLE / (total.rows + total.left_out))
+        self._share = sample_share(total, SAMPLE)
 
     def take(self, piece: Piece, start: int) -> None:
         """Keep those rows of a piece that their numbers choose."""
-        batch = piece.batch
-        picked = np.empty(batch.rows, np.bool_)
-        kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 0, picked)
-        self.sample.take(batch, np.flatnonzero(picked))
+        self.sample.take(piece.batch, sample_rows(piece.batch, start, self._share))
 
 
 def chance(p: float) -> str:

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from numbers import Integral
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import InputError, LikelyError, shown
+from likely.errors import InputError, LikelyError, SettingError, shown
 from likely.evaluate.crossval.dealing import Deal, Folds, deal_rows, deal_stratified
 from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge, Models, all_classes
@@ -28,6 +29,7 @@ from likely.intake.schema import Draft, check_rows
 from likely.models.contracts import Learner, LearnsTogether, Model, Search
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
+from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -300,6 +302,20 @@ def _each_left_out(
         parts=found.parts | {n: of_rows(own) for n, own in slow.gathered.items()},
         gathered=found.gathered | {n: own for n, own in slow.gathered.items() if n in gather},
     )
+
+
+def check_whole(name: str, value: object, least: int, most: int) -> int:
+    """A whole number between two others; refuse anything else."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= most:
+        raise SettingError(f"{name} is {shown(value)}. It must be a whole number from {least:,} to {most:,}.")
+    return int(value)
+
+
+def require_target(schema: Schema) -> Column:
+    """The target of a schema; refuse one that has none."""
+    if schema.target is None:
+        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+    return schema.target
 
 
 def check_classes(total: Summary, source: Source) -> None:

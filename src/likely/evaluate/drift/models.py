@@ -37,7 +37,7 @@ class Difference:
         )
 
 
-def compared(one: str, two: str, *, grown: bool = False, chance: float = CHANCE) -> Difference:
+def compare_files(one: str, two: str, *, grown: bool = False, chance: float = CHANCE) -> Difference:
     """Two files, each a spec (.toml) or a model (.likely)."""
     held: list[Any] = [load(path) if path.endswith(".likely") else None for path in (one, two)]
     specs = [

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate import kernels
+from likely.evaluate.sampling import sample_rows, sample_share
 from likely.evaluate.scores.intervals import Measure, wilson
 from likely.intake.further import Extension
 from likely.intake.row_cache import Piece
 from likely.models.neighbors.neighbors import Neighbors
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,22 +65,15 @@ class Sampled:
 
     def __init__(self, total: Summary, seed: int = 0) -> None:
         wide = max(len(total.schema.attributes), 1)
-        most = max(min(SAMPLE, MOST_CELLS // wide), FEWEST)
-        rows = max(total.rows + total.left_out, 1)
-        self._ceiling, self._seed = (2**63 - 1 if rows <= most else int(most / rows * 2.0**63)), seed + 1
+        self._share = sample_share(total, max(min(SAMPLE, MOST_CELLS // wide), FEWEST))
+        self._seed = seed + 1
         self.kept: list[tuple[int, Batch]] = []
 
     def take(self, piece: Piece, start: int) -> None:
         """Some rows of the table."""
-        batch = piece.batch
-        assert isinstance(batch.target, Codes)
-        chosen = np.zeros(batch.rows, np.bool_)
-        kernels.chosen(batch.start, self._ceiling, self._seed, chosen)
-        chosen &= batch.target.codes >= 0
-        if batch.weight is not None:
-            chosen &= batch.weight > 0
-        if chosen.any():
-            self.kept.append((batch.start, batch.take(np.flatnonzero(chosen))))
+        rows = sample_rows(piece.batch, piece.batch.start, self._share, self._seed)
+        if len(rows):
+            self.kept.append((piece.batch.start, piece.batch.take(rows)))
 
 
 def ceiling(total: Summary, sampled: list[Sampled]) -> Ceiling | None:

@@ -1,4 +1,4 @@
-"""How sure a score is: bounds from the rows and from the folds, and whether two learners differ by more than chance.
+"""How sure a score is: bounds from rows and from folds, of each class too, and whether two learners differ by chance.
 
 Folds share most of the rows that they teach, so that what they say is not independent: variances over folds are
 corrected for it as Nadeau and Bengio do, times (1/J + rows tested / rows learned from) in place of 1/J.
@@ -7,6 +7,7 @@ corrected for it as Nadeau and Bengio do, times (1/J + rows tested / rows learne
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -184,3 +185,43 @@ def paired(one: Parts, other: Parts, name: str, score: str) -> Paired | None:
     else:
         p = max(1 - student_within(abs(mean) / error, min(freedom, MOST_FREEDOM)), 0.0)
     return Paired(name, score, Measure(mean, mean - half, mean + half), p, p, len(a))
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """How well one class is named."""
+
+    label: str
+    rows: float
+    """Weight of the rows of the class."""
+    named: float
+    """Weight of the rows that were taken for it."""
+    precision: Measure
+    """Share of the rows taken for it that are of it; None where none was."""
+    recall: Measure
+    """Share of its rows that were taken for it; None where it has none."""
+    f1: float | None
+    """2 * precision * recall / (precision + recall) = 2 * hits / (rows + named)."""
+
+
+def class_scores(
+    labels: Sequence[str], confusion: Sequence[Sequence[float]], rows: Sequence[float]
+) -> list[ClassScores]:
+    """One record for each class. `rows` has the weight of each class, those that could not be classified included.
+
+    >>> [(c.label, c.precision.value, c.recall.value) for c in class_scores("ab", [[3, 1], [0, 4]], [4, 4])]
+    [('a', 1.0, 0.75), ('b', 0.8, 1.0)]
+    """
+    out = []
+    for k, label in enumerate(labels):
+        hits, named = confusion[k][k], sum(row[k] for row in confusion)
+        f1 = 2 * hits / (rows[k] + named) if rows[k] + named else None
+        out.append(ClassScores(label, rows[k], named, _share(hits, named), _share(hits, rows[k]), f1))
+    return out
+
+
+def _share(part: float, whole: float) -> Measure:
+    if not whole:
+        return Measure(None)
+    share = min(part / whole, 1.0)
+    return Measure(share, *wilson(share, whole))

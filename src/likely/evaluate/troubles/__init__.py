@@ -1,1 +1,6 @@
-"""What may be wrong with a table: leaks, copies, columns that repeat others, doubtful labels."""
+"""What may be wrong with a table or flatter its scores, as findings: a kind, columns and a sentence.
+
+Inside: findings (what a look warns of and doctor shares), checkup (what doctor finds besides), association (by chance
+or not), duplicates (equal rows and texts, by hashes), functions (columns that others determine), labels (doubtful
+classes).
+"""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate import kernels
+from likely.evaluate.sampling import sample_rows, sample_share
 from likely.evaluate.troubles.hashes import cell_bits
 from likely.intake.row_cache import Piece
 from likely.sums.summary import Summary
@@ -62,19 +62,14 @@ class CellSample:
 
     def __init__(self, total: Summary) -> None:
         self.names = [c.name for c in total.schema.attributes][:MOST_COLUMNS]
-        self._share = min(1.0, SAMPLE / max(total.rows + total.left_out, 1))
+        self._share = sample_share(total, SAMPLE)
         self.parts: list[tuple[int, NDArray[np.uint64], NDArray[np.bool_], NDArray[np.float64], NDArray[np.int32]]] = []
 
     def take(self, piece: Piece, start: int) -> None:
         """Keep those rows that their numbers choose."""
         batch = piece.batch
-        picked = np.empty(batch.rows, np.bool_)
-        kernels.chosen(start, min(int(self._share * 2**63), 2**63 - 1), 0, picked)
         assert batch.target is not None
-        picked &= batch.target.codes >= 0
-        if batch.weight is not None:
-            picked &= batch.weight > 0
-        rows = np.flatnonzero(picked)
+        rows = sample_rows(batch, start, self._share)
         bits = np.empty((len(rows), len(self.names)), np.uint64)
         there = np.empty(bits.shape, np.bool_)
         numbers = np.full(bits.shape, np.nan)

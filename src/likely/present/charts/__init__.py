@@ -1,1 +1,1 @@
-"""Charts as SVG."""
+"""Charts as SVG, written by hand: drawing (frames, axes, words), bars, lines, histograms, planes."""

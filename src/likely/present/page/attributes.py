@@ -19,6 +19,7 @@ from likely.models.shapes import BinTable, Density, LevelTable, WordWeights
 from likely.present.charts.bars import bar, diverging, stacked
 from likely.present.charts.drawing import COLOURS, Chart, colour
 from likely.present.charts.histograms import histogram
+from likely.present.report.model import class_quantiles
 from likely.present.words import clean, duration, moment, number, percent, plural
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -41,7 +42,6 @@ LISTED = 50
 """Classes in the table of a number."""
 TALL = 3
 """With more classes, the table of a number has a line for each."""
-QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
@@ -216,15 +216,10 @@ def _numbers(
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """For each class: weight, mean and deviation as the model has them, and quantiles."""
     place, length = (moment, duration) if dates else (figure, figure)
-    values, tally = numbers.tally()
-    per_class, rows = tally.floats(), []
+    rows, quantiles = [], class_quantiles(numbers)
     normal = factor.normal if isinstance(factor, Density) else None
     for k, label in enumerate(model.classes[:LISTED]):
-        below = np.cumsum(per_class[:, k])
-        cells = ["–"] * len(QUANTILES)
-        if len(below) and below[-1] > 0:
-            found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
-            cells = [place(float(values[min(i, len(values) - 1)])) for i in found]
+        cells = ["–" if v is None else place(v) for v in quantiles[k][1]]
         middle = "–" if normal is None else place(float(normal.mean[k]))
         spread = "–" if normal is None else length(float(normal.deviation[k]))
         rows.append((clean(label, 24), middle, spread, *cells))

@@ -14,6 +14,7 @@ from likely.models.contracts import Model
 from likely.models.factors.categorical import shares_in_training
 from likely.models.posterior import Posterior
 from likely.models.shapes import LevelTable, WordWeights
+from likely.present.charts.bars import NamedBar, bar_chart
 from likely.present.charts.drawing import COLOURS, Chart, standalone
 from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
@@ -21,7 +22,6 @@ from likely.present.charts.planes import landscape
 from likely.present.page.attributes import MOST_WORDS, evidence, prior_of
 from likely.present.page.confusions import shares_map
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
-from likely.present.page.rows import Row, rows
 from likely.present.words import clean, percent
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -77,8 +77,8 @@ def _model(record: Look) -> Model:
 
 def _of_look(record: Look, what: str) -> Chart:
     if what == "bits":
-        found = [Row(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in record.attributes]
-        return rows(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
+        found = [NamedBar(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in record.attributes]
+        return bar_chart(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
     if what == "confusion":
         return shares_map([clean(c, 40) for c in record.classes], record.confusion)
     if what == "reliability" and record.trust.calibration and record.trust.calibration[0].bins:
@@ -124,17 +124,17 @@ def _attribute(model: Model, name: str) -> Chart:
             towards: int | None = 0 if len(model.classes) == 2 and value < 0 else of
             towards = towards if len(model.classes) <= COLOURS else None
             words = f"{value:+.2f}" + ("" if len(model.classes) == 2 else f" {clean(model.classes[of], 20)}")
-            found.append(Row(clean(level, 40), value, words, towards))
+            found.append(NamedBar(clean(level, 40), value, words, towards))
         against = f"bits for {clean(model.classes[-1], 20)} (right) or {clean(model.classes[0], 20)} (left)"
-        return rows(clean(name, 60), against if len(model.classes) == 2 else "bits for the class named", found)
+        return bar_chart(clean(name, 60), against if len(model.classes) == 2 else "bits for the class named", found)
     if not isinstance(factor, WordWeights):
         raise SettingError(f"The model learns nothing from {shown(name)}, so there is nothing to draw.")
     strong = []
     for group in range(min(len(model.classes), 6)):
         for k in factor.strongest(group, MOST_WORDS):
             value = float(factor.evidence[k, group]) / math.log(2)
-            strong.append(Row(clean(factor.scores.vocabulary[k], 40), value, f"{value:+.2f}", group))
-    return rows(f"Strongest words of {clean(name, 40)}", "bits, before any scale", strong)
+            strong.append(NamedBar(clean(factor.scores.vocabulary[k], 40), value, f"{value:+.2f}", group))
+    return bar_chart(f"Strongest words of {clean(name, 40)}", "bits, before any scale", strong)
 
 
 def _posterior(found: Posterior) -> Chart:
@@ -142,7 +142,7 @@ def _posterior(found: Posterior) -> Chart:
         raise SettingError("There is one posterior for each row. Draw that of one row: model.posterior({…}).")
     order = np.argsort(-found.matrix[0], kind="stable").tolist()
     bars = [
-        Row(
+        NamedBar(
             clean(found.classes[k], 40),
             p := float(found.matrix[0, k]),
             percent(p),
@@ -150,7 +150,7 @@ def _posterior(found: Posterior) -> Chart:
         )
         for k in order
     ]
-    return rows("How probable each class is", "P(class | row)", bars, percent=True)
+    return bar_chart("How probable each class is", "P(class | row)", bars, shares=True)
 
 
 def _ledger(found: Ledger) -> Chart:
@@ -163,6 +163,6 @@ def _ledger(found: Ledger) -> Chart:
         if value is None:
             continue
         of = found.of if value >= 0 or found.against is None else found.against
-        bars.append(Row(clean(name, 40), value, f"{value:+.2f}", classes.index(of)))
+        bars.append(NamedBar(clean(name, 40), value, f"{value:+.2f}", classes.index(of)))
     against = "the rest" if found.against is None else clean(found.against, 20)
-    return rows(f"Evidence for {clean(found.of, 30)} against {against}", found.unit, bars)
+    return bar_chart(f"Evidence for {clean(found.of, 30)} against {against}", found.unit, bars)

@@ -1,1 +1,1 @@
-"""Results as sentences and tables, for terminal, Markdown and JSON."""
+"""What commands say of their results, as `Report`s: one file for each kind of result. Knows records, no rows."""

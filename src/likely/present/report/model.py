@@ -157,18 +157,25 @@ def _levels(
     return Report(f"{clean(factor.name)}: {plural(len(names), word)}", (table,), tuple(remarks))
 
 
+def class_quantiles(numbers: Numbers) -> list[tuple[float, list[float | None]]]:
+    """For each class the weight of its rows that have a number, and its least, quartiles and greatest value."""
+    values, table = numbers.tally()
+    out: list[tuple[float, list[float | None]]] = []
+    for below in np.cumsum(table.floats(), axis=0).T:
+        if not len(below) or below[-1] <= 0:
+            out.append((0.0, [None] * len(QUANTILES)))
+            continue
+        places = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
+        out.append((float(below[-1]), [float(values[min(i, len(values) - 1)]) for i in places]))
+    return out
+
+
 def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Report:
     at, length = (moment, duration) if dates else (number, number)
-    values, table = numbers.tally()
-    per_class, moments = table.floats(), numbers.moments()
+    moments = numbers.moments()
     bandwidth = factor.kernels.bandwidth if isinstance(factor, Density) and factor.kernels is not None else None
     rows = []
-    for k, label in enumerate(model.classes):
-        below = np.cumsum(per_class[:, k])
-        spread = ["–"] * len(QUANTILES)
-        if len(below) and below[-1] > 0:
-            found = np.searchsorted(below, np.maximum(np.array(QUANTILES) * below[-1], np.nextafter(0, 1)))
-            spread = [at(float(values[min(i, len(values) - 1)])) for i in found]
+    for k, (label, (weighed, spread)) in enumerate(zip(model.classes, class_quantiles(numbers), strict=True)):
         mean, sd, width = "–", "–", []
         if isinstance(factor, Density):
             mean, sd = at(float(factor.normal.mean[k])), length(float(factor.normal.deviation[k]))
@@ -181,12 +188,12 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
         rows.append(
             (
                 clean(label, 20),
-                number(float(below[-1]) if len(below) else 0.0),
+                number(weighed),
                 number(float(gone)),
                 mean,
                 sd,
                 *width,
-                *spread,
+                *("–" if v is None else at(v) for v in spread),
             )
         )
     kernels = ["bandwidth"] if bandwidth is not None else []
