@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 import likely
 from likely.sums import state
-from likely.sums.joining import joined
+from likely.sums.joining import add_in_order
 from likely.table.open import open_source
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
@@ -169,8 +169,8 @@ def merging(most: int) -> tuple[Lines, float, int]:
     count = 1
     while count <= most:
         read = [likely.Summary.from_state(state.parse(parts[k % len(parts)], "part")) for k in range(min(count, 64))]
-        took = cpu(lambda n=count, r=read: joined(r[k % len(r)] for k in range(n)), turns=1 if count > 64 else 2)
-        total = joined(read)
+        took = cpu(lambda n=count, r=read: add_in_order(r[k % len(r)] for k in range(n)), turns=1 if count > 64 else 2)
+        total = add_in_order(read)
         assert total is not None
         whole = state.dump(total.state())
         each = took / max(1, count - 1)

@@ -22,9 +22,9 @@ from likely.models.heldout.tempering import temperature_of, tempered
 from likely.models.learners import learner_named
 from likely.models.naive.attribute_weights import attribute_weights
 from likely.models.pool.auto import candidates
-from likely.models.pool.chosen import REST, Chosen
-from likely.models.pool.judging import judge_candidates
+from likely.models.pool.auto_model import REST, AutoModel
 from likely.models.pool.stacking import stacking_weights
+from likely.models.pool.trial import judge_candidates
 from likely.models.posterior import Posterior
 
 
@@ -153,7 +153,7 @@ def test_auto_is_better_than_its_candidates_on_new_rows() -> None:
 def test_the_posterior_is_the_mixture_of_tempered_members() -> None:
     data = mixed_table()
     model = likely.fit(data, "class", likely.Auto(noise=0))
-    assert isinstance(model, Chosen)
+    assert isinstance(model, AutoModel)
     assert len(model.members) > 1 and (model.weights > 0).all()
     assert model.weights.sum() == pytest.approx(1, abs=1e-12)
     expected = 0.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.models.neighbors import boxes
-from likely.models.neighbors.boxes import boxed
+from likely.models.neighbors.boxes import build_boxes
 
 
 def some_table(seed: int, rows: int, coarse: bool) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def test_boxes_hold_their_rows() -> None:
     rng = np.random.default_rng(0)
     points, codes = rng.normal(size=(3, 5000)), rng.integers(-1, 4, (2, 5000)).astype(np.int32)
     points[1, ::7] = np.nan
-    held = boxed(points, codes, np.ones(3), np.ones(2), False)
+    held = build_boxes(points, codes, np.ones(3), np.ones(2), False)
     assert sorted(held.order.tolist()) == list(range(5000)) and 1 << held.levels == held.low.shape[1] > 10
     for b in range(1 << held.levels):
         start, stop = 5000 * b >> held.levels, 5000 * (b + 1) >> held.levels

@@ -147,13 +147,13 @@ def test_the_lot_is_drawn_by_row_number_alone(examples: Path) -> None:
     for at in (1, 70, 149):
         parts = [batch.sliced(slice(0, at)), replace(batch.sliced(slice(at, 150)), start=at)]
         assert np.concatenate([model.log_joint(part) for part in parts]).tobytes() == whole.tobytes()
-    lot = model.drawn(replace(batch, start=0))
+    lot = model.draw_members(replace(batch, start=0))
     for h, member in enumerate(model.members):
         rows = np.flatnonzero(lot == h)
         alone = member.posterior(examples / "iris.csv").matrix[rows]
         np.testing.assert_allclose(np.exp(whole[rows]), alone, rtol=1e-9, atol=1e-300)
     other: Any = likely.Gibbs(MANY, weights=(0.4, 0.3, 0.2, 0.1), seed=10).learn(model.summary)
-    assert (other.drawn(batch) != lot).any()
+    assert (other.draw_members(batch) != lot).any()
 
 
 def test_lots_are_even() -> None:

@@ -19,7 +19,7 @@ from likely.apply.spec import parse_spec, spec_of
 from likely.errors import ColumnError, SettingError
 from likely.models.learners import learner_named, settings_of
 from likely.models.text.factor import ABSENT
-from likely.models.text.scales import Rows, best_scales
+from likely.models.text.scales import HeldOutRows, best_scales
 from likely.models.text.settings import Text
 from likely.sums import state
 
@@ -237,11 +237,11 @@ def test_scales_maximise_the_log_score() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 500)
     scores = [rng.normal(size=(500, 3)) + np.eye(3)[truth] * size for size in (1.0, 3.0)]
-    rows = Rows(np.zeros((500, 3)), scores, truth, rng.choice([1.0, 0.5], 500))
+    rows = HeldOutRows(np.zeros((500, 3)), scores, truth, rng.choice([1.0, 0.5], 500))
     found, value = best_scales([rows], None)
     for step in ([0.01, 0], [-0.01, 0], [0, 0.01], [0, -0.01]):
         assert best_scales([rows], found + np.array(step))[1] < value
-    worse = Rows(np.zeros((500, 3)), [-scores[1]], truth, np.ones(500))
+    worse = HeldOutRows(np.zeros((500, 3)), [-scores[1]], truth, np.ones(500))
     assert best_scales([worse], None)[0].tolist() == [0.001]
 
 
@@ -416,7 +416,7 @@ def test_settings_survive_json_and_toml(how: Text) -> None:
     from likely.apply.spec import Spec
 
     assert parse_spec(Spec(learner=learner).toml(), "s").learner == learner
-    assert not how.settled().is_open
+    assert not how.with_defaults().is_open
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from likely.table.words.tokens import Tokens, words_of
 def counted(text: str, tokens: Tokens) -> dict[str, int]:
     words = Words(1, tokens)
     words.update(pack_texts([text]), np.zeros(1, np.int32))
-    held = words.held()
+    held = words.tally()
     return {held.vocabulary[w]: t for w, t in zip(held.word.tolist(), held.times.tolist(), strict=True) if w}
 
 

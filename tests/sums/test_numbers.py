@@ -153,20 +153,20 @@ def test_what_was_worked_out_is_forgotten_with_the_sums() -> None:
 
     plain = Numbers(1)
     plain.update(np.array([1.0, 2.0]), np.zeros(2, np.int32))
-    assert plain.recalled("weight", weight) == 2
+    assert plain.cached("weight", weight) == 2
     plain.update(np.array([3.0]), np.zeros(1, np.int32))
-    assert plain.recalled("weight", weight) == 3
+    assert plain.cached("weight", weight) == 3
     asked.clear()
     first = plain.canonical()
     copy = first.canonical()
-    assert first.recalled("weight", weight) == copy.recalled("weight", weight) == 3
+    assert first.cached("weight", weight) == copy.cached("weight", weight) == 3
     assert len(asked) == 1
     copy.update(np.array([4.0]), np.zeros(1, np.int32))
-    assert copy.recalled("weight", weight) == copy.canonical().recalled("weight", weight) == 4
-    assert (first + first).recalled("weight", weight) == 6
-    assert first.regrouped(np.array([-1], np.intp), 1).recalled("weight", weight) == 0
+    assert copy.cached("weight", weight) == copy.canonical().cached("weight", weight) == 4
+    assert (first + first).cached("weight", weight) == 6
+    assert first.regrouped(np.array([-1], np.intp), 1).cached("weight", weight) == 0
     assert first.coarsened(50).moments() == first.moments()
     grown = first.canonical()
     grown.make_room(2)
     assert len(grown.moments()) == 2 and len(first.moments()) == 1
-    assert first.recalled("weight", weight) == 3
+    assert first.cached("weight", weight) == 3

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import LikelyError
-from likely.sums.requests import asked, request
-from likely.sums.rows.cells import distinct
+from likely.sums.requests import parse_request, request
+from likely.sums.rows.cells import distinct_rows
 from likely.table.batch import Codes
 from likely.table.labels import Labels
 
@@ -24,8 +24,8 @@ NAMES = st.text(max_size=5)
 
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True))
 def test_a_request_says_its_columns(names: list[str]) -> None:
-    assert asked(request("cells", names), ["cells"]) == ("cells", tuple(names))
-    assert asked(request("cells"), ["cells"]) == ("cells", None)
+    assert parse_request(request("cells", names), ["cells"]) == ("cells", tuple(names))
+    assert parse_request(request("cells"), ["cells"]) == ("cells", None)
 
 
 @pytest.mark.parametrize("wish", ["cells[", "cells[]", 'cells["a","a"]', "cells[1]", "cells{}", "cell", "", "[]"])
@@ -56,7 +56,7 @@ WISHES = [request("cells", ["a", 'b"],']), request("products", ["x", "z"]), requ
 def test_sums_of_some_columns_are_the_sums_of_a_table_of_those(wish: str) -> None:
     """Levels and numbers of other columns leave no trace, even those that come after the sums were begun."""
     found = likely.summarize(data(), "t", more=[wish]).more[wish]
-    name, columns = asked(wish, ["cells", "products", "pairs", "rows"])
+    name, columns = parse_request(wish, ["cells", "products", "pairs", "rows"])
     kept = [*(columns or data()), "t"]
     alone = likely.summarize({n: v for n, v in data().items() if n in kept}, "t", more=[name])
     assert found == alone.more[name]
@@ -90,7 +90,7 @@ def test_different_rows_of_codes(sizes: list[int], rows: int, seed: int) -> None
     rng = np.random.default_rng(seed)
     # Few of the levels, the last among them, so that rows repeat; unseen and missing cells are one.
     codes = [rng.choice([-2, -1, *({0, n - 1} if n else ())], rows).astype(np.int32) for n in sizes]
-    found, places = distinct([Codes(c, levels(n)) for c, n in zip(codes, sizes, strict=True)], rows)
+    found, places = distinct_rows([Codes(c, levels(n)) for c, n in zip(codes, sizes, strict=True)], rows)
     wanted = [tuple(max(int(c[k]), -1) + 1 for c in codes) for k in range(rows)]
     assert [tuple(found[p].tolist()) for p in places] == wanted
     assert len(found) == len({*wanted}) == len({*map(tuple, found.tolist())})

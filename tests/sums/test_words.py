@@ -32,7 +32,7 @@ def swept(
 
 
 def entries(words: Words) -> dict[tuple[str, int, int, int], Fraction]:
-    return entries_of(words.held())
+    return entries_of(words.tally())
 
 
 def entries_of(held: Tally) -> dict[tuple[str, int, int, int], Fraction]:
@@ -58,7 +58,7 @@ def test_entries_are_what_python_counts(some: list[str], seed: int) -> None:
 
 def test_words_are_in_the_order_of_their_bytes() -> None:
     some = [f"incomprehensibilit{k % 97}x{k}" for k in range(3000)] + ["z", "é", "incompre", "incomprehensible", "a"]
-    vocabulary = list(swept([" ".join(some)], [0]).held().vocabulary)
+    vocabulary = list(swept([" ".join(some)], [0]).tally().vocabulary)
     assert vocabulary == ["", *sorted(some, key=str.encode)]
 
 
@@ -75,7 +75,7 @@ def test_a_bounded_vocabulary_does_not_depend_on_order_and_keeps_document_length
     some = [" ".join(f"w{k}" for k in rng.integers(0, 500, 50)) for _ in range(60)]
     tokens = Tokens(vocabulary=40)
     whole = swept(some, [0] * 60, 1, tokens)
-    held = whole.held()
+    held = whole.tally()
     assert 10 < len(held.vocabulary) - 1 <= 40 and whole.level > 0
     assert bits(swept(some[::-1], [0] * 60, 1, tokens)) == bits(whole)
     assert bits(swept(some[:7], [0] * 7, 1, tokens) + swept(some[7:], [0] * 53, 1, tokens)) == bits(whole)
@@ -86,7 +86,7 @@ def test_a_bounded_vocabulary_does_not_depend_on_order_and_keeps_document_length
 
 
 def test_collected_sums_are_occurrences_and_documents() -> None:
-    held = swept(["a a b", "a", "b b b", "a"], [0, 1, 1, 1], 2).held()
+    held = swept(["a a b", "a", "b b b", "a"], [0, 1, 1, 1], 2).tally()
     assert list(held.vocabulary) == ["", "a", "b"]
     assert held.collected(held.times.astype(float), 2)[1:].tolist() == [[2, 2], [1, 3]]
     assert held.collected(np.ones(len(held.keys)), 2).tolist() == [[1, 3], [1, 2], [1, 1]]
@@ -118,7 +118,7 @@ def test_a_document_of_a_hundred_megabytes_and_a_word_of_ten() -> None:
     """Both are counted as any other, and written down as any other."""
     lines = "alpha beta gamma delta\n" * 100
     long, word = lines * (100_000_000 // len(lines)), "x" * 10_000_000
-    held = swept([long, f"{word} alpha {word}", "alpha"], [0, 1, 1]).held()
+    held = swept([long, f"{word} alpha {word}", "alpha"], [0, 1, 1]).tally()
     times = len(lines) // 23 * (len(long) // len(lines))
     expected = {(w, 0, times): 1 for w in ("alpha", "beta", "gamma", "delta")} | {("", 0, 4 * times): 1}
     expected |= {("", 1, 3): 1, ("", 1, 1): 1, (word, 1, 2): 1, ("alpha", 1, 1): 2}

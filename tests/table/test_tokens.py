@@ -72,7 +72,7 @@ def counted(some: list[str | None], tokens: Tokens | None = None) -> Counter[str
     words = Words(1, tokens or Tokens())
     words.update(pack_texts(some), np.zeros(len(some), np.int32))
     out: Counter[str] = Counter()
-    held = words.held()
+    held = words.tally()
     for word, times, weight in zip(held.word.tolist(), held.times.tolist(), held.weight.floats(), strict=True):
         out[held.vocabulary[word]] += int(times * weight)
     out.pop("", None)

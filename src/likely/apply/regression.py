@@ -18,7 +18,7 @@ from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.engine import sweep
 from likely.intake.reading import Reading, with_encoding
 from likely.models.factors.categorical import domain
-from likely.models.linear.design import Weighed, constant_of, outputs, spreadless, weight_rows
+from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
 from likely.models.linear.squares import Squares
 from likely.models.model import numbered
 from likely.models.shapes import Standard
@@ -196,7 +196,7 @@ def _derived(summary: Summary, products: Products, target: Column, ridge: float,
     own = next((k for k, p in enumerate(squares.places) if p.name == target.name), None)
     schema = summary.schema.with_columns(attributes)
     labels = {c.name: Labels(domain(c, s)) for c in attributes if isinstance(s := summary.columns[c.name], Counts)}
-    notes = spreadless(n for n in squares.left_out if n != target.name)
+    notes = constant_notes(n for n in squares.left_out if n != target.name)
     if own is None:
         mean = products.table[0, products.features.index(("value", target.name, ""))].fractions()[0]
         base = float(mean / products.table[0, 0].fractions()[0])

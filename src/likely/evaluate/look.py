@@ -38,7 +38,7 @@ from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.one_rule import OneRule
-from likely.models.naive.weighed import tempered
+from likely.models.naive.weighted_product import tempered
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.table.schema import Column, Schema

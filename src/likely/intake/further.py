@@ -18,7 +18,7 @@ from likely.models.model import numbered
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.pairs import Pairs
 from likely.sums.summary import Summary
-from likely.sums.trees import Ordered, plus_tuples
+from likely.sums.trees import OrderedSum, plus_tuples
 from likely.table.arrow import align_batches
 from likely.table.batch import Batch, Ints
 from likely.table.encode import Encoder
@@ -99,7 +99,7 @@ def run_search(source: Source, held: Model | Search, summary: Summary, reading: 
         def partial(piece: Piece) -> Any:
             return search.look_at(piece.batch, *classes_and_weights(summary, piece.batch))  # noqa: B023 - used up within the loop
 
-        sums = Ordered(plus_tuples)
+        sums = OrderedSum(plus_tuples)
         for part in in_order(iter(rows), partial, reading.threads):
             sums.take(part)
         held = search.step(sums.whole())

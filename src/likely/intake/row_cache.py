@@ -66,7 +66,7 @@ def fits_in_memory(summary: Summary) -> bool:
 
 def _words(statistic: Words) -> float:
     """How many words there are in all texts (in texts of weight one)."""
-    held = statistic.held()
+    held = statistic.tally()
     upto = int(held.starts[1]) if len(held.vocabulary) and held.vocabulary.ends[1] == 0 else 0
     return float(held.times[:upto] @ held.weight[np.arange(upto)].floats())
 

@@ -23,7 +23,7 @@ from likely.spark.parcel import packed, unpacked
 from likely.spark.session import failures
 from likely.spark.spread import LETTER, Spread, sound
 from likely.sums.summary import Summary
-from likely.sums.trees import Ordered
+from likely.sums.trees import OrderedSum
 from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
 from likely.table.encode import Encoder
 from likely.table.source import Source
@@ -115,14 +115,14 @@ class LookAt:
 
     def __call__(self, source: Source, part: int) -> Iterator[tuple[int, bytes]]:
         size, encoder = piece_rows(self.rows.total.schema), closed_encoder(self.rows.total)
-        sums: Ordered[Any] | None = None
+        sums: OrderedSum[Any] | None = None
         for batch, start, fold in self.rows.batches(source, part):
             number = start // size
             if start % size or (batch.num_rows < size and start + batch.num_rows < self.rows.places.total):
                 yield number >> self.top, packed((None, number, start, pack_table(batch), fold))
                 continue
             if sums is None:
-                sums = Ordered(self.plus, number, self.top)
+                sums = OrderedSum(self.plus, number, self.top)
             sums.take(self.work(self.rows.piece(encoder, batch, start, fold)))
         for level, place, block in [] if sums is None else sums.blocks:
             yield (place << level) >> self.top, packed((level, place, block))
@@ -152,7 +152,7 @@ class Finish:
             piece = self.look.rows.piece(encoder, batch, some[0][0], fold)
             blocks.setdefault(number >> top, []).append((0, number, self.look.work(piece)))
         for key, held in blocks.items():
-            sums = Ordered(self.look.plus, top=top)
+            sums = OrderedSum(self.look.plus, top=top)
             for level, place, block in sorted(held, key=lambda b: b[1] << b[0]):
                 sums.take_block(level, place, block)
             for one in sums.blocks:
@@ -171,7 +171,7 @@ def looked(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: Calla
         branches = max(1, min(spread.joiners(), pieces))
         sent = spread.letters(look, columns).repartition(branches, "key")
         found = sound(sent.mapInArrow(partial(tasks.of_letters, packed(Finish(look))), LETTER).collect())
-    sums = Ordered(plus)
+    sums = OrderedSum(plus)
     for block in sorted((unpacked(data) for _, _, data in found), key=lambda b: b[1] << b[0]):
         sums.take_block(*block)
     return sums.whole()

@@ -17,7 +17,7 @@ from likely.spark import tasks
 from likely.spark.parcel import packed, raised, unpacked
 from likely.spark.session import check_installed, failures, is_frame, session
 from likely.sums import state
-from likely.sums.trees import joined
+from likely.sums.trees import add_in_order
 from likely.table.arrow import pack_schema
 from likely.table.fragments import BYTES, TextOptions, cut_files, open_fragment
 from likely.table.source import Source, check_names
@@ -54,7 +54,7 @@ class Spread(ABC):
                 job = packed(tasks.Join(kind))
                 for branches in [self.joiners()] if parts is None else _tree(parts):
                     sent = sent.repartition(branches, "part").mapInArrow(partial(tasks.of_letters, job), LETTER)
-            return joined(tasks.delivered(kind, data) for _, _, data in sound(sent.collect()))
+            return add_in_order(tasks.delivered(kind, data) for _, _, data in sound(sent.collect()))
 
     def joiners(self) -> int:
         """How many tasks join letters where it is not known how many there are: a shuffle's, but not too many."""

@@ -18,9 +18,9 @@ from likely.intake.schema import Draft
 from likely.models.contracts import Model
 from likely.spark.parcel import packed, told, unpacked
 from likely.sums import state
-from likely.sums.requests import asked
+from likely.sums.requests import parse_request
 from likely.sums.summary import MORE, Summary
-from likely.sums.trees import joined
+from likely.sums.trees import add_in_order
 from likely.table.arrow import unpack_schema
 from likely.table.fragments import Fragment, TextOptions, cut_text, open_fragment
 from likely.table.output.sink import prediction_batch
@@ -125,7 +125,7 @@ class Further:
 
     @classmethod
     def from_state(cls, tree: Mapping[str, Any]) -> Further:
-        kinds = (MORE[asked(name, MORE)[0]] for name in tree["names"])
+        kinds = (MORE[parse_request(name, MORE)[0]] for name in tree["names"])
         each = zip(tree["names"], kinds, tree["more"], strict=True)
         return cls({name: kind.from_state(held) for name, kind, held in each})
 
@@ -147,7 +147,7 @@ class Join:
     kind: Any
 
     def __call__(self, sent: Iterable[tuple[int, int, bytes]]) -> Iterator[Answer]:
-        whole = joined(delivered(self.kind, data) for _, _, data in sent)
+        whole = add_in_order(delivered(self.kind, data) for _, _, data in sent)
         if whole is not None:
             yield 0, posted(whole)
 

@@ -19,10 +19,10 @@ def request(name: str, columns: Iterable[str] | None = None) -> str:
     return name + json.dumps([*columns], ensure_ascii=False, separators=(",", ":"))
 
 
-def asked(wish: str, known: Collection[str]) -> tuple[str, tuple[str, ...] | None]:
+def parse_request(wish: str, known: Collection[str]) -> tuple[str, tuple[str, ...] | None]:
     """The statistic that a request names, and its columns; None where it is of all of them.
 
-    >>> asked('cells["outlook","windy"]', ["cells"])
+    >>> parse_request('cells["outlook","windy"]', ["cells"])
     ('cells', ('outlook', 'windy'))
     """
     name, bracket, rest = wish.partition("[")

@@ -19,7 +19,7 @@ from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import RowStatistic, State
 from likely.sums.exact import Exact
-from likely.sums.requests import asked
+from likely.sums.requests import parse_request
 from likely.sums.rows.cells import Cells
 from likely.sums.rows.pairs import Pairs
 from likely.sums.rows.products import Products
@@ -125,13 +125,13 @@ class Summary:
             group = np.where(batch.weight > 0, group, np.int32(-1))
         share = weights(batch.weight)
         for wish, statistic in more.items():
-            columns = asked(wish, MORE)[1]
+            columns = parse_request(wish, MORE)[1]
             some = batch if columns is None else batch.only(columns)
             statistic.update(some, group, share)
 
     def empty_statistic(self, wish: str) -> RowStatistic:
         """An empty statistic beyond the first order: of these classes and columns, as the request says."""
-        name, columns = asked(wish, MORE)
+        name, columns = parse_request(wish, MORE)
         if columns is None:
             return MORE[name].over(self)
         for column in columns:
@@ -224,7 +224,7 @@ class Summary:
         only = {*self.more} ^ {*other.more}
         if only:
             raise SchemaMismatch(
-                f"Only one of the two keeps {', '.join(map(_told, sorted(only)))} of its rows. "
+                f"Only one of the two keeps {', '.join(map(_in_words, sorted(only)))} of its rows. "
                 "Learn both with the same learner."
             )
         return list(self.more)
@@ -305,7 +305,7 @@ class Summary:
         for column, kept in zip(out.schema.attributes, tree["columns"], strict=True):
             out.columns[column.name] = type(out.columns[column.name]).from_state(kept)
         for name, kept in tree["more"].items():
-            out.more[name] = MORE[asked(name, MORE)[0]].from_state(kept)
+            out.more[name] = MORE[parse_request(name, MORE)[0]].from_state(kept)
         return out
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -313,9 +313,9 @@ class Summary:
         state.write(path, state.dump({"summary": self.state()}))
 
 
-def _told(wish: str) -> str:
+def _in_words(wish: str) -> str:
     """A request in words."""
-    name, columns = asked(wish, MORE)
+    name, columns = parse_request(wish, MORE)
     return name if columns is None else f"{name} of {' & '.join(shown(c, 30) for c in columns)}"
 
 

@@ -12,13 +12,13 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Ordered(Generic[T]):
+class OrderedSum(Generic[T]):
     """Parts 0, 1, 2 … added two by two: 0 + 1, 2 + 3, then (0 + 1) + (2 + 3), and so on; at most log2(n) are held.
 
     A block (level, place) is the sum of 2**level parts, from part place * 2**level on. Someone who has a run of parts
     adds up what blocks lie in it; someone else joins the blocks, in order. Both do what one would have done alone.
 
-    >>> alone, left, right = Ordered(), Ordered(), Ordered(first=3)
+    >>> alone, left, right = OrderedSum(), OrderedSum(), OrderedSum(first=3)
     >>> for part in "abcdefg":
     ...     alone.take(part)
     >>> for part in "abc":
@@ -67,13 +67,13 @@ def plus_tuples(one: tuple[Any, ...], two: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(a + b for a, b in zip(one, two, strict=True))
 
 
-def joined(parts: Iterable[T]) -> T | None:
+def add_in_order(parts: Iterable[T]) -> T | None:
     """The sum of all parts; None without any. At most about log2(n) of them are held at once.
 
-    >>> joined([1, 2, 3, 4, 5])
+    >>> add_in_order([1, 2, 3, 4, 5])
     15
     """
-    sums: Ordered[T] = Ordered()
+    sums: OrderedSum[T] = OrderedSum()
     for part in parts:
         sums.take(part)
     return sums.whole()  # type: ignore[no-any-return]

@@ -95,7 +95,7 @@ def word_statistics(
     name: str, words: Words, classes: tuple[str, ...], rows: float, scale: float = 1.0, most: int = 10
 ) -> WordStatistics:
     """What the words of a column say. `rows` is the weight of all rows; `scale` times a weight is a number of rows."""
-    held = words.held()
+    held = words.tally()
     have = documents(words, len(classes))
     total = float(have.sum())
     missing = max(1 - total / rows, 0.0) if rows else 0.0
@@ -136,7 +136,7 @@ def word_statistics(
 
 def documents(words: Words, classes: int) -> NDArray[np.float64]:
     """The weight of the texts of each class; those of size 0 are missing."""
-    held = words.held()
+    held = words.tally()
     out = np.zeros(classes)
     if len(held.vocabulary) and held.vocabulary[0] == "":
         own = slice(0, int(held.starts[1]))
@@ -146,7 +146,7 @@ def documents(words: Words, classes: int) -> NDArray[np.float64]:
 
 def tables(words: Words, classes: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """The weight of texts of each class that have each word, (words, classes), some words at a time."""
-    held = words.held()
+    held = words.tally()
     group, weight = held.group, held.weight.floats()
     first = 1 if len(held.vocabulary) and held.vocabulary[0] == "" else 0
     for a in range(first, len(held.vocabulary), BLOCK):

@@ -13,15 +13,15 @@ from likely.evaluate.scores.scores import Scorer
 from likely.intake.row_cache import PIECE, Piece
 from likely.models.contracts import Learner
 from likely.models.model import learnable
-from likely.models.naive.leave_one_out import LeftOut, left_out
+from likely.models.naive.leave_one_out import LeaveOneOut, leave_one_out
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 
 
-def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeftOut]:
+def closed_forms(learners: Mapping[str, Learner], total: Summary) -> dict[str, LeaveOneOut]:
     """Those learners that have a closed form, by name."""
     own = learnable(total, text=True)
-    found = {name: left_out(learner, own) for name, learner in learners.items()}
+    found = {name: leave_one_out(learner, own) for name, learner in learners.items()}
     return {name: held for name, held in found.items() if held is not None}
 
 
@@ -29,7 +29,7 @@ class LeaveOneOutJudge:
     """Scores rows, each by what all others taught. One for each thread."""
 
     def __init__(
-        self, held: Mapping[str, LeftOut], rows: int, classes: tuple[str, ...], loss: Loss | None, extra: Any
+        self, held: Mapping[str, LeaveOneOut], rows: int, classes: tuple[str, ...], loss: Loss | None, extra: Any
     ) -> None:
         self._held, self._classes, self.extra = held, classes, extra
         self.scorers = {n: Scorer(len(classes), None if loss is None else Chosen(loss, classes)) for n in held}

@@ -25,7 +25,7 @@ from likely.machinery.threads import in_order
 from likely.models.contracts import Model, Search
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
-from likely.sums.trees import Ordered, plus_tuples
+from likely.sums.trees import OrderedSum, plus_tuples
 from likely.table.arrow import align_batches
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
@@ -69,7 +69,7 @@ class FoldedRows:
 
     def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
         """What the pieces add under each key, summed in the order of the table: threads change nothing."""
-        sums = Ordered(plus_tables)
+        sums = OrderedSum(plus_tables)
         for part in in_order(iter(self.held), partial, self.reading.threads):
             sums.take(part)
         return sums.whole() or {}
@@ -131,7 +131,7 @@ class FoldedRows:
         if fits_in_memory(self.total):
             held = list(in_order(iter(self.held), first, self.reading.threads))
         while not begun.done:
-            sums = Ordered(plus_tuples)
+            sums = OrderedSum(plus_tuples)
             sheets: Any = iter(self.held) if held is None else held
             work: Any = begun.look_at if held is not None else lambda piece, s=begun: s.look_at(first(piece))
             for part in in_order(sheets, work, self.reading.threads):

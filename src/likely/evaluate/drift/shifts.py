@@ -149,7 +149,7 @@ def of_words(one: Words, two: Words, classes: tuple[str, ...], scales: Scales) -
     The p-value allows for how many words were looked at.
     """
     have = [scale * documents(words, len(classes)) for words, scale in zip((one, two), scales, strict=True)]
-    vocabulary, mine, theirs = one.held().vocabulary.merged(two.held().vocabulary)
+    vocabulary, mine, theirs = one.tally().vocabulary.merged(two.tally().vocabulary)
     texts = np.zeros((2, len(vocabulary), len(classes)))
     for side, (words, places, scale) in enumerate(((one, mine, scales[0]), (two, theirs, scales[1]))):
         for first, table in tables(words, len(classes)):

@@ -175,7 +175,7 @@ def _word_test(words: Words, scale: float) -> float:
 def usual_value(statistic: Any) -> tuple[int, str | None, float]:
     """How many values there are, which is the most frequent, and its share of the rows that have one."""
     if isinstance(statistic, Words):
-        return len(statistic.held().vocabulary), None, 0.0
+        return len(statistic.tally().vocabulary), None, 0.0
     if isinstance(statistic, Counts):
         each = statistic.table[: len(statistic.labels)].floats().sum(axis=1)
         names: list[str] = list(statistic.labels.names)

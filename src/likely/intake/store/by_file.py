@@ -32,7 +32,7 @@ from likely.intake.store.kept_sums import File, SumFolder, key_of
 from likely.machinery.threads import default_threads, in_order
 from likely.sums import state
 from likely.sums.summary import Summary
-from likely.sums.trees import joined
+from likely.sums.trees import add_in_order
 from likely.table.encode import Encoder
 from likely.table.formats.files import list_files
 from likely.table.open import open_file
@@ -145,13 +145,13 @@ class _Run:
     def _summarized(self, found: Sequence[tuple[str, str]], wanted: Wanted) -> tuple[Source, list[_Part], Summary]:
         source, parts = self._together([*self._each(found, lambda f: f, self._opened)])
         first = self._drafted(source, parts)
-        whole = joined(self._each(parts, _place, lambda part, threads: self._sums(part, first, threads)))
+        whole = add_in_order(self._each(parts, _place, lambda part, threads: self._sums(part, first, threads)))
         assert whole is not None
         check_strays([Encoder(first.schema, strays=dict(whole.strays))], first, _rows(whole.summary))
         summary, _ = finalize_schema(first, whole.summary)
         check_rows(summary, source)
         for name in sorted(wanted(summary.schema) - summary.more.keys()):
-            held = joined(self._each(parts, _place, lambda part, n: self._more(part, summary, name, n)))  # noqa: B023
+            held = add_in_order(self._each(parts, _place, lambda part, n: self._more(part, summary, name, n)))  # noqa: B023
             assert held is not None
             summary.more[name] = held
         return source, parts, summary
@@ -232,9 +232,9 @@ class _Run:
         def look_at(some: Sequence[_Part], guess: Draft | None) -> Iterator[Seen]:
             return self._each(some, _place, lambda part, threads: self._viewed(part, names, guess, threads))
 
-        old = known = joined(self._recalled(parts, names, fresh))
+        old = known = add_in_order(self._recalled(parts, names, fresh))
         if known is None:  # the first file says how the others are probably to be read
-            known = joined(look_at(fresh[:1], None))
+            known = add_in_order(look_at(fresh[:1], None))
             fresh = fresh[1:]
         assert known is not None
         guess = None
@@ -246,7 +246,7 @@ class _Run:
         if not fresh:
             assert guess is not None
             return guess
-        seen = joined(part for some in ([known], look_at(fresh, guess)) for part in some)
+        seen = add_in_order(part for some in ([known], look_at(fresh, guess)) for part in some)
         assert seen is not None
         first = draft_schema(source, how, seen.profiles, seen.tally)
         if old is not None and guess is not None:
@@ -303,7 +303,7 @@ class _Run:
             progress=self._progress.one(),
         )
         self.keep.check(part.file)
-        held = joined(worker.more[name] for worker in workers)
+        held = add_in_order(worker.more[name] for worker in workers)
         assert held is not None
         self.keep.put(part.file, self._own(part.file), "more", {"more": held.state()}, under)
         return held

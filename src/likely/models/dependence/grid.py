@@ -116,7 +116,7 @@ def log(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.log(values)
 
 
-def drawn(chances: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
+def draw_places(chances: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
     """For each row of chances (they need not sum to one, but some must be above zero) the index of one drawn."""
     below = np.cumsum(chances, axis=1)
     total = below[:, -1]
@@ -125,7 +125,7 @@ def drawn(chances: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.
     return out
 
 
-def sampled(
+def sample_rows(
     summary: Summary, grid: Grid, codes: NDArray[np.intp], group: NDArray[np.intp], rng: np.random.Generator
 ) -> dict[str, list[Any]]:
     """Rows of levels as rows of a table. A number is one of the values of its bin in training, whatever the class."""

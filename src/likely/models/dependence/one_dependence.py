@@ -12,7 +12,7 @@ import numpy as np
 
 from likely.models import kernels, shapes
 from likely.models.contracts import Model
-from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, shares
+from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
 from likely.models.drawing import chance
 from likely.models.model import learnable
 from likely.models.posterior import Matrix
@@ -118,17 +118,17 @@ class OneDependenceModel(Model):
         grid, classes = self.grid, len(self.classes)
         codes = np.full((rows, len(grid.axes)), -1, np.intp)
         if not len(grid.axes):
-            group = drawn(np.broadcast_to(np.exp(self.log_prior), (rows, classes)), rng)
-            return sampled(self.summary, grid, codes, group, rng)
+            group = draw_places(np.broadcast_to(np.exp(self.log_prior), (rows, classes)), rng)
+            return sample_rows(self.summary, grid, codes, group, rng)
         group = np.empty(rows, np.intp)
         parent = rng.integers(0, len(grid.axes), rows)
         for u in range(len(grid.axes)):
             some = np.flatnonzero(parent == u)
             chances = np.exp(self.log_joint_cell[grid.cells(u)]).reshape(-1)
-            pair = drawn(np.broadcast_to(chances, (len(some), len(chances))), rng)
+            pair = draw_places(np.broadcast_to(chances, (len(some), len(chances))), rng)
             codes[some, u], group[some] = pair // classes, pair % classes
             cells = grid.first[u] + codes[some, u]
             for v in range(len(grid.axes)):
                 if v != u:
-                    codes[some, v] = drawn(np.exp(self.log_given[cells, grid.cells(v), group[some]]), rng)
-        return sampled(self.summary, grid, codes, group, rng)
+                    codes[some, v] = draw_places(np.exp(self.log_given[cells, grid.cells(v), group[some]]), rng)
+        return sample_rows(self.summary, grid, codes, group, rng)

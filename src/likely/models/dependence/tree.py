@@ -13,7 +13,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.contracts import Exhibit, Model, Terms
-from likely.models.dependence.grid import Grid, drawn, grid_of, log, sampled, shares
+from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
 from likely.models.drawing import chance
 from likely.models.model import learnable
 from likely.models.posterior import Matrix
@@ -181,13 +181,13 @@ class TreeAugmentedModel(Model):
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""
         rng, rows = chance(rows, seed), int(rows)
-        group = drawn(np.broadcast_to(np.exp(self.log_prior), (rows, len(self.classes))), rng)
+        group = draw_places(np.broadcast_to(np.exp(self.log_prior), (rows, len(self.classes))), rng)
         codes = np.full((rows, len(self.grid.axes)), -1, np.intp)
         for v in self.order.tolist():
             u = int(self.parents[v])
             above = codes[:, u] if u >= 0 else np.zeros(rows, np.intp)
-            codes[:, v] = drawn(self.tables[v][:, above, group].T, rng)
-        return sampled(self.summary, self.grid, codes, group, rng)
+            codes[:, v] = draw_places(self.tables[v][:, above, group].T, rng)
+        return sample_rows(self.summary, self.grid, codes, group, rng)
 
 
 def mutual_bits(grid: Grid, total: float) -> NDArray[np.float64]:

@@ -79,7 +79,7 @@ def gaussian(
     A variance below floor * the attribute's variance is raised to it, but to no more than knowledge says it is.
     """
     if not knowledge:
-        return numbers.recalled(
+        return numbers.cached(
             ("gaussian", name, settings, classes), lambda own: _gaussian(name, own, settings, classes, ())
         )
     return _gaussian(name, numbers, settings, classes, knowledge)

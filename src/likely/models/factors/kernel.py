@@ -102,7 +102,7 @@ def kernel_density(
     tally = read_tally(numbers)
     per_class = [_values(tally.centres, column) for column in tally.weights.T]
     everything = _values(tally.centres, tally.whole)
-    total = numbers.recalled("weight", lambda own: own.weight().floats())
+    total = numbers.cached("weight", lambda own: own.weight().floats())
     overall, widths = None, []
     for k, (points, weights) in enumerate(per_class):
         if normal.borrowed[k]:

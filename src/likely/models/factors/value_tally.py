@@ -53,7 +53,7 @@ class ValueTally:
 
 def read_tally(numbers: Numbers) -> ValueTally:
     """Read the tally of a column."""
-    return numbers.recalled("tallied", _read_tally)
+    return numbers.cached("tallied", _read_tally)
 
 
 def _read_tally(numbers: Numbers) -> ValueTally:

@@ -66,12 +66,12 @@ class FullBayes(Settings):
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products for a normal density, counts of whole rows for a table."""
-        return needs_of(chosen(schema, self.density), schema)
+        return needs_of(density_kind(schema, self.density), schema)
 
     def learn(self, summary: Summary) -> Normals | Joint:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
-        kind = chosen(summary.schema, self.density)
+        kind = density_kind(summary.schema, self.density)
         refuse_others("FullBayes", kind, summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         about: dict[str, Any] = {"learner": self, "summary": summary, "prior": prior, "log_prior": log_of(prior)}
@@ -83,7 +83,7 @@ class FullBayes(Settings):
         return Joint(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
 
 
-def chosen(schema: Schema, density: str) -> str:
+def density_kind(schema: Schema, density: str) -> str:
     """The density that fits the columns, where it is left open: normal, table, or mixed."""
     if density != "auto":
         return density

@@ -9,7 +9,7 @@ import numpy as np
 
 from likely.models.contracts import Exhibit, Model
 from likely.models.factors.joint import Table
-from likely.models.joint.normals import drawn_classes, ordered
+from likely.models.joint.normals import draw_classes, ordered
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.shapes import Score, Sum
@@ -45,7 +45,7 @@ class Joint(Model):
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then a cell of the table."""
-        group, rng = drawn_classes(self.prior, rows, seed)
+        group, rng = draw_classes(self.prior, rows, seed)
         return ordered(self, group, self.table.draw(group, rng))
 
     def exhibits(self) -> tuple[Exhibit, ...]:

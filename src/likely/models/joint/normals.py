@@ -52,7 +52,7 @@ class Normals(Model):
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then its numbers together."""
-        group, rng = drawn_classes(self.prior, rows, seed)
+        group, rng = draw_classes(self.prior, rows, seed)
         table: dict[str, list[Any]] = {}
         for name, cells in zip(self.normal.names, self.normal.draw(group, rng).T, strict=True):
             table[name] = number_cells(cells, self.schema[name].kind)
@@ -126,7 +126,7 @@ def means_and_covariances(normal: Normal, classes: tuple[str, ...], pooled: bool
     return out
 
 
-def drawn_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDArray[np.intp], np.random.Generator]:
+def draw_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDArray[np.intp], np.random.Generator]:
     """A class for each row, by its prior, and what to draw the rest with."""
     rng, chances = chance(rows, seed), np.array([float(p) for p in prior])
     return rng.choice(len(prior), int(rows), p=chances / chances.sum()).astype(np.intp), rng

@@ -40,7 +40,7 @@ class Design:
         for column in summary.schema.attributes:
             statistic = summary.columns[column.name]
             if isinstance(statistic, Counts):
-                levels = sorted(statistic.labels.names) if whole else _but_the_most_frequent(statistic)
+                levels = sorted(statistic.labels.names) if whole else _levels_but_most_frequent(statistic)
                 self.blocks.append((size, (column.name, levels)))
                 size += len(levels)
                 continue
@@ -97,7 +97,7 @@ class Design:
                 out.append(level_weights(name, {lv: weights[at + k] for k, lv in enumerate(levels)}, classes))
         return tuple(out)
 
-    def within(self, whole: Design) -> NDArray[np.float64] | None:
+    def columns_within(self, whole: Design) -> NDArray[np.float64] | None:
         """How columns of this design are made of those of another one, as (its columns, these): on rows of this one's
         summary, rows of that @ within = rows of this. None where numbers differ so much in mean or spread that rounding
         would be seen, or a level is not known there.
@@ -131,7 +131,9 @@ class Design:
                 out[start + 1, at + 1] = 1.0
         return out
 
-    def started(self, weights: NDArray[np.float64], whole: Design, within: NDArray[np.float64]) -> NDArray[np.float64]:
+    def translate_weights(
+        self, weights: NDArray[np.float64], whole: Design, within: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Weights on the columns of the other design as weights on these. They say the same of every row, but for
         missing cells where another level has no column: good enough to begin with."""
         out = np.zeros((self.size, weights.shape[1]))
@@ -159,7 +161,7 @@ class Design:
         return out
 
 
-def _but_the_most_frequent(counts: Counts) -> list[str]:
+def _levels_but_most_frequent(counts: Counts) -> list[str]:
     """The levels in order, without the one that weighs most."""
     names = sorted(counts.labels.names)
     if not names:

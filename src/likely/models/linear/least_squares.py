@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.models.contracts import Exhibit, Model, Terms
-from likely.models.linear.design import Weighed, exhibit, hyperplane, outputs, plane_exhibit, spreadless
+from likely.models.linear.design import Weighed, constant_notes, exhibit, hyperplane, outputs, plane_exhibit
 from likely.models.linear.squares import Solution, Squares
 from likely.models.model import learnable
 from likely.models.posterior import Matrix
@@ -79,7 +79,7 @@ class LeastSquares(Settings):
         if not isinstance(products, Products):
             raise SettingError('LeastSquares needs sums of products: summarize(…, more=["products"]).')
         squares = Squares(products, summary.schema.attributes)
-        notes = spreadless(squares.left_out)
+        notes = constant_notes(squares.left_out)
         classes = len(summary.classes)
         weight = summary.total.floats()
         if self.mode == "multi":

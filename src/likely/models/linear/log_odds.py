@@ -10,7 +10,7 @@ import numpy as np
 from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
-from likely.models.linear.design import exhibit, hyperplane, outputs, plane_exhibit, spreadless
+from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
 from likely.models.posterior import Matrix
 from likely.models.shapes import Normalised, Score, Sum
 from likely.table.batch import Batch
@@ -60,7 +60,7 @@ class LogOdds(Model):
         return cls(
             learner=learner,
             summary=design.summary,
-            notes=(*spreadless(design.left_out), *remarks),
+            notes=(*constant_notes(design.left_out), *remarks),
             weights=weights,
             parts=design.parts(weights),
             design=design,

@@ -236,14 +236,14 @@ class FoldNewton:
         shared, own = Design(total, whole=True), Design(total)
         others = len(total.classes) - 1
         sums = hessian_size(shared.dense, shared.levels, others) + (own.size * others) ** 2
-        within = own.within(shared)
+        within = own.columns_within(shared)
         if within is None or sums * len(training) > MOST_SUMS:
             return None
         designs = {}
         for k, summary in enumerate(training):
             if summary.classes == total.classes and 0 < summary.rows < total.rows:
                 design = Design(summary)
-                made = design.within(shared)
+                made = design.columns_within(shared)
                 if made is not None:
                     designs[k] = design, made
         if len(designs) < 2:
@@ -299,7 +299,7 @@ class FoldNewton:
             own_gradient, own = self._by_columns(within, gradient - gradients[k], hessian - hessians[k])
             factor = cholesky_factor(penalised_hessian(own, self.learner.ridge))
             if factor is not None:
-                chord = Chord(design, within, design.started(at, self.shared, within), factor)
+                chord = Chord(design, within, design.translate_weights(at, self.shared, within), factor)
                 chords[k] = chord.advance(own_gradient, self.learner.ridge)[0]
         return replace(self, chords=chords, sweeps=sweeps)
 

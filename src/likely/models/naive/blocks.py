@@ -107,7 +107,7 @@ class BlockSettings:
     covariance: CovarianceSettings
 
 
-def arranged(blocks: Blocks, schema: Schema) -> Blocks:
+def arrange_blocks(blocks: Blocks, schema: Schema) -> Blocks:
     """The blocks of several columns, each in the order of the schema; what cannot be a block is refused."""
     out = []
     for block in blocks:
@@ -137,15 +137,15 @@ def arranged(blocks: Blocks, schema: Schema) -> Blocks:
     return tuple(out)
 
 
-def wishes(blocks: Blocks, schema: Schema) -> frozenset[str]:
-    """What is to be summed for these blocks; nothing where they do not fit, which `arranged` will say."""
+def block_requests(blocks: Blocks, schema: Schema) -> frozenset[str]:
+    """What is to be summed for these blocks; nothing where they do not fit, which `arrange_blocks` will say."""
     try:
-        return frozenset(_wish(block, schema) for block in arranged(blocks, schema))
+        return frozenset(_request(block, schema) for block in arrange_blocks(blocks, schema))
     except (ColumnError, SettingError):
         return frozenset()
 
 
-def _wish(block: tuple[str, ...], schema: Schema) -> str:
+def _request(block: tuple[str, ...], schema: Schema) -> str:
     """All attributes of a kind are what full Bayes asks for as well, so that one sweep serves both."""
     levels = schema[block[0]].kind == "nominal"
     rest = [c for c in schema.attributes if c.name not in block and (not levels or c.kind == "nominal")]
@@ -154,7 +154,7 @@ def _wish(block: tuple[str, ...], schema: Schema) -> str:
 
 def block_factor(block: tuple[str, ...], summary: Summary, settings: BlockSettings) -> tuple[Block | None, list[str]]:
     """The factor of some attributes, none where they say nothing; and what was special about it."""
-    name = _title(block, summary.schema)
+    name = _block_name(block, summary.schema)
     told = f"Block {shown(name, 60)}: "
     factor: Block
     if summary.schema[block[0]].kind == "nominal":
@@ -179,7 +179,7 @@ def _known(summary: Summary, column: str, settings: BlockSettings) -> Presence:
     return known_shares(numbers, cells.pseudo_count if cells.m_estimate is None else cells.m_estimate / 2)
 
 
-def _title(block: tuple[str, ...], schema: Schema) -> str:
+def _block_name(block: tuple[str, ...], schema: Schema) -> str:
     """The columns joined; in brackets where a column has that very name."""
     name = " & ".join(block)
     while name in schema.names:

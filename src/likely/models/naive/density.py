@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model, Trait
-from likely.models.joint.full import FullBayes, chosen, needs_of, refuse_others
-from likely.models.naive.blocks import wishes
+from likely.models.joint.full import FullBayes, density_kind, needs_of, refuse_others
+from likely.models.naive.blocks import block_requests
 from likely.models.naive.naive import NaiveBayes
 from likely.models.setting_values import Blocks, Shrinkage, Variance, check_blocks
 from likely.models.settings import Settings, setting
@@ -69,13 +69,13 @@ class Density(Settings):
 
     def _kind(self, schema: Schema) -> str:
         text = self.density == "auto" and any(c.kind == "text" for c in schema.attributes)
-        kind = "naive" if self.blocks or text else chosen(schema, self.density)
+        kind = "naive" if self.blocks or text else density_kind(schema, self.density)
         return "naive" if kind == "mixed" else kind
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products for a normal density, counts of whole rows for a table, what blocks are made of."""
         kind = self._kind(schema)
-        return wishes(self.blocks, schema) if kind == "naive" else needs_of(kind, schema)
+        return block_requests(self.blocks, schema) if kind == "naive" else needs_of(kind, schema)
 
     def learn(self, summary: Summary) -> Model:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""

@@ -30,7 +30,7 @@ CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeaveOneOut:
     """log P(class, row) under naive Bayes (or the prior alone) learned from all rows but that row."""
 
     summary: Summary
@@ -61,12 +61,12 @@ class LeftOut:
         return out if self.temperature == 1.0 else np.where(left, self.temperature * out, -np.inf)
 
 
-def left_out(learner: object, summary: Summary) -> LeftOut | None:
+def leave_one_out(learner: object, summary: Summary) -> LeaveOneOut | None:
     """The closed form for a learner and the summary of all rows; None where there is none."""
     if isinstance(learner, Prior):
         if learner.prior not in ("observed", "uniform"):
             return None
-        return LeftOut(summary, str(learner.prior), learner.pseudo_count)
+        return LeaveOneOut(summary, str(learner.prior), learner.pseudo_count)
     if type(learner) is not NaiveBayes or not _is_plain(learner, summary):
         return None
     temperature = getattr(learner, "temperature", 1.0)
@@ -86,7 +86,7 @@ def left_out(learner: object, summary: Summary) -> LeftOut | None:
             if normal is None:
                 return None
             factors.append((normal, weights.get(column.name, 1.0)))
-    return LeftOut(summary, str(learner.prior), learner.prior_pseudo_count, tuple(factors), temperature)
+    return LeaveOneOut(summary, str(learner.prior), learner.prior_pseudo_count, tuple(factors), temperature)
 
 
 def _is_plain(learner: NaiveBayes, summary: Summary) -> bool:

@@ -15,17 +15,17 @@ from likely.models.factors.normal import CovarianceSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.knowledge.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.model import learnable
-from likely.models.naive.blocks import BlockSettings, arranged, block_factor, wishes
+from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
 from likely.models.naive.prior_vs_rows import known_notes
 from likely.models.naive.product import Product
 from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.naive.temperature_search import start_temperature_search
-from likely.models.naive.weighed import Weighed, weighed
+from likely.models.naive.weighted_product import WeightedProduct, weight_product
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.text.factor import text_factor, told_of
+from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.search import start_text_search
-from likely.models.text.settings import Text, text_said
+from likely.models.text.settings import Text, as_text
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
@@ -45,13 +45,13 @@ class NaiveBayes(NaiveBayesSettings):
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
-        return wishes(self.blocks, schema)
+        return block_requests(self.blocks, schema)
 
     def learn(self, summary: Summary) -> Model | Search:
         """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
 
         Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
-        of powers, `Weighed`.
+        of powers, `WeightedProduct`.
         """
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
@@ -75,7 +75,7 @@ class NaiveBayes(NaiveBayesSettings):
         if self.attribute_weights is None and heat in (1.0, "auto") and temperature is None:
             return self.product(summary, chosen)
         plain = replace(self, attribute_weights=None, temperature=1.0).product(summary, chosen)
-        return weighed(plain, self.attribute_weights or {}, self, 1.0 if heat == "auto" else float(heat))
+        return weight_product(plain, self.attribute_weights or {}, self, 1.0 if heat == "auto" else float(heat))
 
     def untempered(self) -> NaiveBayes:
         """The same settings, with evidence as it is."""
@@ -83,13 +83,13 @@ class NaiveBayes(NaiveBayesSettings):
 
     def tempered(self, model: Model, temperature: float, note: str) -> Model:
         """What `untempered` has learned, its evidence multiplied."""
-        product = model.product if isinstance(model, Weighed) else model
+        product = model.product if isinstance(model, WeightedProduct) else model
         assert isinstance(product, Product)
-        return weighed(product, self.attribute_weights or {}, self, temperature, note)
+        return weight_product(product, self.attribute_weights or {}, self, temperature, note)
 
     def text_settings(self, name: str) -> Text:
         """What was said of a text column."""
-        return text_said(self.text_by_column.get(name, self.text))
+        return as_text(self.text_by_column.get(name, self.text))
 
     def check(self, schema: Schema) -> None:
         """Refuse what is said of columns that are not of that kind."""
@@ -105,7 +105,7 @@ class NaiveBayes(NaiveBayesSettings):
         numbers = self.number_settings()
         numbers.check(schema)
         check_known(self.knowledge, schema, numbers.kind)
-        self.arranged_blocks(schema)
+        self.blocks_by_column(schema)
 
     def product(self, summary: Summary, chosen: Mapping[str, Text] | None = None) -> Product:
         """The model of a summary that is fit to learn from, with the settings of text that were chosen."""
@@ -113,7 +113,7 @@ class NaiveBayes(NaiveBayesSettings):
         self.check(summary.schema)
         factors: list[Factor] = []
         notes: list[str] = []
-        blocks = self.arranged_blocks(summary.schema)
+        blocks = self.blocks_by_column(summary.schema)
         for column in summary.schema.attributes:
             statistic = summary.columns[column.name]
             if column.name in blocks:
@@ -128,9 +128,9 @@ class NaiveBayes(NaiveBayesSettings):
                 continue
             if isinstance(statistic, Words):
                 said = self.text_settings(column.name)
-                how = chosen[column.name] if column.name in chosen else said.settled()
+                how = chosen[column.name] if column.name in chosen else said.with_defaults()
                 words = text_factor(column.name, statistic, how, len(summary.classes))
-                notes += told_of(column.name, said, how, words, column.name in chosen)
+                notes += text_notes(column.name, said, how, words, column.name in chosen)
                 factors += [] if words is None else [words]
                 continue
             known = known_normals(self.knowledge, column.name, summary.classes, summary.schema)
@@ -153,9 +153,9 @@ class NaiveBayes(NaiveBayesSettings):
             chosen={name: how for name, how in chosen.items() if name in summary.columns},
         )
 
-    def arranged_blocks(self, schema: Schema) -> dict[str, tuple[str, ...]]:
+    def blocks_by_column(self, schema: Schema) -> dict[str, tuple[str, ...]]:
         """The block of each column that shares one; a block that does not fit the columns or settings is refused."""
-        blocks, numbers = arranged(self.blocks, schema), self.number_settings()
+        blocks, numbers = arrange_blocks(self.blocks, schema), self.number_settings()
         for name in (name for block in blocks for name in block):
             if name in (self.level_weights or {}):
                 raise SettingError(f"Level weights are of an attribute by itself, and {shown(name)} is in a block.")

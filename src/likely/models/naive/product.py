@@ -14,7 +14,7 @@ from likely.models.naive.sampling import draw_rows
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.shapes import LevelTable, Score, Sum
-from likely.models.text.factor import chosen_note
+from likely.models.text.factor import choice_note
 from likely.models.text.settings import Text
 from likely.sums import state
 from likely.table.batch import Batch
@@ -41,7 +41,7 @@ class Product(Model):
 
     def choices(self) -> dict[str, tuple[str, str]]:
         """What was chosen of texts: with the scale, which hardly any two tables share, and without."""
-        return {chosen_note(n, how.written()): (n, how.written(scaled=False)) for n, how in self.chosen.items()}
+        return {choice_note(n, how.written()): (n, how.written(scaled=False)) for n, how in self.chosen.items()}
 
     @property
     def generative(self) -> bool:  # type: ignore[override]

@@ -18,7 +18,7 @@ from likely.models.model import learnable
 from likely.models.naive.attribute_weights import attribute_weights, score_alone
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
-from likely.models.naive.weighed import Weighed, weighed
+from likely.models.naive.weighted_product import WeightedProduct, weight_product
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
 from likely.sums import state
@@ -72,17 +72,17 @@ class TunedNaiveBayes(Settings):
         """Sums of the first order."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Weighed | Search:
+    def learn(self, summary: Summary) -> WeightedProduct | Search:
         """Begin the search; where no row can be held out, plain naive Bayes."""
         summary = learnable(summary)
         if len(summary.classes) < 2 or summary.rows < 2 * self.parts or not summary.columns:
-            return weighed(NaiveBayes().product(summary), {}, self)
+            return weight_product(NaiveBayes().product(summary), {}, self)
         return HeldOutSearch(TuningPlan.of(self, summary), summary)
 
-    def restored(self, summary: Summary, found: Mapping[str, Any]) -> Weighed:
+    def restored(self, summary: Summary, found: Mapping[str, Any]) -> WeightedProduct:
         """The model as a file keeps it."""
         chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
-        return weighed(
+        return weight_product(
             replace(chosen, attribute_weights=None).product(learnable(summary)), chosen.attribute_weights or {}, self
         )
 
@@ -179,10 +179,10 @@ class TuningPlan(Plan["tuple[NaiveBayes, dict[str, float]]"]):
 
     def model(
         self, summary: Summary, members: Mapping[int, Model], verdict: tuple[NaiveBayes, dict[str, float]]
-    ) -> Weighed:
+    ) -> WeightedProduct:
         """What was chosen, from all rows."""
         chosen, weights = verdict
-        return weighed(chosen.product(summary), weights, self.learner)
+        return weight_product(chosen.product(summary), weights, self.learner)
 
 
 def _places_by_kind(summary: Summary) -> tuple[list[int], list[int]]:

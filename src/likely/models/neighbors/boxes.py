@@ -43,7 +43,7 @@ class Boxes:
         return (len(self.order) >> self.levels) + 1
 
 
-def boxed(
+def build_boxes(
     points: NDArray[np.float64],
     codes: NDArray[np.int32],
     far: NDArray[np.float64],

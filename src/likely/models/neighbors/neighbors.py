@@ -12,9 +12,9 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models.contracts import Exhibit, Model
 from likely.models.model import learnable
-from likely.models.neighbors.boxes import Boxes, boxed
+from likely.models.neighbors.boxes import Boxes, build_boxes
 from likely.models.neighbors.nearest import nearest
-from likely.models.neighbors.ruler import Ruler, ruler_for
+from likely.models.neighbors.ruler import Ruler, make_ruler
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
@@ -116,7 +116,7 @@ class Neighbors(Settings):
             raise SettingError("The row weights add up to more than a number can hold. Divide all of them by the same.")
         notes: list[str] = []
         city, density = self.distance == "city-block", self.reading == "density"
-        ruler = ruler_for(numbers, rows.numeric, share, notes, city=city, scale=self.scale, density=density)
+        ruler = make_ruler(numbers, rows.numeric, share, notes, city=city, scale=self.scale, density=density)
         if self.reading == "density" and not len(ruler.places):
             raise SettingError("All rows are the same point, so no ball around it has a volume to be a density of.")
         if total < self.k:
@@ -125,10 +125,10 @@ class Neighbors(Settings):
             )
         used = np.array([k for k, name in enumerate(rows.nominal) if share[name] > 0], np.intp)
         prior = prior_quotients(summary, self.prior, 0.0)
-        points = np.ascontiguousarray(ruler.measured(numbers).T)
+        points = np.ascontiguousarray(ruler.to_units(numbers).T)
         apart = np.array([share[rows.nominal[k]] for k in used])
         levels = np.ascontiguousarray(codes[:, used].T)
-        boxes = boxed(points, levels, ruler.far, apart, city)
+        boxes = build_boxes(points, levels, ruler.far, apart, city)
         return Nearby(
             learner=self,
             summary=summary,
@@ -188,7 +188,7 @@ class Nearby(Model):
         density = learner.reading == "density"
         boxes = self.boxes
         nearest(
-            self.ruler.measured(numbers),
+            self.ruler.to_units(numbers),
             np.ascontiguousarray(codes[:, self.nominal]),
             self.points,
             self.codes,

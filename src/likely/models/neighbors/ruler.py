@@ -36,7 +36,7 @@ class Ruler:
             widest = np.ones_like(self.low) if self.scale else self.high - self.low
             return self.weight * (widest if self.city else widest**2)
 
-    def measured(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def to_units(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """The numbers that take part, scaled and weighed, so that differences can be added up; NaN where missing."""
         picked = numbers[:, self.places]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -49,7 +49,7 @@ class Ruler:
             return np.ascontiguousarray(picked * self.factor)
 
 
-def ruler_for(
+def make_ruler(
     numbers: NDArray[np.float64],
     names: list[str],
     share: dict[str, float],

@@ -1,6 +1,6 @@
 """Auto: the learner that tries the family on held-out rows and mixes what helps. Settings, and which are tried.
 
-The search is in choosing.py, the model that it ends in is in chosen.py.
+The search is in auto_search.py, the model that it ends in is in auto_model.py.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
-from likely.models.pool.choosing import start_auto_search
-from likely.models.pool.chosen import Chosen, restore_mixture
+from likely.models.pool.auto_model import AutoModel, restore_mixture
+from likely.models.pool.auto_search import start_auto_search
 from likely.models.pool.members import check_members, member_learner
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
@@ -27,7 +27,7 @@ from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from likely.models.contracts import Learner, Model, Search
-    from likely.models.pool.chosen import Chosen
+    from likely.models.pool.auto_model import AutoModel
 
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
@@ -83,7 +83,7 @@ class Auto(Settings):
         """Begin the search; with a single class there is nothing to choose."""
         return start_auto_search(self, summary, self.candidates(summary), (self.parts, self.seed), self.noise)
 
-    def restored(self, summary: Summary, found: Mapping[str, Any]) -> Chosen:
+    def restored(self, summary: Summary, found: Mapping[str, Any]) -> AutoModel:
         """The model as a file keeps it."""
         return restore_mixture(self, summary, found)
 

@@ -19,7 +19,7 @@ from likely.models.factors.gaussian import Moments, mean_of, root_of, variance_o
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.scatter import Scatter, scatter
 from likely.models.factors.value_tally import read_tally
-from likely.models.joint.full import FullBayes, chosen
+from likely.models.joint.full import FullBayes, density_kind
 from likely.models.knowledge.known import Normal, check_known, known_classes, known_normals, known_prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.prior import prior_quotients
@@ -77,7 +77,7 @@ def log_evidence(learner: Learner, summary: Summary) -> float | None:
     settings.check(summary.schema)
     check_known(learner.knowledge, summary.schema, settings.kind)
     parts = [_classes(learner, summary)]
-    blocks = learner.arranged_blocks(summary.schema)
+    blocks = learner.blocks_by_column(summary.schema)
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
         block = blocks.get(column.name, (column.name,))
@@ -224,7 +224,7 @@ def _block(learner: NaiveBayes, summary: Summary, block: tuple[str, ...]) -> flo
 
 def _full(learner: FullBayes, summary: Summary) -> float | None:
     """Of full Bayes, where every cell of the table is there."""
-    kind = chosen(summary.schema, learner.density)
+    kind = density_kind(summary.schema, learner.density)
     held = summary.more.get("cells")
     if kind == "table" and isinstance(held, Cells):
         part = _cells(table(summary, CellSettings(learner.pseudo_count, learner.unseen == "reserve"))[0], summary)

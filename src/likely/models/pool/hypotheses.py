@@ -119,10 +119,14 @@ class Hypotheses(Settings, ABC):
         for learner, own in zip(self.learners, found["members"], strict=True):
             models.append(learner.restored(summary, own) if own else learner.learn(summary))  # type: ignore[attr-defined]
         weight, figure = (np.array(found[name], np.float64) for name in ("weights", "figures"))
-        return self.made(summary, tuple(models), Beliefs(self.titles, weight, figure, True), tuple(found["notes"]))
+        return self.build_model(
+            summary, tuple(models), Beliefs(self.titles, weight, figure, True), tuple(found["notes"])
+        )
 
     @abstractmethod
-    def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Model:
+    def build_model(
+        self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]
+    ) -> Model:
         """The model of these hypotheses, each as it was learned."""
 
 
@@ -180,7 +184,7 @@ class MixturePlan(Plan[Beliefs]):
         unread = unread_texts(summary.schema)  # which the mixture says once, of all members
         models = tuple(members[h] for h in range(len(members)))
         notes = [f"{t}: {n}" for t, m in zip(verdict.titles, models, strict=True) for n in m.notes if n not in unread]
-        return self.learner.made(summary, models, verdict, (*verdict.notes, *notes))
+        return self.learner.build_model(summary, models, verdict, (*verdict.notes, *notes))
 
 
 def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:
@@ -205,7 +209,7 @@ def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Believing(Model):
+class HypothesesModel(Model):
     """A model of several hypotheses."""
 
     learner: Hypotheses

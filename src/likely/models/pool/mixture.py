@@ -13,7 +13,7 @@ from likely.models.contracts import Model
 from likely.models.heldout.dealing import uniform_numbers
 from likely.models.heldout.search import log_posterior
 from likely.models.heldout.tempering import tempered
-from likely.models.pool.hypotheses import Beliefs, Believing, Hypotheses
+from likely.models.pool.hypotheses import Beliefs, Hypotheses, HypothesesModel
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
 from likely.models.shapes import Score
@@ -33,10 +33,14 @@ class Mixture(Hypotheses):
     ('NaiveBayes', 'NaiveBayes(pseudo_count=0.5)')
     """
 
-    def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Mixed:
+    def build_model(
+        self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]
+    ) -> MixtureModel:
         """The model that asks all members."""
         refuse = any(m.refuse_unseen for m in models)
-        return Mixed(learner=self, summary=summary, members=models, beliefs=beliefs, notes=notes, refuse_unseen=refuse)
+        return MixtureModel(
+            learner=self, summary=summary, members=models, beliefs=beliefs, notes=notes, refuse_unseen=refuse
+        )
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,14 @@ class Gibbs(Hypotheses):
 
     seed: int = setting(0, "Draws the hypothesis that answers for a row.", whole=True)
 
-    def made(self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]) -> Drawn:
+    def build_model(
+        self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]
+    ) -> GibbsModel:
         """The model that asks one member for each row."""
         refuse = any(m.refuse_unseen for m in models)
-        return Drawn(learner=self, summary=summary, members=models, beliefs=beliefs, notes=notes, refuse_unseen=refuse)
+        return GibbsModel(
+            learner=self, summary=summary, members=models, beliefs=beliefs, notes=notes, refuse_unseen=refuse
+        )
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class Disagreements:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Mixed(Believing):
+class MixtureModel(HypothesesModel):
     """All hypotheses, each by its weight."""
 
     def log_joint(self, batch: Batch) -> Matrix:
@@ -110,7 +118,7 @@ class Mixed(Believing):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Drawn(Believing):
+class GibbsModel(HypothesesModel):
     """One hypothesis for each row."""
 
     learner: Gibbs
@@ -119,7 +127,7 @@ class Drawn(Believing):
         "It draws a hypothesis for each row by the place of the row in its table; Mixture asks all of them."
     )
 
-    def drawn(self, batch: Batch) -> NDArray[np.intp]:
+    def draw_members(self, batch: Batch) -> NDArray[np.intp]:
         """The number of the hypothesis that answers for each row."""
         ends = np.cumsum(self.beliefs.weight)
         last = int(np.flatnonzero(self.beliefs.weight)[-1])  # rounding must not draw what nobody believes
@@ -130,7 +138,7 @@ class Drawn(Believing):
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row) of the hypothesis that was drawn."""
         out = np.full((batch.rows, len(self.classes)), -np.inf)
-        lot = self.drawn(batch)
+        lot = self.draw_members(batch)
         for h, model in enumerate(self.members):
             rows = np.flatnonzero(lot == h)
             if len(rows):

@@ -14,7 +14,7 @@ from likely.models.contracts import Exhibit
 from likely.models.shapes import WordWeights
 from likely.models.text.scores import WordScores
 from likely.models.text.settings import Text
-from likely.models.text.sums import DAMPED, WordSums, all_weights
+from likely.models.text.sums import DAMPED, WordSums, word_weights
 from likely.sums.words.words import Words
 from likely.table.batch import Texts
 
@@ -156,7 +156,7 @@ class TextFactor(WordWeights):
 def text_factor(name: str, words: Words, settings: Text, classes: int) -> TextFactor | None:
     """The factor of a text column under settled settings; None where no word is known."""
     sums = WordSums(words, classes)
-    kept, found = all_weights(sums, settings)
+    kept, found = word_weights(sums, settings)
     if not kept.any():
         return None
     vocabulary = sums.tally.vocabulary.taken(np.flatnonzero(kept))
@@ -165,17 +165,17 @@ def text_factor(name: str, words: Words, settings: Text, classes: int) -> TextFa
     return TextFactor(name, settings, scores, found.base, sums, kept)
 
 
-def chosen_note(name: str, written: str) -> str:
+def choice_note(name: str, written: str) -> str:
     """The sentence that tells of settings that were chosen."""
     return f"{shown(name)}: {written}; chosen by the log score of rows held out."
 
 
-def told_of(name: str, said: Text, how: Text, factor: TextFactor | None, chosen: bool) -> list[str]:
+def text_notes(name: str, said: Text, how: Text, factor: TextFactor | None, chosen: bool) -> list[str]:
     """What a person should know of how a text column is learned from, as sentences."""
     if factor is None:
         return [f"{shown(name)} is left out: there is no word to learn from."]
     if chosen:
-        return [chosen_note(name, how.written())]
+        return [choice_note(name, how.written())]
     out = []
     if said.is_open:
         out.append(f"{shown(name)}: {how.written()}; there are too few rows to choose anything by.")

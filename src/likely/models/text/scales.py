@@ -29,7 +29,7 @@ CLOSE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class HeldOutRows:
     """Held-out rows: fixed log scores of classes, scores that are to be scaled, the true class, and the weight."""
 
     offset: Floats
@@ -85,7 +85,7 @@ def add_rows(
                 curve[s, t] += weight[i] * both
 
 
-def best_scales(parts: Sequence[Rows], given: Floats | None) -> tuple[Floats, float]:
+def best_scales(parts: Sequence[HeldOutRows], given: Floats | None) -> tuple[Floats, float]:
     """The best scales (or those given), in four digits, and the log score of a row in the mean, in nats."""
     weight = sum(float(p.weight.sum()) for p in parts)
     if not weight:

@@ -27,7 +27,7 @@ _ANY = np.array([2**64 - 1], np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class DocumentScores:
     """For each document: its scores, how many words it has, and how many of these are unknown."""
 
     scores: NDArray[np.float64]
@@ -46,7 +46,7 @@ class WordScores:
     damping: Damping
     """f: how much a word counts that occurs so many times; f(0) is never asked."""
 
-    def score(self, cells: Texts) -> Scored:
+    def score(self, cells: Texts) -> DocumentScores:
         """The scores of all documents of a column, (documents, classes)."""
         rows = len(cells)
         letters, state = alphabet_for(cells), np.zeros(8, np.int64)
@@ -62,7 +62,7 @@ class WordScores:
             )  # fmt: skip
             if why == DONE:
                 self._spare.append(tables)
-                return Scored(out, counted, unknown)
+                return DocumentScores(out, counted, unknown)
             if why < 0:
                 damped = self._damped(1 - 2 * why)
             else:

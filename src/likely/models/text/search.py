@@ -18,7 +18,7 @@ from likely.models.knowledge.known import known_classes
 from likely.models.model import learnable
 from likely.models.text.settings import Text
 from likely.models.text.sums import WordSums
-from likely.models.text.trial import Column, Trial, chosen_text, copy_cells, joint_scales
+from likely.models.text.trial import Column, Trial, choose_text, copy_cells, joint_scales
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
@@ -106,7 +106,7 @@ class TextSearch(Search):
         trials = self._trials(sums[0])
         if not trials:
             return self.blind()
-        chosen = {name: chosen_text(self.learner.text_settings(name), name, trials) for name in self.names}
+        chosen = {name: choose_text(self.learner.text_settings(name), name, trials) for name in self.names}
         chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
         return self.learner.model(self.summary, chosen)
 

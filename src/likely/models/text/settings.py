@@ -123,7 +123,7 @@ class Text(Settings):
         except SettingError:
             return None
 
-    def settled(self) -> Text:
+    def with_defaults(self) -> Text:
         """The plain textbook model in place of all that is open."""
         usual = Text(scale="none")
         given = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -161,7 +161,7 @@ Said: TypeAlias = Kind | Text
 """What may be said of text: all settings, or a model of which the rest is chosen."""
 
 
-def text_said(said: Said) -> Text:
+def as_text(said: Said) -> Text:
     """The settings that were meant."""
     return said if isinstance(said, Text) else Text.auto(said)
 

@@ -53,7 +53,7 @@ class WordSums:
     """What was counted of the words of one column, in as many classes, read off under any settings."""
 
     def __init__(self, words: Words, classes: int) -> None:
-        self.tally: Tally = words.held()
+        self.tally: Tally = words.tally()
         self.classes = classes
         vocabulary = self.tally.vocabulary
         self._documents_first = bool(len(vocabulary)) and vocabulary.ends[1] == 0
@@ -114,7 +114,7 @@ class WordSums:
             out[some[order[: settings.most_words]]] = True
         return out
 
-    def summed(self, settings: Text) -> Floats:
+    def sums_for(self, settings: Text) -> Floats:
         """The sums that the settings want, (words, classes)."""
         if settings.model == "bernoulli":
             return self.having
@@ -206,10 +206,10 @@ def absent(settings: Text, some: Floats, texts: Floats) -> Floats:
     return without.sum(0)  # type: ignore[no-any-return]
 
 
-def all_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
+def word_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     """Which words are kept, and their weights."""
     kept = sums.kept(settings)
-    table = sums.summed(settings)
+    table = sums.sums_for(settings)
     some = np.flatnonzero(kept)
     # A copy of the table only where words between others are left out: it is large.
     table = table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]

@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import kernel
-from likely.models.text.scales import Rows, best_scales
+from likely.models.text.scales import HeldOutRows, best_scales
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, absent, weights
 from likely.sums.words.words import Words
@@ -57,7 +57,7 @@ class Column:
     @classmethod
     def of(cls, words: Words, documents: Words, number: NDArray[np.intp], count: int) -> Column:
         """From the words of all other rows, and those of documents: number[g] is that of group g, or negative."""
-        sums, tally = WordSums(words, words.groups), documents.held()
+        sums, tally = WordSums(words, words.groups), documents.tally()
         joint, mine, theirs = sums.tally.vocabulary.merged(tally.vocabulary)
         place = np.full(len(joint), -1, np.int64)
         place[mine] = np.arange(len(mine))
@@ -91,18 +91,18 @@ class Trial:
     weight: Floats
     columns: Mapping[str, Column]
 
-    def rows(self, scores: Sequence[Floats], before: Floats | None = None) -> Rows:
+    def rows(self, scores: Sequence[Floats], before: Floats | None = None) -> HeldOutRows:
         """What scales are fitted to."""
         offset = self.offset if before is None else self.offset + before
         known = self.truth >= 0
         known[known] &= np.isfinite(offset[known, self.truth[known]])
         for score in scores:
             known[known] &= np.isfinite(score[known, self.truth[known]])
-        return Rows(offset[known], [s[known] for s in scores], self.truth[known], self.weight[known])
+        return HeldOutRows(offset[known], [s[known] for s in scores], self.truth[known], self.weight[known])
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
+class _SharedSums:
     """What candidates share that differ in their pseudo-count and model alone."""
 
     some: Floats
@@ -122,17 +122,17 @@ class _Scorer:
     def __init__(self, column: Column) -> None:
         self.column = column
         self._key: Any = None
-        self._made: _Made
+        self._made: _SharedSums
 
-    def _sums(self, how: Text) -> _Made:
+    def _sums(self, how: Text) -> _SharedSums:
         absent_count = how.model == "bernoulli"
         key = (absent_count, how.damping, how.length, how.idf, how.least_documents, how.most_words)
         if key != self._key:
             column, kept = self.column, self.column.sums.kept(how)
-            table = column.sums.summed(how)
+            table = column.sums.sums_for(how)
             every = table[kept]
             own = every if absent_count else None
-            self._made = _Made(table[column.some], every.sum(0), len(every), own, kept[column.some])
+            self._made = _SharedSums(table[column.some], every.sum(0), len(every), own, kept[column.some])
             self._key = key
         return self._made
 
@@ -156,7 +156,7 @@ class _Scorer:
         return out
 
 
-def chosen_text(said: Text, name: str, trials: Sequence[Trial]) -> Text:
+def choose_text(said: Text, name: str, trials: Sequence[Trial]) -> Text:
     """The best settings of one column among those that were not said, with the scale that is best for them."""
     scorers = [_Scorer(trial.columns[name]) for trial in trials]
     best: tuple[float, Text] | None = None

@@ -53,7 +53,7 @@ def present_model(model: Model, fractions: bool = False) -> Report:
         if isinstance(statistic, Counts):
             about = plural(len(model.levels(column.name)), "level")
         elif isinstance(statistic, Words):
-            about = f"{plural(len(statistic.held().vocabulary) - 1, 'different word')}"
+            about = f"{plural(len(statistic.tally().vocabulary) - 1, 'different word')}"
         else:
             values, _ = statistic.tally()
             tell = moment if column.kind == "date" else number

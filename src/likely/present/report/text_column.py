@@ -27,7 +27,7 @@ def about(words: Words) -> str:
 
 def vocabulary_size(words: Words) -> int:
     """Different words; the empty one stands for the documents."""
-    held = words.held().vocabulary
+    held = words.tally().vocabulary
     return len(held) - (len(held) > 0 and held[0] == "")
 
 
@@ -60,7 +60,7 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
 
 def _lengths(model: Model, words: Words) -> Table:
     """How many texts each class has, and how long they are."""
-    held, classes = words.held(), len(model.classes)
+    held, classes = words.tally(), len(model.classes)
     sums = np.zeros((3, classes))  # texts, those without a word, words
     if len(held.vocabulary) and held.vocabulary[0] == "":
         own = slice(0, int(held.starts[1]))

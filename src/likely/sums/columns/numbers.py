@@ -35,7 +35,7 @@ R = TypeVar("R")
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = ("_index", "_keys", "_known", "_powers", "_recalled", "_tidy", "cap", "level", "other", "table")
+    __slots__ = ("_cache", "_index", "_keys", "_known", "_powers", "_tidy", "cap", "level", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -47,7 +47,7 @@ class Numbers:
         self._known = 0
         self._index: NDArray[np.int32] | None = None
         self._tidy = False
-        self._recalled: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
         self._powers = Powers(groups)  # kept from level 1 on; before that the tally knows them
 
     @property
@@ -56,7 +56,7 @@ class Numbers:
 
     def make_room(self, groups: int) -> None:
         if groups > self.groups:
-            self._tidy, self._recalled = False, {}
+            self._tidy, self._cache = False, {}
             self.table.resize(self.table.shape[0], groups)
             self.other.resize(3, groups)
             self._powers.resize(groups)
@@ -72,7 +72,7 @@ class Numbers:
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
             self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
-        self._tidy, self._recalled = False, {}
+        self._tidy, self._cache = False, {}
         done = 0
         while done < len(x):
             limit = min(self.cap, len(self._index) // 2)
@@ -111,7 +111,7 @@ class Numbers:
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:
         self._keys, self.table, self._known, self._index = keys, table, len(keys), None
-        self._recalled = {}
+        self._cache = {}
 
     # -- reading out ----------------------------------------------------------------------------------------
 
@@ -149,14 +149,14 @@ class Numbers:
 
     def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
-        return list(self.recalled("moments", _moments))
+        return list(self.cached("moments", _moments))
 
-    def recalled(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
+    def cached(self, key: Hashable, work: Callable[[Numbers], R]) -> R:
         """work(self), done once for these sums and their copies, where they are canonical: several learners want the
         same of them. Nobody may change what it gives."""
         if not self._tidy:
             return work(self)
-        held = self._recalled
+        held = self._cache
         if key not in held:
             held[key] = work(self)
         return held[key]  # type: ignore[no-any-return]
@@ -171,7 +171,7 @@ class Numbers:
         out.other = self.other.canonical()
         out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
         if self._tidy:
-            out._recalled = self._recalled
+            out._cache = self._cache
         return out
 
     def canonical(self) -> Numbers:

@@ -47,7 +47,7 @@ class Cells:
     def update(self, batch: Batch, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in a batch; `group` says the class of each row (negative: left out)."""
         columns = [batch.cells[name] for name in self.names]
-        found, places = distinct(columns, batch.rows)
+        found, places = distinct_rows(columns, batch.rows)
         names = [[None, *c.labels.names] for c in columns]
         keys = [key([n[k] for n, k in zip(names, row, strict=True)]) for row in found.tolist()]
         self.counts.update(Codes(places, Labels(keys)), group, weights)
@@ -100,7 +100,7 @@ def key(levels: list[str | None]) -> str:
     return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
 
 
-def distinct(columns: list[Codes], rows: int) -> tuple[NDArray[np.int64], Ints]:
+def distinct_rows(columns: list[Codes], rows: int) -> tuple[NDArray[np.int64], Ints]:
     """The different rows of codes, each one more than in the batch (0: missing), and which of them each row is.
 
     An unseen level is missing, under the same code: two keys of one name would lose counts.

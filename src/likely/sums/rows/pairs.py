@@ -69,7 +69,7 @@ class Pairs:
                 if like is not None:
                     cut = like.edges[column.name]
                 else:
-                    cut = statistic.recalled(("bins", BINS), _fine_edges)
+                    cut = statistic.cached(("bins", BINS), _fine_edges)
                 edges[column.name] = cut
                 cells += [(column.name, str(k)) for k in range(len(cut) + 1)]
         if len(cells) > MOST:

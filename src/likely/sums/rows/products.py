@@ -82,7 +82,7 @@ class Products:
         width = 21 if weights.plain else 14
         for g in range(self.groups):
             rows = np.flatnonzero(group == g)
-            held = _Held(len(self.features), width)
+            held = _BlockSums(len(self.features), width)
             for start in range(0, len(rows), BLOCK):
                 some = rows[start : start + BLOCK]
                 x = design(self.features, batch.take(some))
@@ -190,7 +190,7 @@ class Products:
         return out
 
 
-class _Held:
+class _BlockSums:
     """Whole sums of the products of slices, one array for each power of two, on their way to a table."""
 
     def __init__(self, size: int, width: int) -> None:

@@ -58,7 +58,7 @@ class Scratch:
         )
 
 
-class Counting:
+class WordCounter:
     """Word 0 is the empty one, which stands for the documents themselves."""
 
     def __init__(self, tokens: Tokens) -> None:
@@ -138,7 +138,7 @@ class Counting:
             more = Entries.of(self._word[:count], self._key[:count], int(self.state[WORDS]), weight)
             self._sorted = self._sorted.with_more(more)
 
-    def closed(self) -> Tally:
+    def finish(self) -> Tally:
         """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
         self._sort()
         words = int(self.state[WORDS])

@@ -71,7 +71,9 @@ def place(low: Bytes, a: Whole, b: Whole, h: Whole, words: Table) -> Whole:
 
 
 @inner
-def met(low: Bytes, a: Whole, b: Whole, h: Whole, words: Table, touched: Ints, state: Longs, ceiling: Whole) -> Whole:
+def count_word(
+    low: Bytes, a: Whole, b: Whole, h: Whole, words: Table, touched: Ints, state: Longs, ceiling: Whole
+) -> Whole:
     """Count the word low[a:b], which is added where it is new; returns why that cannot be, or DONE."""
     letters, ends, hashes, index = words
     if h > ceiling:
@@ -134,7 +136,7 @@ def _characters(out: Bytes, a: Whole, b: Whole) -> int:
 
 
 @inner
-def runs_met(
+def count_runs(
     out: Bytes, b: int, count: int, low: int, high: int, words: Table, touched: Ints, state: Longs, ceiling: Whole
 ) -> Any:
     """Count the runs of low … high characters of out[:b], which has `count` of them and ends with a blank."""
@@ -144,7 +146,7 @@ def runs_met(
             end = _after(out, end) if end < b - 1 else b
         while True:
             h = hash_word(out, start, end)
-            why = met(out, np.uint64(start), np.uint64(end), h, words, touched, state, ceiling)
+            why = count_word(out, np.uint64(start), np.uint64(end), h, words, touched, state, ceiling)
             if why != DONE:
                 return why
             state[COUNTED] += 1
@@ -167,7 +169,7 @@ def _copied(low: Bytes, a: Whole, b: Whole, out: Bytes, at: int) -> int:
 
 
 @inner
-def _otherwise(
+def _count_as_set(
     low: Bytes,
     a: Whole,
     b: Whole,
@@ -191,8 +193,8 @@ def _otherwise(
         upto = _copied(low, a, b, joint, 1)
         joint[upto] = BLANK
         count = _characters(low, a, b) + 2
-        return runs_met(joint, upto + 1, count, least, most, words, touched, state, ceiling)
-    why = met(low, a, b, h, words, touched, state, ceiling)
+        return count_runs(joint, upto + 1, count, least, most, words, touched, state, ceiling)
+    why = count_word(low, a, b, h, words, touched, state, ceiling)
     state[COUNTED] += 1
     if pairs and why == DONE:
         before = state[BEFORE]
@@ -200,7 +202,7 @@ def _otherwise(
             joint[before] = BLANK
             upto = _copied(low, a, b, joint, before + 1)
             h = word_hash(joint, np.uint64(0), np.uint64(upto))
-            why = met(joint, np.uint64(0), np.uint64(upto), h, words, touched, state, ceiling)
+            why = count_word(joint, np.uint64(0), np.uint64(upto), h, words, touched, state, ceiling)
             state[COUNTED] += 1
         state[BEFORE] = _copied(low, a, b, joint, 0)
     return why
@@ -234,9 +236,9 @@ def read_document(
             a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
             h = word_hash(low, a, b)
             if plain:
-                why = met(low, a, b, h, words, touched, state, ceiling)
+                why = count_word(low, a, b, h, words, touched, state, ceiling)
             else:
-                why = _otherwise(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
+                why = _count_as_set(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
             if why != DONE:
                 break
         if plain:

@@ -13,7 +13,7 @@ import numpy as np
 from likely.sums import state as files
 from likely.sums.contracts import State
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.sums.words.counting import Counting
+from likely.sums.words.counting import WordCounter
 from likely.sums.words.reading import BOUND
 from likely.sums.words.tally import Tally
 from likely.table.batch import Ints, Texts
@@ -37,7 +37,7 @@ class Words:
         self.level = 0
         """Only words are held whose hash is below 2**(64 - level): the least level at which they are few enough."""
         self._held = Tally.empty()
-        self._open: Counting | None = None
+        self._open: WordCounter | None = None
 
     @property
     def ceiling(self) -> np.uint64:
@@ -52,11 +52,11 @@ class Words:
         row = 0
         while row < len(cells):
             if self._open is None:
-                self._open = Counting(self.tokens)
+                self._open = WordCounter(self.tokens)
             row, why = self._open.take(cells, row, group, weights, self.ceiling)
             if why == BOUND:
                 self._lower(self._open.hashes)
-                self.held()
+                self.tally()
 
     def _lower(self, hashes: NDArray[np.uint64]) -> None:
         """Raise the level until no more words are below the ceiling than may be held."""
@@ -64,10 +64,10 @@ class Words:
         while most is not None and np.count_nonzero((hashes <= self.ceiling) & (hashes > 0)) > most:
             self.level += 1
 
-    def held(self) -> Tally:
+    def tally(self) -> Tally:
         """All that was taken in, at rest."""
         if self._open is not None:
-            more, self._open = self._open.closed(), None
+            more, self._open = self._open.finish(), None
             self._held = self._at(self._held, self.level).combined(self._at(more, self.level), +1)
         if self.tokens.vocabulary is not None:
             self._lower(self._held.vocabulary.hashes)
@@ -81,13 +81,13 @@ class Words:
     def _made(self, held: Tally, groups: int, level: int) -> Words:
         out = Words(groups, self.tokens)
         out._held, out.level = held, level
-        out.held()
+        out.tally()
         return out
 
     # -- merging --------------------------------------------------------------------------------------------------
 
     def _combined(self, other: Words, sign: int) -> Words:
-        one, two = self.held(), other.held()
+        one, two = self.tally(), other.tally()
         level = max(self.level, other.level)
         held = self._at(one, level).combined(self._at(two, level), sign)
         return self._made(held, max(self.groups, other.groups), level)
@@ -100,17 +100,17 @@ class Words:
 
     def canonical(self) -> Words:
         """The same sums, at rest. A tally at rest never changes, so it is shared."""
-        return self._made(self.held(), self.groups, self.level)
+        return self._made(self.tally(), self.groups, self.level)
 
     def regrouped(self, places: NDArray[np.intp], groups: int) -> Words:
         """The same sums with group i called places[i], or left out where that is negative."""
-        return self._made(self.held().regrouped(places), groups, self.level)
+        return self._made(self.tally().regrouped(places), groups, self.level)
 
     def __eq__(self, other: object) -> bool:
         """Equal in all that both hold: words that only one has lost are not compared."""
         if not isinstance(other, Words):
             return NotImplemented
-        one, two = self.held(), other.held()
+        one, two = self.tally(), other.tally()
         level = max(self.level, other.level)
         same = self.groups == other.groups and self.tokens == other.tokens
         return same and self._at(one, level).equals(self._at(two, level))
@@ -118,12 +118,12 @@ class Words:
     @property
     def impossible(self) -> bool:
         """Whether something weighs less than nothing: documents were taken away that were never there."""
-        return bool(self.held().weight.is_negative().any())
+        return bool(self.tally().weight.is_negative().any())
 
     # -- the file -------------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        held = self.held()
+        held = self.tally()
         own = {"groups": self.groups, "level": self.level, "tokens": files.plain(self.tokens)}
         return own | held.state()
 

@@ -16,9 +16,9 @@ from likely.models.contracts import Exhibit, HeldOut, Learner, Model, Terms
 from likely.models.model import left_over
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.judging import Trial
 from likely.models.pool.members import learner_titles, member_learner, member_spec
 from likely.models.pool.mixture import Mixture, mixture_logs, mixture_shape
+from likely.models.pool.trial import Trial
 from likely.models.posterior import Matrix
 from likely.models.shapes import Score
 from likely.sums.summary import Summary
@@ -32,7 +32,7 @@ REST = "(the rest)"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Chosen(Model):
+class AutoModel(Model):
     """P(class | row) as a mixture of tempered members."""
 
     members: tuple[Model, ...]
@@ -172,7 +172,7 @@ class Chosen(Model):
         return self.found()
 
 
-def restore_mixture(learner: Learner, summary: Summary, found: Mapping[str, Any]) -> Chosen:
+def restore_mixture(learner: Learner, summary: Summary, found: Mapping[str, Any]) -> AutoModel:
     """The model as a file keeps it."""
     models: list[Any] = []
     for spec, own in zip(found["kept"], found["members"], strict=True):
@@ -189,7 +189,7 @@ def restore_mixture(learner: Learner, summary: Summary, found: Mapping[str, Any]
         str(told["single"]),
         _score(told["hits"]),
     )
-    return Chosen(
+    return AutoModel(
         learner=learner,
         summary=summary,
         members=tuple(models),

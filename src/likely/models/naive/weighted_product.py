@@ -21,7 +21,7 @@ from likely.table.batch import Batch
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Weighed(Model):
+class WeightedProduct(Model):
     """temperature * (log P(class) + sum of weight * log P(cell | class))."""
 
     product: Product
@@ -40,7 +40,7 @@ class Weighed(Model):
         powers = tuple(self.power_of(f.name) for f in self.factors)
         return Sum(self.temperature * self.product.log_prior, self.factors, powers)
 
-    def only(self, names: Collection[str]) -> Weighed:
+    def only(self, names: Collection[str]) -> WeightedProduct:
         """The same of the factors of these names alone."""
         product = self.product.only(names)
         return replace(self, product=product, factors=product.factors)
@@ -129,15 +129,15 @@ class Weighed(Model):
         return {"chosen": settings_of(self.chosen)}
 
 
-def weighed(
+def weight_product(
     product: Product, weights: Mapping[str, float], learner: Learner, temperature: float = 1.0, *notes: str
-) -> Weighed:
+) -> WeightedProduct:
     """A product under these weights and this temperature."""
     none = [f.name for f in product.factors if weights.get(f.name, 1.0) == 0.0]
     named = ",".join(f" {shown(n, 30)}" for n in none[:8])
     more = f" and {len(none) - 8} more" if len(none) > 8 else ""
     told = (f"Left out, as they add nothing to the others:{named}{more}.",) if none else ()
-    return Weighed(
+    return WeightedProduct(
         learner=learner,
         summary=product.summary,
         prior=product.prior,
@@ -155,4 +155,4 @@ def tempered(model: Model, temperature: float) -> Model:
     """Naive Bayes with its evidence weighed by this temperature; any other model as it is."""
     if not isinstance(model, Product) or not has_trait(model.learner, "independent"):
         return model
-    return weighed(model, {}, replace(model.learner, temperature=temperature), temperature)  # type: ignore[type-var]
+    return weight_product(model, {}, replace(model.learner, temperature=temperature), temperature)  # type: ignore[type-var]

@@ -1,6 +1,6 @@
 """The plan of Auto's held-out search: candidates that refuse are left out, what is kept learns from all rows.
 
-How candidates are judged is in judging.py, the model in chosen.py.
+How candidates are judged is in trial.py, the model in auto_model.py.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan, attempt
 from likely.models.model import learnable
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.chosen import Chosen
-from likely.models.pool.judging import Trial, judge_candidates
+from likely.models.pool.auto_model import AutoModel
 from likely.models.pool.members import learner_titles
+from likely.models.pool.trial import Trial, judge_candidates
 from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ class AutoPlan(Plan[Trial]):
         left = tuple(c for h, c in enumerate(self.learners) if h not in refusals)
         return replace(self, learners=left, notes=(*self.notes, *notes))
 
-    def model(self, summary: Summary, members: Mapping[int, Model], verdict: Trial) -> Chosen:
+    def model(self, summary: Summary, members: Mapping[int, Model], verdict: Trial) -> AutoModel:
         """The mixture of those with weight, or the single one."""
         kept, titles = self.kept(verdict), learner_titles(self.learners)
         models = tuple(members[h] for h in kept)
         needed = frozenset().union(*(self.learners[h].needs(summary.schema) for h in kept))
         own = [f"{titles[h]}: {note}" for h, model in zip(kept, models, strict=True) for note in model.notes]
-        return Chosen(
+        return AutoModel(
             learner=self.learner,
             summary=summary.without(summary.more.keys() - needed),
             members=models,
@@ -95,10 +95,10 @@ def start_auto_search(
     return HeldOutSearch(plan, summary) if plan.learners else _naive_bayes(learner, summary, plan.notes[0])
 
 
-def _naive_bayes(learner: Learner, summary: Summary, why: str) -> Chosen:
+def _naive_bayes(learner: Learner, summary: Summary, why: str) -> AutoModel:
     """Naive Bayes as it is."""
     model = NaiveBayes().model(learnable(summary, text=True))
-    return Chosen(
+    return AutoModel(
         learner=learner,
         summary=model.summary,
         members=(model,),
