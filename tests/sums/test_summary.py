@@ -14,8 +14,7 @@ from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, pack_texts
-from likely.table.bins import bin_labels
-from likely.table.labels import Labels
+from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema
 from likely.testing import bits, some_rows, swept
 

@@ -21,10 +21,10 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.bins import shortest_between
 from likely.table.encode import Encoder, column_form, parse_numbers, token_hashes
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, finalize_number_column, infer_text_column
 from likely.table.kinds import parse_kind
+from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
 from likely.table.words.tokens import Tokens

@@ -36,8 +36,8 @@ from likely.sklearn.tables import (
     row_weights,
 )
 from likely.sums import state as files
-from likely.table.arrow import pack_table, unpack_table
-from likely.table.formats.frames import FrameKind, stack_tables, with_numbers
+from likely.table.arrow import number_array, pack_table, unpack_table
+from likely.table.formats.frames import FrameKind, stack_tables
 from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 
@@ -145,7 +145,7 @@ class LearnerEstimator(BaseEstimator):
         if self._weight is None:
             self._weight = free_name(WEIGHT, source.schema.names)
             self._rows: tuple[TableSource, ...] = tuple(
-                with_numbers(p, {self._weight: np.ones(p.table.num_rows)}) for p in getattr(self, "_rows", ())
+                p.with_column(self._weight, number_array(np.ones(p.table.num_rows))) for p in getattr(self, "_rows", ())
             )
         given = np.ones(source.rows or 0) if weights is None else weights
         return add_columns(source, None, (self._weight, given))

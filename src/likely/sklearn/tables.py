@@ -17,7 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
 
 from likely.errors import LikelyError
-from likely.table.formats.frames import is_frame, named_table, with_labels, with_numbers
+from likely.table.arrow import label_array, number_array
+from likely.table.formats.frames import is_frame, named_table
 from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 from likely.table.labels import label
@@ -110,11 +111,10 @@ def add_columns(
     weight: tuple[str, NDArray[np.float64]] | None,
 ) -> Rows:
     """The table with a column of classes (name, codes, names of classes) and one of weights (name, weights)."""
-    if isinstance(source, CountedSource):
-        source = source if target is None else source.with_labels(*target)
-        return source if weight is None else source.with_numbers(*weight)
-    source = source if target is None else with_labels(source, *target)
-    return source if weight is None else with_numbers(source, dict([weight]))
+    if target is not None:
+        name, codes, labels = target
+        source = source.with_column(name, label_array(codes, labels))
+    return source if weight is None else source.with_column(weight[0], number_array(np.asarray(weight[1], np.float64)))
 
 
 def free_name(wanted: object, names: Sequence[str]) -> str:

@@ -27,8 +27,7 @@ from likely.sums.rows.rows import Rows
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
-from likely.table.bins import bin_labels
-from likely.table.labels import Labels, number_label, sorted_labels
+from likely.table.labels import Labels, bin_labels, number_label, sorted_labels
 from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
 """What the text of a cell means: a number, a date, a code, a missing value, or words. Compiled loops over bytes.
 
-Knows bytes and offsets only. There is one grammar of numbers and dates, used to infer a column and to read it.
+Knows bytes, and where cells begin and end; an empty cell is missing. There is one grammar of numbers and dates, used
+to infer a column and to read it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Longs, Whole
+from likely.machinery.arrays import Bytes, Floats, Hashes, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.table.words.tokens import fold_block, load_eight, mix_bits
 
@@ -292,18 +293,16 @@ def _date(data: Bytes, a: int, b: int) -> float:
     return seconds + sign * (3600 * hour + 60 * minute)  # type: ignore[no-any-return]
 
 
-@kernel("i8[], u1[], b1[], u8[], u1[], u8[], i8[]")
+@kernel("u1[], i8[], i8[], u8[], u1[], u8[], i8[]")
 def describe(
-    offsets: Longs, data: Bytes, valid: Bools, missing: Hashes, forms: Bytes, hashes: Hashes, words: Longs
+    data: Bytes, starts: Longs, ends: Longs, missing: Hashes, forms: Bytes, hashes: Hashes, words: Longs
 ) -> None:
     """The form, hash and number of words of each cell. `missing` holds the hashes of cells that mean "not known"."""
-    for i in range(offsets.size - 1):
+    for i in range(starts.size):
         forms[i] = MISSING
         hashes[i] = 0
         words[i] = 0
-        if valid.size > 0 and not valid[i]:
-            continue
-        a, b = _trim(data, offsets[i], offsets[i + 1])
+        a, b = _trim(data, starts[i], ends[i])
         h = _hash(data, a, b)
         gone = a == b
         for k in range(missing.size):
@@ -322,16 +321,14 @@ def describe(
         words[i] = count
 
 
-@kernel("i8[], u1[], b1[], u8[], i8, f8[], u1[]")
-def parse(offsets: Longs, data: Bytes, valid: Bools, missing: Hashes, dates: bool, out: Floats, state: Bytes) -> None:
+@kernel("u1[], i8[], i8[], u8[], i8, f8[], u1[]")
+def parse(data: Bytes, starts: Longs, ends: Longs, missing: Hashes, dates: bool, out: Floats, state: Bytes) -> None:
     """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
     bits = out.view(np.uint64)
-    for i in range(offsets.size - 1):
+    for i in range(starts.size):
         out[i] = np.nan
         state[i] = 1
-        if valid.size > 0 and not valid[i]:
-            continue
-        a, b = _trim(data, offsets[i], offsets[i + 1])
+        a, b = _trim(data, starts[i], ends[i])
         gone = a == b
         if not gone and missing.size > 0:
             h = _hash(data, a, b)
@@ -355,11 +352,11 @@ def parse(offsets: Longs, data: Bytes, valid: Bools, missing: Hashes, dates: boo
                     bits[i] = found | (np.uint64(1 << 63) if negative else np.uint64(0))
 
 
-@kernel("i8[], u1[], u8[]")
-def hash_cells(offsets: Longs, data: Bytes, out: Hashes) -> None:
+@kernel("u1[], i8[], i8[], u8[]")
+def hash_cells(data: Bytes, starts: Longs, ends: Longs, out: Hashes) -> None:
     """The hash of each trimmed cell."""
-    for i in range(offsets.size - 1):
-        a, b = _trim(data, offsets[i], offsets[i + 1])
+    for i in range(starts.size):
+        a, b = _trim(data, starts[i], ends[i])
         out[i] = _hash(data, a, b)
 
 

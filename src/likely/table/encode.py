@@ -15,18 +15,15 @@ import pyarrow as pa
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
 from likely.table import cells
 from likely.table.arrow import ArrowArray, ArrowBatch, ArrowType, dictionary_encode, is_text, number_array, text_array
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts
-from likely.table.bins import bin_labels
-from likely.table.labels import Labels, number_label
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts, pack_texts
+from likely.table.labels import Labels, bin_labels, label, number_label
 from likely.table.schema import Column, Schema
 from likely.table.views import (
-    TextView,
     count_codes,
     indices,
     numbers_in,
     plain_text,
     text_cells,
-    text_view,
     translate_codes,
     validity,
 )
@@ -43,10 +40,9 @@ BLANKS = " \t\n\v\f\r"
 
 def token_hashes(tokens: tuple[str, ...]) -> NDArray[np.uint64]:
     """Hashes of the cells that mean "missing"."""
-    texts = [token.encode() for token in tokens]
-    offsets = np.cumsum([0, *(len(t) for t in texts)]).astype(np.int64)
+    texts = pack_texts(tokens)
     out = np.zeros(len(texts), np.uint64)
-    cells.hash_cells(offsets, np.frombuffer(b"".join(texts), np.uint8), out)
+    cells.hash_cells(texts.data, texts.starts, texts.ends, out)
     return out
 
 
@@ -84,11 +80,10 @@ def parse_numbers(array: ArrowArray, missing: NDArray[np.uint64], dates: bool = 
         index = indices(array)
         out = np.where(index < 0, np.nan, values[index]) if len(values) else np.full(len(array), np.nan)
         if strays:
-            view = text_view(array.dictionary) if is_text(array.dictionary.type) else None
-            strays = 0 if view is None else int(np.count_nonzero(_stray(view, missing, dates)[index[index >= 0]]))
+            strays = int(np.count_nonzero(find_strays(array.dictionary, missing, dates)[index[index >= 0]]))
         return out, strays
     if is_text(kind):
-        return _parsed(array, missing, dates)
+        return _text_numbers(array, missing, dates)
     if is_moment(kind):
         stamps = array.cast(pa.timestamp("us"), safe=False)
         micro = numbers_in(stamps.buffers()[1], np.int64)[stamps.offset : stamps.offset + len(stamps)]
@@ -99,7 +94,7 @@ def parse_numbers(array: ArrowArray, missing: NDArray[np.uint64], dates: bool = 
         return np.full(len(array), np.nan), 0
     if pa.types.is_decimal(kind):
         # By way of text: Arrow's own step from decimal to double may miss the nearest one.
-        return _parsed(array.cast(pa.string()), NO_TOKENS, False)
+        return _text_numbers(array.cast(pa.string()), NO_TOKENS, False)
     if pa.types.is_boolean(kind):
         array = array.cast(pa.float64(), safe=False)
     elif pa.types.is_time(kind) or pa.types.is_duration(kind):
@@ -107,27 +102,25 @@ def parse_numbers(array: ArrowArray, missing: NDArray[np.uint64], dates: bool = 
     return np.ascontiguousarray(array.to_numpy(zero_copy_only=False), np.float64), 0
 
 
-def _states(view: TextView, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, NDArray[np.uint8]]:
-    out, state = np.empty(len(view)), np.empty(len(view), np.uint8)
-    cells.parse(view.offsets, view.data, view.valid, missing, dates, out, state)
+def _parse_texts(array: ArrowArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, NDArray[np.uint8]]:
+    """The numbers (or dates) of texts, and the state of each cell as `cells.parse` has it."""
+    texts = text_cells(array)
+    out, state = np.empty(len(texts)), np.empty(len(texts), np.uint8)
+    cells.parse(texts.data, texts.starts, texts.ends, missing, dates, out, state)
     return out, state
-
-
-def _stray(view: TextView, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
-    stray: NDArray[np.bool_] = _states(view, missing, dates)[1] == 2
-    return stray
 
 
 def find_strays(array: ArrowArray, missing: NDArray[np.uint64], dates: bool) -> NDArray[np.bool_]:
     """Which cells are neither missing nor numbers (or dates)."""
     if not is_text(array.type):
         return np.zeros(len(array), np.bool_)
-    return _stray(text_view(plain_text(array)), missing, dates)
+    stray: NDArray[np.bool_] = _parse_texts(array, missing, dates)[1] == 2
+    return stray
 
 
-def _parsed(array: ArrowArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
+def _text_numbers(array: ArrowArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
     array = plain_text(array)
-    out, state = _states(text_view(array), missing, dates)
+    out, state = _parse_texts(array, missing, dates)
     hard = np.flatnonzero(state == 3)
     if len(hard):
         # More than 15 digits, or a far exponent: Arrow's parser rounds these correctly (tests/table/test_cells.py).
@@ -164,10 +157,10 @@ def describe_text(array: ArrowArray, missing: NDArray[np.uint64]) -> Described:
     else:
         array = plain_text(array)
         times = np.ones(len(array), np.int64)
-    view = text_view(array)
-    forms, hashes = np.empty(len(view), np.uint8), np.empty(len(view), np.uint64)
-    words = np.empty(len(view), np.int64)
-    cells.describe(view.offsets, view.data, view.valid, missing, forms, hashes, words)
+    texts = text_cells(array)
+    forms, hashes = np.empty(len(texts), np.uint8), np.empty(len(texts), np.uint64)
+    words = np.empty(len(texts), np.int64)
+    cells.describe(texts.data, texts.starts, texts.ends, missing, forms, hashes, words)
     return Described(forms, hashes, words, times, array)
 
 
@@ -201,17 +194,9 @@ def encode_levels(
 
 
 def _level(value: object) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return number_label(value) if np.isfinite(value) else None
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace").strip()
-    return str(value)
+    return None if isinstance(value, float) and not np.isfinite(value) else label(value)
 
 
 def _levels(

@@ -1,10 +1,11 @@
-"""Labels: the open list of levels (or classes) of one column, and how a Python value becomes a label."""
+"""Labels: the open list of levels (or classes) of one column, and how values and bins are spelled as labels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 
 class Labels:
@@ -74,3 +75,30 @@ def date_label(seconds: float) -> str:
 def sorted_labels(names: Sequence[str], numeric: bool) -> list[str]:
     """Schema order: numbers by size, everything else by code point. Ties in a prediction go to the first."""
     return sorted(names, key=lambda n: (float(n), n)) if numeric else sorted(names)
+
+
+def shortest_between(low: float, high: float) -> float:
+    """The number with the fewest digits above `low` and not above `high`: an edge that people can read.
+
+    >>> shortest(23.61, 23.83746751620238), shortest(99.0, 104.0), shortest(-2.5, -1.0)
+    (23.8, 100.0, -1.0)
+    """
+    for digits in range(1, 17):
+        for found in (float(f"{high:.{digits}g}"), float(f"{low:.{digits}g}"), float(f"{(low + high) / 2:.{digits}g}")):
+            if low < found <= high:
+                return found
+    return high
+
+
+def bin_labels(edges: Sequence[float], dates: bool = False) -> list[str]:
+    """The names of the bins between `edges`, which may be points in time.
+
+    >>> bin_labels([10, 20])
+    ['below 10', '10 to below 20', '20 or more']
+    >>> bin_labels([0, 86400], dates=True)
+    ['before 1970-01-01', '1970-01-01 to before 1970-01-02', '1970-01-02 or later']
+    """
+    names = [date_label(float(e)) if dates else number_label(float(e)) for e in edges]
+    below, more = ("before", "later") if dates else ("below", "more")
+    inner = [f"{a} to {below} {b}" for a, b in pairwise(names)]
+    return [f"{below} {names[0]}", *inner, f"{names[-1]} or {more}"]

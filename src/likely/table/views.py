@@ -5,7 +5,6 @@ The loops over codes are compiled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=np.generic)
 NO_CELLS: NDArray[np.bool_] = np.empty(0, np.bool_)
-
-
-@dataclass(frozen=True, slots=True)
-class TextView:
-    """The bytes of a text array: cell i is data[offsets[i]:offsets[i+1]] unless `valid` says it is null."""
-
-    offsets: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    valid: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
 
 def numbers_in(buffer: object, kind: type[S] | str) -> NDArray[S]:
@@ -60,18 +47,6 @@ def plain_text(array: ArrowArray) -> ArrowArray:
     return array if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) else array.cast(pa.string())
 
 
-def text_view(array: ArrowArray) -> TextView:
-    """Any text array as bytes and offsets, without copying the bytes."""
-    array = plain_text(array)
-    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, offsets, data = array.buffers()
-    if offsets is None or len(array) == 0:
-        return TextView(np.zeros(len(array) + 1, np.int64), np.empty(0, np.uint8), validity(array))
-    at = numbers_in(offsets, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    raw = numbers_in(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
-    return TextView(at, raw, validity(array))
-
-
 def text_cells(array: ArrowArray) -> Texts:
     """The cells of any array as texts, over Arrow's own bytes; a dictionary is not decoded. Null is empty."""
     if isinstance(array, pa.DictionaryArray):
@@ -80,9 +55,15 @@ def text_cells(array: ArrowArray) -> Texts:
             return Texts(own.data, np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
         starts, ends = own.starts[index], own.ends[index]
         return Texts(own.data, starts, np.where(index < 0, starts, ends))
-    view = text_view(array)
-    starts, ends = view.offsets[:-1].copy(), view.offsets[1:].copy()
-    return Texts(view.data, starts, np.where(view.valid, ends, starts) if view.valid.size else ends)
+    array = plain_text(array)
+    _, offsets, data = array.buffers()
+    if offsets is None or len(array) == 0:
+        return Texts(np.empty(0, np.uint8), np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
+    kind = "int64" if pa.types.is_large_string(array.type) else "int32"
+    at: NDArray[np.integer] = numbers_in(offsets, kind)[array.offset : array.offset + len(array) + 1]
+    starts, ends, valid = at[:-1].astype(np.int64), at[1:].astype(np.int64), validity(array)
+    content = numbers_in(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
+    return Texts(content, starts, np.where(valid, ends, starts) if valid.size else ends)
 
 
 def indices(array: ArrowDictionary) -> NDArray[np.int32]:

@@ -13,7 +13,7 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.quantiles import quantile_edges
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
-from likely.table.bins import bin_labels
+from likely.table.labels import bin_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,7 +19,7 @@ from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.quantiles import quantile_edges
 from likely.sums.words.words import Words
-from likely.table.bins import bin_labels
+from likely.table.labels import bin_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

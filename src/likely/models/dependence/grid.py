@@ -19,8 +19,7 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.rows.pairs import Pairs
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
-from likely.table.bins import bin_labels
-from likely.table.labels import Labels
+from likely.table.labels import Labels, bin_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,7 @@ from fractions import Fraction
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.knowledge.knowledge import TOLERANCE, Knowledge
 from likely.models.quotient import as_written
-from likely.table.bins import bin_labels
-from likely.table.labels import number_label
+from likely.table.labels import bin_labels, number_label
 from likely.table.schema import Column, Schema
 
 TRUTHS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("1", "0"))

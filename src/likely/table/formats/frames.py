@@ -1,18 +1,18 @@
-"""Frames out: columns in the kind of frame that came in, its index kept; and columns put beside those of a table.
+"""Frames in and out: a frame or a matrix as a table, and columns in the kind of frame that came in, its index kept.
 
 Knows pandas, polars and pyarrow by what they can do, and imports neither of the first two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from likely.table.arrow import ArrowBatch, ArrowTable, decode_dictionary, label_array, number_array
+from likely.table.arrow import ArrowBatch, ArrowTable, decode_dictionary, number_array
 from likely.table.formats.memory import TableSource, is_pandas, open_memory
 
 if TYPE_CHECKING:
@@ -88,19 +88,6 @@ def _column(values: NDArray[np.generic]) -> object:
     source = open_memory({"x": values})
     assert isinstance(source, TableSource)
     return source.table.column(0)
-
-
-def with_labels(source: TableSource, name: str, codes: NDArray[np.integer], labels: Sequence[str]) -> TableSource:
-    """The table with one more column of labels, given by their codes."""
-    return TableSource(source.table.append_column(name, label_array(codes, labels)), source.name)
-
-
-def with_numbers(source: TableSource, columns: Mapping[str, NDArray[np.float64]]) -> TableSource:
-    """The table with more columns of numbers."""
-    table = source.table
-    for name, values in columns.items():
-        table = table.append_column(name, number_array(np.ascontiguousarray(values, np.float64)))
-    return TableSource(table, source.name)
 
 
 def stack_tables(parts: Sequence[TableSource]) -> TableSource:

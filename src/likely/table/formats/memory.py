@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ROWS, plain_batch, plain_schema
+from likely.table.arrow import ROWS, ArrowArray, plain_batch, plain_schema
 from likely.table.source import Source, check_names
 
 
@@ -26,6 +26,10 @@ class TableSource(Source):
         self.name, self.table = name, table
         self.schema = plain_schema(table.schema)
         self.rows = table.num_rows
+
+    def with_column(self, name: str, column: ArrowArray) -> TableSource:
+        """The table with one more column."""
+        return TableSource(self.table.append_column(name, column), self.name)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.resolve_columns(columns)

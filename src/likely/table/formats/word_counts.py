@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.table.arrow import ArrowArray, label_array, number_array, plain_type
+from likely.table.arrow import ArrowArray, plain_type
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -48,15 +48,8 @@ class CountedSource(Source):
         self.schema = pa.schema(fields)
         self.rows = len(indptr) - 1
 
-    def with_labels(self, name: str, codes: NDArray[np.integer], labels: Sequence[str]) -> CountedSource:
-        """The table with one more column of labels, given by their codes."""
-        return self._with(name, label_array(codes, labels))
-
-    def with_numbers(self, name: str, values: NDArray[np.float64]) -> CountedSource:
-        """The table with one more column of numbers."""
-        return self._with(name, number_array(np.ascontiguousarray(values, np.float64)))
-
-    def _with(self, name: str, column: ArrowArray) -> CountedSource:
+    def with_column(self, name: str, column: ArrowArray) -> CountedSource:
+        """The table with one more column."""
         return CountedSource(self._data, self._indices, self._indptr, self._width, {**self._more, name: column})
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
