@@ -9,13 +9,31 @@ import ast
 import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "likely"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "likely"
+MOST_FILES = 15
+
+
+def _measure() -> ModuleType:
+    """scripts/measure as a module: what counts circles and class tests, as a developer sees them too."""
+    loader = SourceFileLoader("measure", str(ROOT / "scripts" / "measure"))
+    spec = spec_from_loader("measure", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+MEASURE = _measure()
 
 # From the lowest floor to the highest. A room imports from floors below its own; rooms on one floor may import
 # each other in one direction only (test_rooms_form_no_circle).
@@ -203,6 +221,53 @@ def test_imports_go_one_way() -> None:
 def test_rooms_form_no_circle() -> None:
     found = circles(house())
     assert not found, "\n".join(found)
+
+
+def test_neither_files_nor_packages_form_a_circle() -> None:
+    """Imports inside functions and for type checkers count: a circle that is hidden is still one."""
+    files = {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    found = all_circles(files)
+    assert not found, "\n".join(found)
+
+
+def all_circles(files: dict[str, str]) -> list[str]:
+    """Circles of files, and of packages seen from each folder, by scripts/measure."""
+    trees = {MEASURE.module_of(SOURCE / file, SOURCE): ast.parse(text) for file, text in files.items()}
+    packages = {MEASURE.module_of(SOURCE / file, SOURCE) for file in files if file.endswith("__init__.py")}
+    graph, _ = MEASURE.import_graph(trees, packages)
+    graph.pop("likely", None)  # the front door opens onto every room, and rooms take what is public from it
+    graph = {here: there - {"likely"} for here, there in graph.items()}
+    return [", ".join(ring) for ring in [*MEASURE.circles(graph), *MEASURE.package_circles(graph, packages)]]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/one.py": "from likely.a.two import x", "a/two.py": "def f():\n    from likely.a.one import y"},
+        {
+            "a/one.py": "from likely.a.b.two import x",
+            "a/b/__init__.py": "",
+            "a/b/two.py": "",
+            "a/b/three.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from likely.a.one import y",
+        },
+    ],
+)
+def test_a_hidden_circle_is_found(files: dict[str, str]) -> None:
+    assert all_circles({"__init__.py": "", "a/__init__.py": "", **files})
+
+
+def test_no_folder_is_crowded() -> None:
+    counts = {folder: len(list(folder.glob("*.py"))) - 1 for folder in SOURCE.rglob("*") if folder.is_dir()}
+    crowded = [f"{folder.relative_to(SOURCE)}: {count}" for folder, count in counts.items() if count > MOST_FILES]
+    assert not crowded, "\n".join([f"folders of more than {MOST_FILES} files; make rooms within rooms:", *crowded])
+
+
+def test_nobody_outside_asks_a_model_for_its_class() -> None:
+    trees = {
+        MEASURE.module_of(path, SOURCE): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")
+    }
+    found = MEASURE.class_tests(trees)
+    assert not found, "\n".join(["models answer for themselves through contracts and shapes:", *found])
 
 
 def test_outside_libraries_keep_to_their_rooms() -> None:
