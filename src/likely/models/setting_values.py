@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any, Literal, get_args
 
 from likely.errors import SettingError, shown
-from likely.models.settings import check_choice
+from likely.models.settings import check_choice, setting
 from likely.table.labels import label
 
 Prior = Literal["observed", "uniform"] | Mapping[str, float]
@@ -129,3 +129,38 @@ def check_blocks(blocks: Any) -> Blocks:
             where[name] = number
         out.append(names)
     return tuple(out)
+
+
+# -- settings that several learners have, declared once --------------------------------------------------------------
+
+
+def prior_setting(meaning: str = "Prior of the classes: observed, uniform, or a probability for each.") -> Any:
+    """How probable the classes are before anything is known of a row."""
+    return setting("observed", meaning, convert=check_prior)
+
+
+def prior_pseudo_count_setting() -> Any:
+    """Smoothing of the prior."""
+    return setting(0.0, "Added to the count of every class when the prior is observed.", at_least=0)
+
+
+def variance_setting(divisor: str = "n-1") -> Any:
+    """By what sums of squares are divided."""
+    return setting("unbiased", f"unbiased divides by {divisor}, ml by n.", choices=get_args(Variance))
+
+
+def shrinkage_setting(of: str = "Every") -> Any:
+    """How far correlations are drawn towards 0."""
+    meaning = f"{of} correlation is multiplied by 1 - shrinkage; auto takes more where rows are few."
+    return setting(0.0, meaning, at_least=0, at_most=1, choices=("auto",))
+
+
+def unseen_setting(skip: str, reserve: str) -> Any:
+    """What a level that training did not have says."""
+    meaning = f"A level that training did not have: {skip}, {reserve}, or refused."
+    return setting("skip", meaning, choices=("skip", "reserve", "error"))
+
+
+def parts_setting(meaning: str = "Rows are dealt to so many parts, by seed and place in the table.") -> Any:
+    """How many parts are held out in turn."""
+    return setting(5, meaning, at_least=2, at_most=1000, whole=True)

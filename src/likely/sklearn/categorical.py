@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative
 
 from likely.models.kernels import add_levels
 from likely.sklearn.discrete import CountingBayes, log
 from likely.sklearn.exact_bayes import Cells
 from likely.sums.columns.counts import add_counts
+from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.weights import weights
 
@@ -47,12 +49,12 @@ class Tables:
             counts.resize(max(int(size), counts.shape[0]), classes)
             add_counts(np.ascontiguousarray(codes[:, k]), group, share, counts, nothing)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain arrays."""
         return {"rows": self.rows.state(), "counts": [c.state() for c in self.counts]}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Tables:
+    def from_state(cls, state: State) -> Tables:
         out = cls(0, 0)
         out.rows = Exact.from_state(state["rows"])
         out.counts = [Exact.from_state(c) for c in state["counts"]]
@@ -74,7 +76,7 @@ class CategoricalNB(CountingBayes):
         self._sums = Tables(len(self.classes_), self.n_features_in_)
 
     @staticmethod
-    def _from_state(state: dict[str, Any]) -> Tables:
+    def _from_state(state: State) -> Tables:
         return Tables.from_state(state)
 
     def _prepare(self, X: Cells, fitting: bool) -> Cells:
@@ -125,7 +127,7 @@ class CategoricalNB(CountingBayes):
             add_levels(codes, table, out)
         return out
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.positive_only = True

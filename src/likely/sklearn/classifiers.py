@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import likely
+from likely.models.contracts import Learner, setting_of
 from likely.sklearn.estimator import LearnerClassifier
 from likely.sklearn.tables import Rows, column_names
 from likely.table.encode import column_form
@@ -23,8 +22,8 @@ class NaiveBayesClassifier(LearnerClassifier, learner=likely.NaiveBayes, tokens=
 
     _words = True
 
-    def _keeps_sums(self, learner: Any) -> bool:
-        return not learner.blocks
+    def _keeps_sums(self, learner: Learner) -> bool:
+        return not setting_of(learner, "blocks")
 
 
 class FullBayesClassifier(LearnerClassifier, learner=likely.FullBayes):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import DensityMixin
 
 import likely
+from likely.models.contracts import Learner, setting_of
 from likely.sklearn.estimator import LearnerEstimator
 from likely.sklearn.tables import Rows, as_value_errors, read_rows, row_weights
 
@@ -24,8 +25,8 @@ class DensityEstimator(DensityMixin, LearnerEstimator, learner=likely.Density, t
     True
     """
 
-    def _keeps_sums(self, learner: Any) -> bool:
-        return learner.density == "naive" and not learner.blocks
+    def _keeps_sums(self, learner: Learner) -> bool:
+        return setting_of(learner, "density") == "naive" and not setting_of(learner, "blocks")
 
     def fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all rows of X; y is not looked at."""

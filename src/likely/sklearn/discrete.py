@@ -11,6 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative
 
 from likely.sklearn.exact_bayes import Cells, ExactBayes, is_sparse
@@ -81,7 +82,7 @@ class CountingBayes(ExactBayes):
     def _set_features(self, alpha: Alpha) -> None:
         raise NotImplementedError
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
@@ -96,7 +97,7 @@ class WordCounts(CountingBayes):
             check_non_negative(X, f"{type(self).__name__} (input X)")
         return X
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags

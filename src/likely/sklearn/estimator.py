@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +26,7 @@ from likely.intake.reading import Reading
 from likely.models.contracts import Learner, Model, Search
 from likely.models.settings import declared, type_names
 from likely.sklearn.tables import (
+    Labels,
     Rows,
     add_columns,
     as_value_errors,
@@ -36,6 +38,7 @@ from likely.sklearn.tables import (
     row_weights,
 )
 from likely.sums import state as files
+from likely.sums.contracts import State
 from likely.table.arrow import number_array, pack_table, unpack_table
 from likely.table.formats.frames import FrameKind, stack_tables
 from likely.table.formats.memory import TableSource
@@ -75,6 +78,8 @@ class LearnerEstimator(BaseEstimator):
     """The parameters that say how X is read."""
 
     model_: Model
+    _rows: TableSource | None = None
+    """The rows that were learned, where sums alone do not give the model."""
     types: Mapping[str, str] | None
     missing_cells: Sequence[str] | None
 
@@ -83,15 +88,12 @@ class LearnerEstimator(BaseEstimator):
         super().__init_subclass__(**more)
         if learner is None:
             return
-        reads = (*(["tokens"] if tokens else []), *cls._reads)
-        settings = {name: None if isinstance(default, dict) else default for name, default, _ in declared(learner)}
-        defaults = {**settings, **dict.fromkeys(reads)}
-        types = type_names(learner)
+        types, reads = type_names(learner), (*(["tokens"] if tokens else []), *cls._reads)
         about = {name: (types[name], setting.meaning) for name, _, setting in declared(learner)}
-        lines = [
-            f"    {name} : {kind}, default={defaults[name]!r}\n        {meaning}"
-            for name, (kind, meaning) in {**about, **{name: READING[name] for name in reads}}.items()
-        ]
+        about |= {name: READING[name] for name in reads}
+        # A default must not be one that can be changed, so that of a dict is None.
+        defaults = {name: None if isinstance(default, dict) else default for name, default, _ in declared(learner)}
+        defaults |= dict.fromkeys(reads)
 
         def __init__(self: LearnerEstimator, **given: object) -> None:
             for name, default in defaults.items():
@@ -103,27 +105,27 @@ class LearnerEstimator(BaseEstimator):
         signature = Signature([Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *own])
         __init__.__signature__ = signature  # type: ignore[attr-defined]
         cls._maker, cls.__init__ = learner, __init__  # type: ignore[assignment, method-assign]
+        lines = [f"    {n} : {kind}, default={defaults[n]!r}\n        {words}" for n, (kind, words) in about.items()]
         cls.__doc__ = "\n".join([(cls.__doc__ or "").rstrip(), "", "    Parameters", "    ----------", *lines, "    "])
 
     def _learner(self) -> Learner:
-        dicts = {name for name, default, _ in declared(self._maker) if isinstance(default, dict)}
         settings = {name: getattr(self, name) for name, _, _ in declared(self._maker)}
+        for name, default, _ in declared(self._maker):
+            if isinstance(default, dict) and settings[name] is None:
+                settings[name] = default
         with as_value_errors():
-            made: Learner = self._maker(**{n: v for n, v in settings.items() if v is not None or n not in dicts})
+            made: Learner = self._maker(**settings)
         return made
 
-    def _keeps_sums(self, learner: Any) -> bool:
+    def _keeps_sums(self, learner: Learner) -> bool:
         """Whether sums alone give the model, so that rows that were learned need not be kept."""
         return False
 
-    def _reading(self) -> Reading:
-        return Reading(
-            target=self._target,
-            types=self._types_said,
-            missing=self.missing_cells,
-            weight=self._weight,
-            tokens=getattr(self, "tokens", None),
-        )
+    def _reading(self) -> State:
+        """How the rows are read, as `Reading` and `fit` take it."""
+        tokens = getattr(self, "tokens", None)
+        how = {"types": self._types_said, "missing": self.missing_cells, "weight": self._weight, "tokens": tokens}
+        return {"target": self._target, **how}
 
     def _start(self, source: Rows, target: str | None) -> None:
         """What stays the same over all pieces: the names of columns."""
@@ -144,18 +146,16 @@ class LearnerEstimator(BaseEstimator):
             return source
         if self._weight is None:
             self._weight = free_name(WEIGHT, source.schema.names)
-            self._rows: tuple[TableSource, ...] = tuple(
-                p.with_column(self._weight, number_array(np.ones(p.table.num_rows))) for p in getattr(self, "_rows", ())
-            )
+            if self._rows is not None:
+                ones = number_array(np.ones(self._rows.table.num_rows))
+                self._rows = self._rows.with_column(self._weight, ones)
         given = np.ones(source.rows or 0) if weights is None else weights
         return add_columns(source, None, (self._weight, given))
 
     def _learn_all(self, source: Rows) -> None:
         """Fit all rows at once."""
-        reading = self._reading()
-        how = {f.name: getattr(reading, f.name) for f in fields(Reading) if f.name != "target"}
         with as_value_errors():
-            self.model_ = fit(source, self._target, self._learner(), loss=getattr(self, "loss", None), **how)
+            self.model_ = fit(source, learner=self._learner(), loss=getattr(self, "loss", None), **self._reading())
 
     def _learn_more(self, source: Rows) -> None:
         """Learn one more piece, and derive the model of all pieces so far."""
@@ -163,17 +163,15 @@ class LearnerEstimator(BaseEstimator):
         if not self._keeps_sums(learner):
             if isinstance(source, CountedSource):
                 raise ValueError("With these settings rows must be kept, and those of a sparse matrix are not.")
-            kept = [*getattr(self, "_rows", ()), source]
-            whole = stack_tables(kept)
+            whole = source if self._rows is None else stack_tables([self._rows, source])
             self._learn_all(whole)
-            self._rows = (whole,)
+            self._rows = whole
             return
         with as_value_errors():
-            held = getattr(self, "_arriving", None)
-            pieces = IncrementalSummary(self._reading()) if held is None else held.read_as(self._reading())
+            held, reading = getattr(self, "_arriving", None), Reading(**self._reading())
+            pieces = IncrementalSummary(reading) if held is None else held.read_as(reading)
             pieces.take(source)
-            summary = pieces.summary()
-            model = learner.learn(summary)
+            model = learner.learn(pieces.summary())
             if isinstance(model, Search):
                 raise SettingError(
                     "Settings of text that are not said are chosen on rows held out, and partial_fit keeps no rows. "
@@ -203,7 +201,7 @@ class LearnerEstimator(BaseEstimator):
         with as_value_errors():
             return self.model_.log_density(source)  # type: ignore[no-any-return]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         """Plain values: the model as the bytes of its file, rows as Arrow's own bytes."""
         state = dict(super().__getstate__())
         if "model_" in state:
@@ -211,20 +209,20 @@ class LearnerEstimator(BaseEstimator):
         if "_arriving" in state:
             state["_arriving"] = self._arriving.to_bytes()
         if "_rows" in state:
-            state["_rows"] = tuple(pack_table(part.table) for part in self._rows)
+            state["_rows"] = pack_table(state["_rows"].table)
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         state = dict(state)
         if "model_" in state:
             state["model_"] = model_from_tree(files.parse(state["model_"], "the model"), "the model")
         if "_rows" in state:
-            state["_rows"] = tuple(TableSource(unpack_table(part)) for part in state["_rows"])
+            state["_rows"] = TableSource(unpack_table(state["_rows"]))
         super().__setstate__(state)
         if "_arriving" in state:
-            self._arriving = IncrementalSummary.from_bytes(state["_arriving"], self._reading())
+            self._arriving = IncrementalSummary.from_bytes(state["_arriving"], Reading(**self._reading()))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
@@ -233,7 +231,7 @@ class LearnerEstimator(BaseEstimator):
 class LearnerClassifier(ClassifierMixin, LearnerEstimator):
     """An estimator with classes. Classes keep the type they have in y, and their order is that of `numpy.unique`."""
 
-    classes_: NDArray[Any]
+    classes_: Labels
     _reads = ("types", "missing_cells", "loss")
 
     loss: Any
@@ -269,7 +267,7 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         assert self._target is not None
         return self._add_weights(add_columns(source, (self._target, codes, self._names(found)), None), weights)
 
-    def _names(self, classes: NDArray[Any]) -> list[str]:
+    def _names(self, classes: Labels) -> list[str]:
         missing = missing_tokens(self.missing_cells)
         return [class_name(c, missing) for c in classes]
 
@@ -308,7 +306,7 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
             parts = [self.model_.log_joint(batch) for batch in self.model_.batches(source)]
         return self._matrix(np.concatenate(parts), -np.inf)
 
-    def predict(self, X: object) -> NDArray[Any]:
+    def predict(self, X: object) -> Labels:
         """The most probable class of each row, the first of equals; of a row that is impossible under every class, the
         class that is most probable before anything is known of the row."""
         with warnings.catch_warnings():
@@ -343,5 +341,5 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
             return likely.explain(self.model_, source, number=row % rows + 1, of=a, against=b, **how)
 
 
-def _as_array(classes: ArrayLike | None) -> NDArray[Any]:
+def _as_array(classes: ArrayLike | None) -> Labels:
     return np.empty(0) if classes is None else np.asarray(classes)

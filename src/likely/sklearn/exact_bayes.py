@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeGuard
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likely.sklearn.tables import row_weights
+from likely.sklearn.tables import Labels, row_weights
 from likely.sums.columns.counts import add_counts
+from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.powers import Powers
 from likely.sums.weights import Weights, weights
@@ -88,7 +90,7 @@ class ClassSums:
             powers.add(np.ascontiguousarray(cells, np.float64), places.astype(np.int32), own)
         return powers.sums()
 
-    def _is_whole(self, values: NDArray[Any], sample_weight: NDArray[np.float64] | None) -> bool:
+    def _is_whole(self, values: Cells, sample_weight: NDArray[np.float64] | None) -> bool:
         if sample_weight is not None and not np.all(sample_weight == np.floor(sample_weight)):
             return False
         if not np.all(values == np.floor(values)):  # NaN is not
@@ -108,12 +110,12 @@ class ClassSums:
         values = getattr(self, name).floats()
         return values[0] if name == "rows" else values.reshape(self.shape)  # type: ignore[no-any-return]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Plain arrays."""
         return {"shape": self.shape, **{name: getattr(self, name).state() for name in self.NAMES}}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> ClassSums:
+    def from_state(cls, state: State) -> ClassSums:
         out = cls(*state["shape"])
         for name in cls.NAMES:
             setattr(out, name, Exact.from_state(state[name]))
@@ -125,7 +127,7 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
     (`_derive`) and scored (`_joint_log_likelihood`).
     """
 
-    classes_: NDArray[Any]
+    classes_: Labels
     n_features_in_: int
     _sparse: ClassVar[str | bool] = False
 
@@ -148,7 +150,7 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
         """Rows of numbers as the class counts them."""
         return X
 
-    def _check_rows(self, X: object, y: object = None, reset: bool = False) -> tuple[Cells, NDArray[Any]]:
+    def _check_rows(self, X: object, y: object = None, reset: bool = False) -> tuple[Cells, Labels]:
         """X (and y), checked: numbers, of which NaN means missing."""
         given = {} if y is None else {"y": y}
         how = {"accept_sparse": self._sparse, "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -194,7 +196,7 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._joint_log_likelihood(self._check_rows(X)[0])
 
-    def predict(self, X: object) -> NDArray[Any]:
+    def predict(self, X: object) -> Labels:
         """The most probable class of each row; the first of equals."""
         best = self.predict_joint_log_proba(X).argmax(axis=1)
         return self.classes_[best]  # type: ignore[no-any-return]
@@ -211,23 +213,23 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
         """P(class | row); NaN where a row is impossible under every class."""
         return np.exp(self.predict_log_proba(X))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         state = dict(super().__getstate__())
         if "_sums" in state:
             state["_sums"] = self._sums.state()
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         state = dict(state)
         if "_sums" in state:
             state["_sums"] = self._from_state(state["_sums"])
         super().__setstate__(state)
 
     @staticmethod
-    def _from_state(state: dict[str, Any]) -> Any:
+    def _from_state(state: State) -> Any:
         return ClassSums.from_state(state)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = bool(self._sparse)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Rows = TableSource | CountedSource
 """X as a table."""
+Labels: TypeAlias = "NDArray[Any]"
+"""Classes, of whatever type they are in y."""
 
 
 @contextmanager
@@ -64,12 +66,12 @@ def column_names(estimator: BaseEstimator) -> list[str]:
     return [f"x{k}" for k in range(estimator.n_features_in_)] if known is None else [str(name) for name in known]
 
 
-def read_labels(y: ArrayLike, X: object) -> NDArray[Any]:
+def read_labels(y: ArrayLike, X: object) -> Labels:
     """y as an array of class labels, one for each row of X."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     column = column_or_1d(y, warn=True)
-    labels: NDArray[Any] = check_array(column, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
+    labels: Labels = check_array(column, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
     check_consistent_length(X, labels)
     check_classification_targets(labels)
     return labels
@@ -107,7 +109,7 @@ def missing_tokens(said: Sequence[str] | None) -> tuple[str, ...]:
 
 def add_columns(
     source: Rows,
-    target: tuple[str, NDArray[Any], Sequence[str]] | None,
+    target: tuple[str, NDArray[np.intp], Sequence[str]] | None,
     weight: tuple[str, NDArray[np.float64]] | None,
 ) -> Rows:
     """The table with a column of classes (name, codes, names of classes) and one of weights (name, weights)."""

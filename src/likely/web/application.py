@@ -166,7 +166,7 @@ def _add_rows(app: FastAPI, model: Model) -> None:
         return Predictions(**answers.predict_rows(model, asked.rows))
 
     @app.post("/explain", responses=BAD)
-    def explain(asked: OneRow) -> dict[str, Any]:
+    def explain(asked: OneRow) -> answers.Answer:
         """The evidence of one answer, attribute by attribute."""
         return answers.explain_row(model, asked.row, asked.of, asked.against, asked.unit)
 

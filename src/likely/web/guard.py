@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
 Message: TypeAlias = MutableMapping[str, Any]
+Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Hosts that a request may be for: a page elsewhere whose name was made to lead here is refused."""
@@ -27,7 +28,7 @@ class Guard:
     def __init__(self, app: App, largest: int, names: frozenset[str] = NAMES) -> None:
         self.app, self.largest, self.names = app, largest, names
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

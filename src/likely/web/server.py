@@ -14,26 +14,6 @@ HOST = "127.0.0.1"
 
 def serve(model: Model, page: str, *, port: int, largest: int, version: str, ready: Callable[[str], None]) -> None:
     """Serve until the process is interrupted or asked to end; `ready` is told the address first."""
-    application, uvicorn = _rooms()
-    bound = _bound(port)
-    config = uvicorn.Config(
-        application(model, page, version, largest),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        timeout_graceful_shutdown=5,
-    )
-    ready(f"http://{HOST}:{bound.getsockname()[1]}/")
-    try:
-        uvicorn.Server(config).run(sockets=[bound])
-    except KeyboardInterrupt:
-        pass  # the server has ended in order, and passes the signal on
-    finally:
-        bound.close()
-
-
-def _rooms() -> tuple[Any, Any]:
     try:
         import uvicorn
 
@@ -43,18 +23,27 @@ def _rooms() -> tuple[Any, Any]:
             f"`likely serve` needs {shown(error.name or 'fastapi')}, which is not installed. "
             "Install the extra: pip install 'likely[web]'."
         ) from None
-    return application, uvicorn
-
-
-def _bound(port: int) -> socket.socket:
-    """A socket on this machine alone; port 0 takes any that is free."""
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound = _bind(port)
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "off"}
+    config = uvicorn.Config(application(model, page, version, largest), timeout_graceful_shutdown=5, **quiet)
+    ready(f"http://{HOST}:{bound.getsockname()[1]}/")
     try:
-        found.bind((HOST, port))
-        found.listen(128)  # so that who reads the address can connect at once
+        uvicorn.Server(config).run(sockets=[bound])
+    except KeyboardInterrupt:
+        pass  # the server has ended in order, and passes the signal on
+    finally:
+        bound.close()
+
+
+def _bind(port: int) -> socket.socket:
+    """A socket on this machine alone; port 0 takes any that is free."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((HOST, port))
+        bound.listen(128)  # so that who reads the address can connect at once
     except OSError as error:
-        found.close()
+        bound.close()
         why = error.strerror or str(error)
         raise InputError(f"Port {port} of {HOST} cannot be had: {why}. Choose another one, or --port 0.") from None
-    return found
+    return bound

@@ -19,7 +19,7 @@ from likely.models.model import learnable
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.setting_values import Prior, check_prior
+from likely.models.setting_values import Prior, prior_pseudo_count_setting, prior_setting
 from likely.models.settings import Settings, setting
 from likely.models.shapes import Score, Sum, Tree
 from likely.sums.summary import Summary
@@ -53,12 +53,8 @@ class TreeAugmented(Settings):
         None,
         "The attribute that depends on the class alone; the first if none is named. The links stay the same.",
     )
-    prior: Prior = setting(
-        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
-    )
-    prior_pseudo_count: float = setting(
-        0.0, "Added to the count of every class when the prior is observed.", at_least=0
-    )
+    prior: Prior = prior_setting()
+    prior_pseudo_count: float = prior_pseudo_count_setting()
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts of pairs."""

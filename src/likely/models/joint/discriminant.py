@@ -11,7 +11,15 @@ from likely.models.joint.normals import Discriminant
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.setting_values import Prior, Shrinkage, Variance, check_prior
+from likely.models.setting_values import (
+    Prior,
+    Shrinkage,
+    Variance,
+    prior_pseudo_count_setting,
+    prior_setting,
+    shrinkage_setting,
+    variance_setting,
+)
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -25,26 +33,16 @@ class LinearDiscriminant(Settings):
     0.0
     """
 
-    prior: Prior = setting(
-        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
-    )
-    prior_pseudo_count: float = setting(
-        0.0, "Added to the count of every class when the prior is observed.", at_least=0
-    )
-    variance: Variance = setting("unbiased", "unbiased divides by n - classes, ml by n.", choices=("unbiased", "ml"))
+    prior: Prior = prior_setting()
+    prior_pseudo_count: float = prior_pseudo_count_setting()
+    variance: Variance = variance_setting("n - classes")
     variance_floor: float = setting(
         1e-6,
         "Least variance as a share of the attribute's own, and least eigenvalue of the correlation matrix.",
         at_least=0,
         at_most=1,
     )
-    shrinkage: Shrinkage = setting(
-        0.0,
-        "Every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
-        at_least=0,
-        at_most=1,
-        choices=("auto",),
-    )
+    shrinkage: Shrinkage = shrinkage_setting()
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products."""

@@ -14,7 +14,16 @@ from likely.models.joint.normals import Normals
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
-from likely.models.setting_values import Prior, Shrinkage, Variance, check_prior
+from likely.models.setting_values import (
+    Prior,
+    Shrinkage,
+    Variance,
+    prior_pseudo_count_setting,
+    prior_setting,
+    shrinkage_setting,
+    unseen_setting,
+    variance_setting,
+)
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
@@ -38,31 +47,17 @@ class FullBayes(Settings):
         "Added to the count of every cell of the joint table, in every class: 0 is maximum likelihood.",
         at_least=0,
     )
-    prior: Prior = setting(
-        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
-    )
-    prior_pseudo_count: float = setting(
-        0.0, "Added to the count of every class when the prior is observed.", at_least=0
-    )
-    variance: Variance = setting("unbiased", "unbiased divides by n-1, ml by n.", choices=("unbiased", "ml"))
+    prior: Prior = prior_setting()
+    prior_pseudo_count: float = prior_pseudo_count_setting()
+    variance: Variance = variance_setting()
     variance_floor: float = setting(
         1e-6,
         "Least variance in a class as a share of the attribute's own, and least eigenvalue of a correlation matrix.",
         at_least=0,
         at_most=1,
     )
-    shrinkage: Shrinkage = setting(
-        0.0,
-        "Every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
-        at_least=0,
-        at_most=1,
-        choices=("auto",),
-    )
-    unseen: Literal["skip", "reserve", "error"] = setting(
-        "skip",
-        "A level that training did not have: as if missing, one more level of the table, or refused.",
-        choices=("skip", "reserve", "error"),
-    )
+    shrinkage: Shrinkage = shrinkage_setting()
+    unseen: Literal["skip", "reserve", "error"] = unseen_setting("as if missing", "one more level of the table")
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products for a normal density, counts of whole rows for a table."""

@@ -10,7 +10,7 @@ from likely.models.naive.product import Product
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
 from likely.models.setting_values import Prior as PriorSetting
-from likely.models.setting_values import check_prior
+from likely.models.setting_values import prior_setting
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -24,9 +24,7 @@ class Prior(Settings):
     'observed'
     """
 
-    prior: PriorSetting = setting(
-        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
-    )
+    prior: PriorSetting = prior_setting()
     pseudo_count: float = setting(0.0, "Added to the count of every class when the prior is observed.", at_least=0)
 
     def needs(self, schema: Schema) -> frozenset[str]:

@@ -10,7 +10,15 @@ from likely.models.contracts import Model, Trait
 from likely.models.joint.full import FullBayes, density_kind, needs_of, refuse_others
 from likely.models.naive.blocks import block_requests
 from likely.models.naive.naive import NaiveBayes
-from likely.models.setting_values import Blocks, Shrinkage, Variance, check_blocks
+from likely.models.setting_values import (
+    Blocks,
+    Shrinkage,
+    Variance,
+    check_blocks,
+    shrinkage_setting,
+    unseen_setting,
+    variance_setting,
+)
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -37,25 +45,15 @@ class Density(Settings):
     pseudo_count: float = setting(
         1.0, "Added to the count of every cell of the table (of every level, if naive).", at_least=0
     )
-    variance: Variance = setting("unbiased", "unbiased divides by n-1, ml by n.", choices=("unbiased", "ml"))
+    variance: Variance = variance_setting()
     variance_floor: float = setting(
         1e-6,
         "Least eigenvalue of the correlation matrix.",
         at_least=0,
         at_most=1,
     )
-    shrinkage: Shrinkage = setting(
-        0.0,
-        "Every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
-        at_least=0,
-        at_most=1,
-        choices=("auto",),
-    )
-    unseen: Literal["skip", "reserve", "error"] = setting(
-        "skip",
-        "A level that training did not have: as if missing, given the mass of one more level, or refused.",
-        choices=("skip", "reserve", "error"),
-    )
+    shrinkage: Shrinkage = shrinkage_setting()
+    unseen: Literal["skip", "reserve", "error"] = unseen_setting("as if missing", "given the mass of one more level")
     blocks: Blocks = setting(
         (), "Columns that are modelled together in the naive product; the others stand alone.", convert=check_blocks
     )

@@ -22,8 +22,12 @@ from likely.models.setting_values import (
     check_blocks,
     check_kinds,
     check_level_weights,
-    check_prior,
     check_weights,
+    prior_pseudo_count_setting,
+    prior_setting,
+    shrinkage_setting,
+    unseen_setting,
+    variance_setting,
 )
 from likely.models.settings import Settings, setting
 from likely.models.text.settings import Said, check_text, check_texts
@@ -50,24 +54,16 @@ class NaiveBayesSettings(Settings):
         optional=True,
         convert=check_level_weights,
     )
-    prior: Prior = setting(
-        "observed", "Prior of the classes: observed, uniform, or a probability for each.", convert=check_prior
-    )
-    prior_pseudo_count: float = setting(
-        0.0, "Added to the count of every class when the prior is observed.", at_least=0
-    )
-    variance: Variance = setting("unbiased", "unbiased divides by n-1, ml by n.", choices=("unbiased", "ml"))
+    prior: Prior = prior_setting()
+    prior_pseudo_count: float = prior_pseudo_count_setting()
+    variance: Variance = variance_setting()
     variance_floor: float = setting(
         1e-3, "Least variance of a class, as a share of the attribute's own over all classes.", at_least=0
     )
     missing: Literal["skip", "level"] = setting(
         "skip", "Leave missing cells out, or take being missing as evidence.", choices=("skip", "level")
     )
-    unseen: Literal["skip", "reserve", "error"] = setting(
-        "skip",
-        "A level that training did not have: left out, given the mass of one more level, or refused.",
-        choices=("skip", "reserve", "error"),
-    )
+    unseen: Literal["skip", "reserve", "error"] = unseen_setting("left out", "given the mass of one more level")
     numbers: Kinds = setting(
         "gaussian",
         "The density of a number: gaussian, kernel or binned; for all columns, or by column, where * stands for those "
@@ -95,13 +91,7 @@ class NaiveBayesSettings(Settings):
         "Attributes that are modelled together given the class: levels by a joint table, numbers by a normal density.",
         convert=check_blocks,
     )
-    shrinkage: Shrinkage = setting(
-        0.0,
-        "Of blocks of numbers: every correlation is multiplied by 1 - shrinkage; auto takes more where rows are few.",
-        at_least=0,
-        at_most=1,
-        choices=("auto",),
-    )
+    shrinkage: Shrinkage = shrinkage_setting("Of blocks of numbers: every")
     text: Said = setting(
         "auto",
         "How the words of texts speak: a model, whose settings are chosen on held-out rows, or Text(…).",

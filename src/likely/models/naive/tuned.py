@@ -20,6 +20,7 @@ from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
 from likely.models.naive.weighted_product import WeightedProduct, weight_product
 from likely.models.posterior import Matrix
+from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
 from likely.sums import state
 from likely.sums.summary import Summary
@@ -63,9 +64,7 @@ class TunedNaiveBayes(Settings):
     5
     """
 
-    parts: int = setting(
-        5, "Rows are dealt to so many parts, by seed and place in the table.", at_least=2, at_most=1000, whole=True
-    )
+    parts: int = parts_setting()
     seed: int = setting(0, "Deals the rows to the parts.", whole=True)
 
     def needs(self, schema: Schema) -> frozenset[str]:

@@ -18,7 +18,7 @@ from likely.models.neighbors.ruler import Ruler, make_ruler
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.setting_values import Prior, check_prior, check_weights
+from likely.models.setting_values import Prior, check_weights, prior_setting
 from likely.models.settings import Settings, setting
 from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
@@ -60,10 +60,8 @@ class Neighbors(Settings):
         optional=True,
         convert=check_weights,
     )
-    prior: Prior = setting(
-        "observed",
-        "Other than observed: votes of a class are multiplied by its prior over its share of the training rows.",
-        convert=check_prior,
+    prior: Prior = prior_setting(
+        "Other than observed: votes of a class are multiplied by its prior over its share of the training rows."
     )
     scale: bool = setting(
         True,

@@ -21,6 +21,7 @@ from likely.models.neighbors.neighbors import Neighbors
 from likely.models.pool.auto_model import AutoModel, restore_mixture
 from likely.models.pool.auto_search import start_auto_search
 from likely.models.pool.members import check_members, member_learner
+from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -61,9 +62,7 @@ class Auto(Settings):
     members: tuple[Any, ...] = setting(
         (), "Candidates; none: those that fit the columns and the number of rows.", convert=check_members
     )
-    parts: int = setting(
-        5, "Rows are dealt to so many parts, by seed and place in the table.", at_least=2, at_most=1000, whole=True
-    )
+    parts: int = parts_setting()
     noise: float = setting(
         1.0,
         "The mixture must score better than a single simple model by so many standard errors of the difference.",
