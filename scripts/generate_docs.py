@@ -100,9 +100,9 @@ def cli_page() -> str:
     """The help of the program and of each command."""
     import click
 
-    from likely.cli.listing import COMMANDS, commands
+    from likely.cli.listing import COMMANDS, CONTEXT, commands
 
-    settings = {"terminal_width": WIDTH, "max_content_width": WIDTH, "help_option_names": ["-h", "--help"]}
+    settings = {**CONTEXT, "terminal_width": WIDTH, "max_content_width": WIDTH}
     top = click.Context(commands, info_name="likely", **settings)
     parts = [HEADING, f"## likely\n\n```\n{commands.get_help(top)}\n```\n"]
     for name in COMMANDS:

@@ -121,7 +121,7 @@ def _option(name: str, default: object, about: Setting) -> Decorator:
     """The option of a setting, as it is declared."""
     form = _form(name, about)
     flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
-    how: Values = {"help": about.meaning, "show_default": default not in (None, ())}
+    how: Values = {"help": about.meaning}
     if form is not None:
         how |= {"metavar": form.metavar, "multiple": form.multiple, "type": str}
         how["help"] = f"{about.meaning} {form.note}".rstrip()

@@ -244,12 +244,10 @@ class _FoldCount(click.ParamType[int | str]):
 
 def folds_option(default: int, most: int = 1000, words: str = "Folds of the cross-validation.") -> Decorator:
     """--folds, a plain number."""
-    return click.option("--folds", type=click.IntRange(2, most), default=default, show_default=True, help=words)
+    return click.option("--folds", type=click.IntRange(2, most), default=default, help=words)
 
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Deals the rows to the folds."
-)
+seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="Deals the rows to the folds.")
 
 
 def _read_dealing_options(values: Values) -> Values:
@@ -269,7 +267,6 @@ dealing_options = packed(
         "--folds",
         type=_FoldCount(),
         default=10,
-        show_default=True,
         metavar="N|n",
         help="Folds of the cross-validation, 2 to 1000; the letter n is --leave-one-out.",
     ),
@@ -278,7 +275,6 @@ dealing_options = packed(
         "--repeats",
         type=click.IntRange(1, 1000),
         default=1,
-        show_default=True,
         help="Deal and cross-validate so many times, with seed, seed + 1 and so on.",
     ),
     click.option("--group", metavar="COLUMN", help="Rows that share a cell of this column stay in one fold."),

@@ -16,9 +16,7 @@ ASSUMING = (".likely", ".toml")
 @click.argument("two")
 @click.option("--target", metavar="COLUMN", help="Of tables: compare the classes too, and attributes given the class.")
 @click.option("--grown", is_flag=True, help="TWO learned on from ONE: compare ONE with the rows that are new.")
-@click.option(
-    "--chance", type=float, default=0.01, show_default=True, help="Name changes that chance gives less often."
-)
+@click.option("--chance", type=float, default=0.01, help="Name changes that chance gives less often.")
 @click.option("--all", "everything", is_flag=True, help="Show every attribute, changed or not.")
 @click.option("--fail", is_flag=True, help="Exit with 1 if anything changed significantly.")
 @json_option

@@ -62,7 +62,6 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
     "--steps",
     type=click.IntRange(1, 10),
     default=6,
-    show_default=True,
     help="Sizes: all rows of the other folds, half of them, and so on.",
 )
 @seed_option
@@ -90,11 +89,7 @@ def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: s
 @data_argument()
 @click.argument("target", required=False)
 @click.option(
-    "--most",
-    type=click.IntRange(0, 50),
-    default=3,
-    show_default=True,
-    help="For so many of the worst pairs, work out what would change.",
+    "--most", type=click.IntRange(0, 50), default=3, help="For so many of the worst pairs, work out what would change."
 )
 @folds_option(10)
 @seed_option
@@ -122,7 +117,6 @@ def repeats(data: object, how: Learning, most: int, folds: int, seed: int, every
     "--suspects",
     type=click.IntRange(0, 10_000),
     default=10,
-    show_default=True,
     metavar="N",
     help="Name at most N rows whose class may be wrong.",
 )

@@ -36,14 +36,12 @@ if TYPE_CHECKING:
     "--unit",
     type=click.Choice(["bits", "decibans", "odds", "nats"]),
     default="bits",
-    show_default=True,
     help="How evidence is measured: bits double the odds, 10 decibans are ten times.",
 )
 @click.option(
     "--order",
     type=click.Choice(["size", "schema"]),
     default="size",
-    show_default=True,
     help="Evidence that weighs most first, or in the order of the columns.",
 )
 @click.option("--working", is_flag=True, help="Write the arithmetic down, in fractions where values were counted.")
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.9,
-    show_default=True,
     help="How probable it is that the interval holds the number.",
 )
 @click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, also what is not known.")

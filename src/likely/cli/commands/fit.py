@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     "--engine",
     type=click.Choice(["local", "spark"]),
     default="local",
-    show_default=True,
     help="Who sweeps the files: this machine, or Spark, whose tasks open them.",
 )
 @click.option("--master", metavar="ADDRESS", help="Of Spark: local[2], spark://host:7077 …; all cores here otherwise.")
@@ -149,9 +148,7 @@ def _follow(out: str, every: int, how: Learning) -> Model:
 @click.command(short_help="A number as a weighted sum of the other columns, by least squares.")
 @data_argument()
 @click.argument("target")
-@click.option(
-    "--ridge", type=float, default=0.0, show_default=True, help="Holds weights back; 0 is plain least squares."
-)
+@click.option("--ridge", type=float, default=0.0, help="Holds weights back; 0 is plain least squares.")
 @reading_options
 @json_option
 def regress(data: object, target: str, ridge: float, reading: Values, as_json: bool) -> None:

@@ -56,7 +56,6 @@ def predict(model: str, data: object, out: str | None, keep: bool, reading: Valu
     "--rule",
     type=click.Choice(["loss", "map", "ml"]),
     default="loss",
-    show_default=True,
     help="Least expected loss; the most probable class (map); maximum likelihood, which divides the prior out (ml).",
 )
 @prior_option
@@ -73,7 +72,7 @@ def predict(model: str, data: object, out: str | None, keep: bool, reading: Valu
     help="Say 'none of these' of rows less probable than all but this share (0.001, say) of the training rows.",
 )
 @click.option("--training", metavar="FILE", help="The training rows for --unlike; rows drawn from MODEL otherwise.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws rows for --unlike.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Draws rows for --unlike.")
 @out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @json_option
@@ -123,7 +122,7 @@ def decide(
 @data_argument()
 @click.option("--model", required=True, metavar="FILE.likely", help="A model of rows: Density, or any generative one.")
 @out_option("FILE", f"Write log_density of each row: {TABLE}.", required=False)
-@click.option("--lowest", type=click.IntRange(0), default=10, show_default=True, help="Rows of lowest density to name.")
+@click.option("--lowest", type=click.IntRange(0), default=10, help="Rows of lowest density to name.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
 @text_options
 @json_option
@@ -152,9 +151,9 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
 
 @click.command(short_help="Rows drawn from a model.")
 @click.argument("model")
-@click.option("-n", "--rows", type=click.IntRange(0), default=10, show_default=True, help="How many rows.")
+@click.option("-n", "--rows", type=click.IntRange(0), default=10, help="How many rows.")
 @click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same rows.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Same seed, same rows.")
 def sample(model: str, rows: int, out: str | None, seed: int) -> None:
     """Draw rows from MODEL: a class by its prior, then the cells given the class."""
     from likely.apply.fitting import load_model

@@ -19,14 +19,9 @@ if TYPE_CHECKING:
 @click.command(short_help="The page of a model and a small API, on this machine.")
 @click.argument("source", metavar="MODEL|DATA")
 @click.option("--target", metavar="COLUMN", help="Learn from DATA first: the column to predict.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes any free one.")
 @click.option(
-    "--largest",
-    type=click.IntRange(1, 4096),
-    default=16,
-    show_default=True,
-    metavar="MB",
-    help="Requests that are larger are refused.",
+    "--largest", type=click.IntRange(1, 4096), default=16, metavar="MB", help="Requests that are larger are refused."
 )
 @folds_option(10)
 @seed_option
