@@ -26,12 +26,12 @@ from likely.sums.columns.counts import Counts
 from likely.sums.rows.products import Products, features_of
 from likely.sums.summary import Summary
 from likely.sums.weights import weights as digits
+from likely.table.arrow import number_array
 from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
-from likely.table.formats.frames import FrameKind, to_column
+from likely.table.formats.frames import FrameKind
 from likely.table.labels import Labels
 from likely.table.open import open_source
-from likely.table.output.sink import named_numbers
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
@@ -110,7 +110,7 @@ class Regression:
         values = np.concatenate([np.empty(0), *found])
         frames = FrameKind.of(data)
         if frames is not None:
-            return to_column(named_numbers(self.target, values), frames)
+            return frames.column(self.target, number_array(values))
         return float(values[0]) if one else values
 
     def _values(self, batch: Batch) -> NDArray[np.float64]:

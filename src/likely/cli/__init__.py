@@ -27,7 +27,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # what cannot be written has been told already
             stream.flush()
-    atexit._run_exitfuncs()
+    atexit._run_exitfuncs()  # temporary files; there is no public way to run these before os._exit
     # A parser's thread that still wants Python while Python ends would abort the process, whatever its exit code.
     os._exit(code)
 

@@ -22,12 +22,13 @@ from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
+from likely.table.arrow import name_array, number_array
 from likely.table.batch import Batch
 from likely.table.encode import Encoder
-from likely.table.formats.frames import FrameKind, to_column
+from likely.table.formats.frames import FrameKind
 from likely.table.labels import Labels
 from likely.table.open import open_source
-from likely.table.output.sink import density_batch, named_predictions
+from likely.table.output.sink import DENSITY, PREDICTION
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -183,7 +184,7 @@ class Answers(ABC):
         found = self.posterior(data)
         if found.frames is None:
             return found.best
-        return to_column(named_predictions(self.classes, found.codes), found.frames)
+        return found.frames.column(PREDICTION, name_array(found.codes, self.classes, found.codes >= 0))
 
     def log_density(self, data: object) -> Any:
         """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
@@ -195,7 +196,7 @@ class Answers(ABC):
         found = join_posteriors(self.classes, [p for _, p in self.posteriors(open_source(table), densities=True)], one)
         frames = FrameKind.of(data)
         if frames is not None:
-            return to_column(density_batch(found.log_evidence), frames)
+            return frames.column(DENSITY, number_array(found.log_evidence))
         return float(found.log_evidence[0]) if found.one else found.log_evidence
 
     @abstractmethod

@@ -118,6 +118,11 @@ def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools |
     return pa.DictionaryArray.from_arrays(number_array(index.astype(np.int32), valid), text_array(names))
 
 
+def name_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowArray:
+    """Codes into `names` as texts, null where they are not `valid`."""
+    return label_array(codes, names, valid).cast(pa.string())
+
+
 # -- batches cut and joined -------------------------------------------------------------------------------------
 
 

@@ -52,7 +52,7 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
         dialect = open_dialect(where, path)
     except DriverError as error:
         raise InputError(
-            f"{name} cannot be opened: {_told(where, error)}. Check the address and that it runs."
+            f"{name} cannot be opened: {_driver_message(where, error)}. Check the address and that it runs."
         ) from None
     if query is None:
         tables = _tables(dialect)
@@ -77,14 +77,14 @@ class DatabaseSource(Source):
         what = "the query" if table is None else f"table {shown(table)}"
         self.name = f"{what} in {place}"
         self._dialect, self._address, self._query = dialect, address, query
-        weakref.finalize(self, _let_go, dialect)
+        weakref.finalize(self, dialect.close)
         with self._failures(), dialect.stream(f"select * from ({query}\n) as likely_rows limit 0") as reader:
             given = reader.schema
         check_names(self.name, tuple(given.names))
         with self._failures():
-            self._fields = {field.name: field for field in dialect.prepared(query, given)}
+            self._fields = {field.name: field for field in dialect.read_types(query, given)}
         with self._failures():
-            self.schema = plain_schema(dialect.selected(self._select(given.names), list(self._fields.values())))
+            self.schema = plain_schema(dialect.selected_schema(self._select(given.names), list(self._fields.values())))
 
     def _select(self, names: Sequence[str]) -> str:
         picked = ", ".join(self._dialect.column(self._fields[n]) for n in names)
@@ -99,7 +99,7 @@ class DatabaseSource(Source):
     def _streamed(self, query: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         done, first = 0, self._dialect.types_first
         fields = [self._fields[n] for n in names]
-        with self._failures(lambda: done), self._dialect.typed(query, fields) as reader:
+        with self._failures(lambda: done), self._dialect.stream_typed(query, fields) as reader:
             for whole in reader:
                 batch = whole.slice(1) if first else whole
                 first = False
@@ -113,7 +113,7 @@ class DatabaseSource(Source):
         try:
             yield
         except DriverError as error:
-            rows, said = done(), _told(self._address, error)
+            rows, said = done(), _driver_message(self._address, error)
             if rows:
                 raise InputError(
                     f"{self.name} broke off after {rows:,} rows: {said}. Nothing was written; run again."
@@ -138,7 +138,7 @@ class DatabaseSource(Source):
             f"group by {', '.join(str(k) for k in range(1, len(names) + 1))} limit {most + 1}"
         )
         self._fields.setdefault(count, pa.field(count, pa.int64()))
-        self._dialect.counted(count)
+        self._dialect.expect_counts(count)
         batches = [*self._streamed(query, [*names, count])]
         if sum(batch.num_rows for batch in batches) > most:
             return None
@@ -154,11 +154,7 @@ def is_countable(kind: pa.DataType) -> bool:
     )
 
 
-def _let_go(dialect: Dialect) -> None:
-    dialect.close()
-
-
-def _told(address: Address | None, error: DriverError) -> str:
+def _driver_message(address: Address | None, error: DriverError) -> str:
     """What a driver said, fit to be shown."""
     said = str(error) if address is None else address.masked(error)
     return shown(" ".join(said.split()).rstrip("."), 300)
@@ -168,12 +164,12 @@ def _tables(dialect: Dialect) -> dict[str, str]:
     """The names of all tables, each with how SQL spells it."""
     try:
         with dialect.stream(dialect.tables) as reader:
-            found = reader.read_all()
+            listed = reader.read_all()
     except DriverError:
         dialect.recover()
         return {}
     out: dict[str, str] = {}
-    for schema, name in zip(*(column.to_pylist() for column in found.columns), strict=True):
+    for schema, name in zip(*(column.to_pylist() for column in listed.columns), strict=True):
         parts = [str(part) for part in (schema, name) if part]
         out.setdefault(".".join(parts), ".".join(dialect.quoted(part) for part in parts))
     return out

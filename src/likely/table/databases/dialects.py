@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from importlib import import_module
 from typing import Any
 from urllib.parse import quote, unquote
@@ -49,7 +49,7 @@ class Dialect(ABC):
     def stream(self, query: str) -> AbstractContextManager[ArrowReader]:
         """The rows of a query: a context that gives a reader of record batches."""
 
-    def counted(self, name: str) -> None:  # noqa: B027 - most have nothing to do
+    def expect_counts(self, name: str) -> None:  # noqa: B027 - most have nothing to do
         """A column of counts is about to come under this name."""
 
     def recover(self) -> None:  # noqa: B027
@@ -60,18 +60,18 @@ class Dialect(ABC):
         """Let go of the database."""
 
     types_first = False
-    """Whether the first row of `typed` only says the types."""
+    """Whether the first row of `stream_typed` only says the types."""
 
-    def prepared(self, query: str, schema: ArrowSchema) -> ArrowSchema:
+    def read_types(self, query: str, schema: ArrowSchema) -> ArrowSchema:
         """The columns of a query, before it is known how each is best selected."""
         return schema
 
-    def selected(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
+    def selected_schema(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
         """The schema of a query whose columns are selected as `column` says."""
         with self.stream(f"{query} limit 0") as reader:
             return reader.schema
 
-    def typed(self, query: str, fields: Sequence[ArrowField]) -> AbstractContextManager[ArrowReader]:
+    def stream_typed(self, query: str, fields: Sequence[ArrowField]) -> AbstractContextManager[ArrowReader]:
         """The rows of such a query, for reading."""
         return self.stream(query)
 
@@ -85,17 +85,11 @@ class _Adbc(Dialect):
 
     @contextmanager
     def stream(self, query: str) -> Iterator[ArrowReader]:
-        try:
-            cursor = self._connection.cursor()
-            try:
-                if self._options:
-                    cursor.adbc_statement.set_options(**self._options)
-                cursor.execute(query)
-                yield cursor.fetch_record_batch()
-            finally:
-                cursor.close()
-        except self._errors as error:
-            raise DriverError(str(error)) from None
+        with _driver_errors(*self._errors), closing(self._connection.cursor()) as cursor:
+            if self._options:
+                cursor.adbc_statement.set_options(**self._options)
+            cursor.execute(query)
+            yield cursor.fetch_record_batch()
 
     def recover(self) -> None:
         with suppress(*self._errors):
@@ -116,7 +110,7 @@ class Postgres(_Adbc):
 
     def __init__(self, address: Address) -> None:
         driver, manager = _driver("adbc_driver_postgresql.dbapi"), _driver("adbc_driver_manager")
-        with _said(manager.Error, OSError):
+        with _driver_errors(manager.Error, OSError):
             connection = driver.connect(address.whole)
             super().__init__(connection, manager, {"adbc.postgresql.batch_size_hint_bytes": str(BYTES)})
             with connection.cursor() as cursor:
@@ -126,9 +120,9 @@ class Postgres(_Adbc):
                 cursor.execute("set synchronize_seqscans = off")
 
     def column(self, field: ArrowField) -> str:
-        name, kind = self.quoted(field.name), field.type
+        name = self.quoted(field.name)
         # Numbers of any length too: as text they are the same whether they are streamed or counted.
-        return f"{name}::text as {name}" if isinstance(kind, pa.BaseExtensionType) else name
+        return f"{name}::text as {name}" if isinstance(field.type, pa.BaseExtensionType) else name
 
     def text_key(self, name: str) -> str:
         return f'{self.quoted(name)}::text collate "C"'
@@ -145,19 +139,19 @@ class Sqlite(_Adbc):
 
     def __init__(self, path: str) -> None:
         driver, manager = _driver("adbc_driver_sqlite.dbapi"), _driver("adbc_driver_manager")
-        with _said(manager.Error, OSError):
+        with _driver_errors(manager.Error, OSError):
             connection = driver.connect(f"file:{quote(path)}?mode=ro")
         super().__init__(connection, manager, {"adbc.sqlite.query.batch_rows": str(ROWS // 2)})
         self._casts: dict[str, str] = {}
 
-    def prepared(self, query: str, schema: ArrowSchema) -> ArrowSchema:
+    def read_types(self, query: str, schema: ArrowSchema) -> ArrowSchema:
         kinds = ("text", "blob", "real", "integer")
         picked = ", ".join(f"total(typeof({self.quoted(name)}) = '{kind}')" for name in schema.names for kind in kinds)
         with self.stream(f"select {picked} from ({query}\n) as likely_rows") as reader:
-            found = [column[0].as_py() for column in reader.read_all().columns]
+            counts = [column[0].as_py() for column in reader.read_all().columns]
         types = []
         for k, name in enumerate(schema.names):
-            text, blob, real, integer = (bool(n) for n in found[4 * k : 4 * k + 4])
+            text, blob, real, integer = (bool(n) for n in counts[4 * k : 4 * k + 4])
             cast = "text" if text or blob else "real" if real else "integer"
             self._casts[name] = cast
             kinds_of: dict[str, Any] = {"text": pa.string(), "real": pa.float64(), "integer": pa.int64()}
@@ -167,18 +161,18 @@ class Sqlite(_Adbc):
     def text_key(self, name: str) -> str:
         return f"{self.quoted(name)} collate binary"
 
-    def selected(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
+    def selected_schema(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
         return pa.schema(list(fields))
 
     def column(self, field: ArrowField) -> str:
         name = self.quoted(field.name)
         return f"cast({name} as {self._casts.get(field.name, 'text')}) as {name}"
 
-    def counted(self, name: str) -> None:
+    def expect_counts(self, name: str) -> None:
         self._casts[name] = "integer"
 
     @contextmanager
-    def typed(self, query: str, fields: Sequence[ArrowField]) -> Iterator[ArrowReader]:
+    def stream_typed(self, query: str, fields: Sequence[ArrowField]) -> Iterator[ArrowReader]:
         """The rows of a query, after one that says the types: the driver takes them from the first rows it sees."""
         example = {"text": "''", "real": "0.5", "integer": "1"}
         first = ", ".join(f"{example[self._casts.get(f.name, 'text')]} as {self.quoted(f.name)}" for f in fields)
@@ -198,24 +192,18 @@ class Duck(Dialect):
         import duckdb
 
         self._error = duckdb.Error
-        with _said(duckdb.Error):
+        with _driver_errors(duckdb.Error):
             self._database = duckdb.connect(path, read_only=True, config={"memory_limit": "1GB", "threads": 2})
 
     @contextmanager
     def stream(self, query: str) -> Iterator[ArrowReader]:
-        try:
-            cursor = self._database.cursor()
-            try:
-                yield cursor.sql(query).to_arrow_reader(ROWS)
-            finally:
-                cursor.close()
-        except (self._error, pa.ArrowException, OSError) as error:
-            raise DriverError(str(error).split("LINE 1:")[0]) from None
+        errors = (self._error, pa.ArrowException, OSError)
+        with _driver_errors(*errors, until="LINE 1:"), closing(self._database.cursor()) as cursor:
+            yield cursor.sql(query).to_arrow_reader(ROWS)
 
     def column(self, field: ArrowField) -> str:
-        name, kind = self.quoted(field.name), field.type
-        odd = isinstance(kind, pa.BaseExtensionType)
-        return f"cast({name} as varchar) as {name}" if odd else name
+        name = self.quoted(field.name)
+        return f"cast({name} as varchar) as {name}" if isinstance(field.type, pa.BaseExtensionType) else name
 
     def text_key(self, name: str) -> str:
         return f"cast({self.quoted(name)} as varchar) collate c"
@@ -247,7 +235,7 @@ class Foreign(_Adbc):
             raise DriverError(lacking if "Could not load" in str(error) else str(error)) from None
         super().__init__(connection, manager)
 
-    def selected(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
+    def selected_schema(self, query: str, fields: Sequence[ArrowField]) -> ArrowSchema:
         with self.stream(f"{query} limit 100") as reader:  # some drivers know types only where there are rows
             return reader.schema
 
@@ -261,11 +249,12 @@ def _driver(name: str) -> Any:
 
 
 @contextmanager
-def _said(*errors: type[BaseException]) -> Iterator[None]:
+def _driver_errors(*errors: type[BaseException], until: str = "\0") -> Iterator[None]:
+    """What a driver says, up to where it shows a query that is ours."""
     try:
         yield
     except errors as error:
-        raise DriverError(str(error)) from None
+        raise DriverError(str(error).split(until)[0]) from None
 
 
 def open_dialect(address: Address | None, path: str) -> Dialect:

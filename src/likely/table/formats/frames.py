@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.table.arrow import ArrowBatch, ArrowTable, decode_dictionary, number_array
+from likely.table.arrow import ArrowArray, ArrowBatch, ArrowTable, decode_dictionary, number_array
 from likely.table.formats.memory import TableSource, is_pandas, open_memory
 
 if TYPE_CHECKING:
@@ -48,20 +48,15 @@ class FrameKind:
         out.index = self.index
         return out
 
-    def column(self, table: ArrowTable) -> Any:
-        """The only column of a table, as a column of this kind: a Series, or an array of Arrow."""
-        name = table.schema.names[0]
+    def column(self, name: str, array: ArrowArray) -> Any:
+        """An Arrow array as a column of this kind: a Series, or a chunked array."""
+        table = pa.table([array], names=[name])
         return table.column(0) if self.library == "pyarrow" else self.frame(table)[name]
 
 
 def to_frame(batch: ArrowBatch, frames: FrameKind | None) -> Any:
     """An Arrow batch in the kind of frame that came in; a dict of lists where none did."""
     return batch.to_pydict() if frames is None else frames.frame(pa.Table.from_batches([batch]))
-
-
-def to_column(batch: ArrowBatch, frames: FrameKind) -> Any:
-    """The only column of an Arrow batch, as a column of the kind of frame that came in."""
-    return frames.column(pa.Table.from_batches([batch]))
 
 
 def is_frame(data: object) -> bool:

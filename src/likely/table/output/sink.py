@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from csv import writer
 from errno import EISDIR
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ArrowArray, ArrowBatch, number_array, text_array
+from likely.table.arrow import ArrowArray, ArrowBatch, decode_dictionary, name_array, number_array
 from likely.table.output.atomic import create_beside, put_in_place
 
 if TYPE_CHECKING:
@@ -138,13 +138,13 @@ def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
     return bool(compute.any(compute.match_substring_regex(array, f'[{delimiter}"\r\n]|^\\s|\\s$')).as_py())
 
 
-DENSITY = "log_density"
-"""The column of a table of densities."""
+DENSITY, PREDICTION = "log_density", "prediction"
+"""The columns of a table of densities, and of predicted classes."""
 
 
 def prediction_names(classes: tuple[str, ...]) -> list[str]:
     """The columns of a table of predictions."""
-    return ["prediction", *(f"p({name})" for name in classes)]
+    return [PREDICTION, *(f"p({name})" for name in classes)]
 
 
 def prediction_batch(
@@ -153,19 +153,9 @@ def prediction_batch(
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
     names = prediction_names(classes)
     some = codes >= 0
-    arrays: list[ArrowArray] = [_named(codes, some, classes)]
+    arrays: list[ArrowArray] = [name_array(codes, classes, some)]
     arrays += [number_array(matrix[:, k], some) for k in range(len(classes))]
     return _beside(kept, names, arrays)
-
-
-def named_predictions(classes: tuple[str, ...], codes: NDArray[np.integer]) -> pa.RecordBatch:
-    """The column of predicted classes alone; null where a row cannot be classified."""
-    return pa.RecordBatch.from_arrays([_named(codes, codes >= 0, classes)], names=prediction_names(classes)[:1])
-
-
-def named_numbers(name: str, values: NDArray[np.float64]) -> pa.RecordBatch:
-    """One column of numbers."""
-    return pa.RecordBatch.from_arrays([number_array(values)], names=[name])
 
 
 def decision_names(actions: tuple[str, ...]) -> list[str]:
@@ -190,17 +180,11 @@ def decision_batch(
     chosen = np.where(codes >= 0, codes, len(actions) - 1 - codes)
     said = np.array([True] * len(actions) + [o is not None for o in others])[chosen]
     without = codes < 0
-    arrays: list[ArrowArray] = [_named(chosen, said, names)]
+    arrays: list[ArrowArray] = [name_array(chosen, names, said)]
     arrays += [number_array(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
     arrays.append(number_array(margins, ~np.isnan(margins)))
-    arrays.append(_named(np.where(without, -1 - codes, 0), without, reasons))
+    arrays.append(name_array(np.where(without, -1 - codes, 0), reasons, without))
     return _beside(kept, decision_names(actions), arrays)
-
-
-def _named(codes: NDArray[np.integer], some: NDArray[np.bool_], names: Sequence[str]) -> ArrowArray:
-    """Codes as texts; null where they are not `some`."""
-    index = number_array(np.where(some, codes, 0).astype(np.int32), some)
-    return pa.DictionaryArray.from_arrays(index, text_array(names)).cast(pa.string())
 
 
 def density_batch(values: NDArray[np.float64], kept: ArrowBatch | None = None) -> pa.RecordBatch:
@@ -212,7 +196,7 @@ def _beside(kept: ArrowBatch | None, names: list[str], arrays: list[ArrowArray])
     """New columns, after those of `kept` if there are any."""
     if kept is None:
         return pa.RecordBatch.from_arrays(arrays, names=names)
-    plain = [a.cast(a.type.value_type) if pa.types.is_dictionary(a.type) else a for a in kept.columns]
+    plain = [decode_dictionary(a) for a in kept.columns]
     return pa.RecordBatch.from_arrays([*plain, *arrays], names=[*kept.schema.names, *names])
 
 
