@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from likely.errors import SettingError, shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DrawnRows: TypeAlias = dict[str, list[Any]]
+"""Columns of cells as people write them."""
 _DATES = (-62_135_596_800.0, 253_402_300_799.0)
 """The first and the last second of a date, counted from 1970."""
 

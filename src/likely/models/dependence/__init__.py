@@ -1,1 +1,5 @@
-"""Attributes that depend on one another: the tree-augmented network and averaged one-dependence."""
+"""Attributes that depend on one another: learners of counted pairs.
+
+Imports factors and sums. `grid` (pairs as a grid of levels and joined bins), `tree` (TreeAugmented), `one_dependence`
+(averaged one-dependence estimators).
+"""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.models.drawing import DrawnRows
 from likely.models.factors.categorical import domain
 from likely.models.factors.mdl import mdl_cuts
 from likely.models.shapes import Axis
@@ -126,7 +127,7 @@ def draw_places(chances: NDArray[np.float64], rng: np.random.Generator) -> NDArr
 
 def sample_rows(
     summary: Summary, grid: Grid, codes: NDArray[np.intp], group: NDArray[np.intp], rng: np.random.Generator
-) -> dict[str, list[Any]]:
+) -> DrawnRows:
     """Rows of levels as rows of a table. A number is one of the values of its bin in training, whatever the class."""
     places = {axis.name: k for k, axis in enumerate(grid.axes)}
     out: dict[str, list[Any]] = {}

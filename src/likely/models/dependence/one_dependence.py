@@ -6,14 +6,14 @@ Knows the grid of levels and its pairs. What is missing is neither parent nor ch
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from likely.models import kernels, shapes
 from likely.models.contracts import Model
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
-from likely.models.drawing import chance
+from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
@@ -109,7 +109,7 @@ class OneDependenceModel(Model):
         tables = (self.log_prior, self.log_alone, self.log_joint_cell, self.log_given)
         return shapes.OneDependence(self.grid.axes, self.serves, *tables)
 
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """A parent uniformly, class and cell of it together, then the others given both.
 
         This draws from `log_joint` where every cell may be a parent; a rarer cell is drawn all the same.

@@ -6,7 +6,7 @@ Knows the grid of levels and its pairs. Missing cells are summed out exactly, al
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from likely.errors import SettingError, shown
 from likely.models import kernels
 from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
-from likely.models.drawing import chance
+from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
@@ -174,7 +174,7 @@ class TreeAugmentedModel(Model):
         title = "What each attribute depends on, besides the class, in bits"
         return (Exhibit(title, ("attribute", "parent", "bits"), tuple(rows)),)
 
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""
         rng, rows = chance(rows, seed), int(rows)
         group = draw_places(np.broadcast_to(np.exp(self.log_prior), (rows, len(self.classes))), rng)

@@ -7,7 +7,7 @@ kept, the searches on all rows. Knows candidates as learners; what is tried, and
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -35,7 +35,11 @@ MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 
 Job: TypeAlias = tuple[int, int]
 """(candidate, part that it does not see)"""
+Scores: TypeAlias = "tuple[Matrix, NDArray[np.intp], NDArray[np.float64]]"
+"""Of some held-out rows: scores, classes, weights."""
 V = TypeVar("V")
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 class Plan(ABC, Generic[V]):
@@ -54,12 +58,12 @@ class Plan(ABC, Generic[V]):
         """How many numbers the scores of a row are."""
         return len(self.learners) * len(summary.classes)
 
-    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Any:
+    def score(self, summary: Summary, models: Sequence[Model], batch: Batch, truth: Ints) -> Matrix:
         """Scores (…, rows, …) of rows by models that have not seen them: here log P(class | row) of each candidate."""
         return np.stack([log_posterior(model, batch, summary.classes) for model in models])
 
     @abstractmethod
-    def judge(self, summary: Summary, scores: Any, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> V:
+    def judge(self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> V:
         """The verdict from the scores of held-out rows, their classes and weights."""
 
     @abstractmethod
@@ -194,7 +198,7 @@ class HeldOutSearch(Search, Generic[V]):
         jobs_left = {(place[h], p): held for (h, p), held in kept.items() if h in place}
         return replace(self, plan=self.plan.without(refusals), jobs=jobs_left)
 
-    def _score(self, batch: Batch, group: Ints, weight: NDArray[np.float64], part: Ints) -> tuple[Any, ...]:
+    def _score(self, batch: Batch, group: Ints, weight: NDArray[np.float64], part: Ints) -> tuple[Scores, ...]:
         """Scores, classes and weights of the rows that count, by candidates that have not seen their part."""
         assert self.known is not None
         classes, least = self.summary.classes, self.plan.least_scored
@@ -225,7 +229,7 @@ class SumTuple:
         return SumTuple(tuple(a + b for a, b in zip(self.values, other.values, strict=True)))
 
 
-def attempt(work: Any, given: Any) -> Any:
+def attempt(work: Callable[[A], B], given: A) -> B | LikelyError:
     """What comes of it, or the error that says why nothing does."""
     try:
         return work(given)

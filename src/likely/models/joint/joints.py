@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from likely.models.contracts import Exhibit, Model
+from likely.models.drawing import DrawnRows
 from likely.models.factors.joint import Table
 from likely.models.joint.normals import draw_classes, ordered
 from likely.models.posterior import Matrix
@@ -43,7 +44,7 @@ class Joint(Model):
         """The prior and the table."""
         return Sum(self.log_prior, (self.table,) if self.table.names else ())
 
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """Rows drawn from the model: a class by its prior, then a cell of the table."""
         group, rng = draw_classes(self.prior, rows, seed)
         return ordered(self, group, self.table.draw(group, rng))

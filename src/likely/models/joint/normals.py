@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.models.contracts import Exhibit, Model, Terms
-from likely.models.drawing import chance, number_cells
+from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.normal import Normal
 from likely.models.factors.patterns import patterns
 from likely.models.model import left_over
@@ -50,7 +50,7 @@ class Normals(Model):
     def exhibits(self) -> tuple[Exhibit, ...]:
         return tuple(means_and_covariances(self.normal, self.classes))
 
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """Rows drawn from the model: a class by its prior, then its numbers together."""
         group, rng = draw_classes(self.prior, rows, seed)
         table: dict[str, list[Any]] = {}
@@ -132,7 +132,7 @@ def draw_classes(prior: tuple[Quotient, ...], rows: int, seed: int) -> tuple[NDA
     return rng.choice(len(prior), int(rows), p=chances / chances.sum()).astype(np.intp), rng
 
 
-def ordered(model: Model, group: NDArray[np.intp], table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+def ordered(model: Model, group: NDArray[np.intp], table: Mapping[str, list[Any]]) -> DrawnRows:
     """The drawn columns in the order of the schema, with the target where there is one."""
     out: dict[str, list[Any]] = {}
     for column in model.schema.columns:

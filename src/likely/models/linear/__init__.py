@@ -1,1 +1,6 @@
-"""Least squares and logistic regression: designs, exact normal equations, Newton and gradient searches."""
+"""Least squares and logistic regression: log-odds as weighted sums of columns.
+
+Imports factors and sums. `design`, `columns` and `curves` (what a row is turned into), `squares` and `least_squares`
+(exact normal equations), `softmax` (log-likelihood, gradient, Hessian), `newton` and `lbfgs` (the two solvers),
+`cholesky`, `log_odds` (the model), `logistic` (the learner).
+"""

@@ -98,7 +98,7 @@ class LBFGS(Search):
         """Whether this sweep sums the Hessian: not while a step is being halved."""
         return not self.halvings and (not self.preconditioner or self.steps in RENEWED)
 
-    def _sums(self, sheet: Sheet) -> tuple[Any, ...]:
+    def _sums(self, sheet: Sheet) -> tuple[Floats, ...]:
         """(weight, sums, sums of squares) of the columns that are numbers, at first; then ends, gradient, Hessian."""
         if self.penalty is None:
             some = sheet.dense * sheet.weight[:, None]
@@ -115,7 +115,7 @@ class LBFGS(Search):
 
     # -- steps ----------------------------------------------------------------------------------------------
 
-    def _advance(self, sums: tuple[Any, ...]) -> LogOdds | LBFGS:
+    def _advance(self, sums: tuple[Floats, ...]) -> LogOdds | LBFGS:
         if self.penalty is None:
             return replace(self, penalty=self._ridges(*sums), sweeps=self.sweeps + 1)
         sweeps, design = self.sweeps + 1, self.design
@@ -155,7 +155,7 @@ class LBFGS(Search):
         # A step by gradients is worth about a third of Newton's, and costs far less.
         return 3 * self.learner.max_sweeps
 
-    def _ridges(self, weight: Any, first: Any, second: Any) -> Floats:
+    def _ridges(self, weight: Floats, first: Floats, second: Floats) -> Floats:
         """Ridge holds a number's weight as if it were in units of its spread; constants are free."""
         out = np.full(self.design.size, self.learner.ridge)
         dense = np.maximum(second / weight - (first / weight) ** 2, 0.0)
@@ -166,7 +166,7 @@ class LBFGS(Search):
         out[0] = 0.0
         return out
 
-    def _factor_hessian(self, hessian: Any, classes: Any) -> tuple[Floats, ...]:
+    def _factor_hessian(self, hessian: Floats, classes: Floats) -> tuple[Floats, ...]:
         """For each class the shared Hessian by its share of it, and what ridge adds; factored, or a diagonal."""
         design, penalty = self.design, self.penalty
         assert penalty is not None

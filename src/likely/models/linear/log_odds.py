@@ -13,6 +13,7 @@ from likely.models.linear.curves import Curves
 from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
 from likely.models.posterior import Matrix
 from likely.models.shapes import Normalised, Score, Sum
+from likely.sums.contracts import State
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class LogOdds(Model):
         """The sum of the parts, normalised."""
         return Normalised(Sum(self.weights[0], self.parts))
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> State:
         """The weights, and how the search ended."""
         if not self.facts:
             return {}

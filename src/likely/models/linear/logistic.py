@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from likely.models.linear.log_odds import LogOdds
 from likely.models.linear.newton import FoldNewton, Newton
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -114,7 +115,7 @@ class Logistic(Settings):
         plain = [summary.canonical().without_text() for summary in (total, *training)]
         return FoldNewton.start(self, plain[0], plain[1:])
 
-    def restored(self, summary: Summary, found: dict[str, Any]) -> LogOdds:
+    def restored(self, summary: Summary, found: State) -> LogOdds:
         """The model as a file keeps it."""
         facts = {k: float(v) for k, v in found["facts"].items()}
         weights = np.ascontiguousarray(found["weights"], np.float64)

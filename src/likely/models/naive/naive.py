@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import Factor, Model, Search, Trait
@@ -28,6 +28,7 @@ from likely.models.text.search import start_text_search
 from likely.models.text.settings import Text, as_text
 from likely.sums import state
 from likely.sums.columns.counts import Counts
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.schema import Schema
@@ -61,7 +62,7 @@ class NaiveBayes(NaiveBayesSettings):
             return self.model(summary)
         return start_text_search(self, summary) or self.model(summary)
 
-    def restored(self, summary: Summary, found: dict[str, Any]) -> Model:
+    def restored(self, summary: Summary, found: State) -> Model:
         """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         chosen = {name: replace(state.built(Text, said)) for name, said in found.get("text", {}).items()}

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from likely.errors import nearest, shown
-from likely.models.contracts import Exhibit
+from likely.models.contracts import Exhibit, Factor
 from likely.models.factors.categorical import Categorical
 from likely.models.factors.gaussian import root_of, variance_of
 from likely.models.knowledge.knowledge import Knowledge
@@ -26,7 +26,7 @@ NOTHING = "–"
 
 
 def known_exhibits(
-    learner: Any, summary: Summary, prior: Sequence[Quotient], factors: Sequence[Any]
+    learner: Any, summary: Summary, prior: Sequence[Quotient], factors: Sequence[Factor]
 ) -> tuple[Exhibit, ...]:
     """What was known and what it was worth, what the rows say and what they weigh, and what comes of both."""
     knowledge: tuple[Knowledge, ...] = getattr(learner, "knowledge", ())
@@ -96,7 +96,7 @@ def _normals(factor: Gaussian, knowledge: Sequence[Knowledge], summary: Summary,
             yield f"{factor.name}, {what}", label, said, worth, seen, float(weight), float(found)
 
 
-def known_notes(summary: Summary, factors: Sequence[Any], prior: Sequence[Quotient]) -> list[str]:
+def known_notes(summary: Summary, factors: Sequence[Factor], prior: Sequence[Quotient]) -> list[str]:
     """What a person should know of classes and levels that no row has: one of them may be misspelt."""
     if not summary.rows:
         told = "There are no rows yet: all that the model says is knowledge."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, setting_of
+from likely.models.drawing import DrawnRows
 from likely.models.naive.prior_vs_rows import known_exhibits
 from likely.models.naive.sampling import draw_rows
 from likely.models.posterior import Matrix
@@ -17,6 +18,7 @@ from likely.models.shapes import LevelTable, Score, Sum
 from likely.models.text.factor import choice_note
 from likely.models.text.settings import Text
 from likely.sums import state
+from likely.sums.contracts import State
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class Product(Model):
             return None
         return np.sum([text.log_orders(batch.cells[text.name]) for text in self.texts], axis=0)  # type: ignore[no-any-return]
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> State:
         """The settings that were chosen on rows held out."""
         if not self.chosen:
             return {}
@@ -83,7 +85,7 @@ class Product(Model):
             return replace(learner, text=next(iter(self.chosen.values())))  # type: ignore[no-any-return]
         return replace(learner, text_by_column={**learner.text_by_column, **self.chosen})  # type: ignore[no-any-return]
 
-    def carried(self) -> dict[str, Any]:
+    def carried(self) -> State:
         """Chosen settings stay as they are when rows are learned or unlearned."""
         return self.found()
 
@@ -122,7 +124,7 @@ class Product(Model):
         own = next((f for f in self.factors if isinstance(f, LevelTable) and f.name == name), None)
         return super().levels(name) if own is None else list(own.labels.names)
 
-    def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
+    def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """Rows drawn from the model: a class by its prior, then each cell given the class. Missing cells are None.
 
         >>> import likely

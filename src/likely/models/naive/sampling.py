@@ -8,7 +8,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
-from likely.models.drawing import chance, number_cells
+from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.binned import Binned
 from likely.models.factors.categorical import Categorical
 from likely.models.factors.kernel import KernelDensity
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def draw_rows(model: Model, rows: int, seed: int) -> dict[str, list[Any]]:
+def draw_rows(model: Model, rows: int, seed: int) -> DrawnRows:
     """Columns of the attributes that a product of factors speaks of, then of the target. A missing cell is None.
 
     The share that is reserved for other levels is spread over the known ones: a level without a name cannot be drawn.

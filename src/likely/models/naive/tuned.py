@@ -23,6 +23,7 @@ from likely.models.posterior import Matrix
 from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
 from likely.sums import state
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
@@ -78,7 +79,7 @@ class TunedNaiveBayes(Settings):
             return weight_product(NaiveBayes().product(summary), {}, self)
         return HeldOutSearch(TuningPlan.of(self, summary), summary)
 
-    def restored(self, summary: Summary, found: Mapping[str, Any]) -> WeightedProduct:
+    def restored(self, summary: Summary, found: State) -> WeightedProduct:
         """The model as a file keeps it."""
         chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
         return weight_product(

@@ -17,6 +17,7 @@ from likely.models.naive.product import Product, scored
 from likely.models.posterior import Matrix
 from likely.models.settings import settings_of
 from likely.models.shapes import Score, Sum
+from likely.sums.contracts import State
 from likely.table.batch import Batch
 
 
@@ -117,11 +118,11 @@ class WeightedProduct(Model):
             return ()
         return (Exhibit("All evidence, the prior too, is multiplied by", ("temperature",), ((self.temperature,),)),)
 
-    def carried(self) -> dict[str, Any]:
+    def carried(self) -> State:
         """What was chosen stays as it is when rows are learned or unlearned."""
         return self.found()
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> State:
         """What was chosen, where rows were needed to choose it."""
         if has_trait(self.learner, "independent"):
             own = {} if setting_of(self.learner, "temperature") != "auto" else {"temperature": self.temperature}

@@ -1,1 +1,5 @@
-"""k nearest neighbours: distances, boxes of training rows, the compiled search."""
+"""k nearest neighbours: the rows themselves, and how far apart they are.
+
+Imports sums/rows. `ruler` (distances), `boxes` (training rows in boxes), `nearest` (the compiled search), `neighbors`
+(learner and model).
+"""

@@ -5,7 +5,6 @@ The search is in auto_search.py, the model that it ends in is in auto_model.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from likely.models.pool.auto_search import start_auto_search
 from likely.models.pool.members import check_members, member_learner
 from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
@@ -82,7 +82,7 @@ class Auto(Settings):
         """Begin the search; with a single class there is nothing to choose."""
         return start_auto_search(self, summary, self.candidates(summary), (self.parts, self.seed), self.noise)
 
-    def restored(self, summary: Summary, found: Mapping[str, Any]) -> AutoModel:
+    def restored(self, summary: Summary, found: State) -> AutoModel:
         """The model as a file keeps it."""
         return restore_mixture(self, summary, found)
 

@@ -5,7 +5,6 @@ Knows no search. Its ledger is the weighted ledger of those members that are sum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from likely.models.pool.mixture import Mixture, mixture_logs, mixture_shape
 from likely.models.pool.trial import Trial
 from likely.models.posterior import Matrix
 from likely.models.shapes import Score
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -139,7 +139,7 @@ class AutoModel(Model):
         tables = [Exhibit(f"Candidates on {trial.rows:,} held-out rows", header, rows)] if rows else []
         return (*tables, *(self.members[0].exhibits() if len(self.members) == 1 else ()))
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> State:
         """Everything: it took sweeps to find."""
         trial = self.trial
         return {
@@ -160,7 +160,7 @@ class AutoModel(Model):
             },
         }
 
-    def carried(self) -> dict[str, Any]:
+    def carried(self) -> State:
         """Weights and temperatures stay as they are when rows are learned or unlearned, where sums are all it takes."""
         for member in self.members:
             if member.found() and not member.carried():
@@ -172,7 +172,7 @@ class AutoModel(Model):
         return self.found()
 
 
-def restore_mixture(learner: Learner, summary: Summary, found: Mapping[str, Any]) -> AutoModel:
+def restore_mixture(learner: Learner, summary: Summary, found: State) -> AutoModel:
     """The model as a file keeps it."""
     models: list[Any] = []
     for spec, own in zip(found["kept"], found["members"], strict=True):

@@ -22,6 +22,7 @@ from likely.models.pool.members import check_members, learner_titles, member_lea
 from likely.models.pool.stacking import stack_by_em
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
@@ -113,7 +114,7 @@ class Hypotheses(Settings, ABC):
             search = replace(search, known={}, verdict=beliefs)
         return search.finished()
 
-    def restored(self, summary: Summary, found: Mapping[str, Any]) -> Model:
+    def restored(self, summary: Summary, found: State) -> Model:
         """The model as a search found it."""
         models: list[Any] = []
         for learner, own in zip(self.learners, found["members"], strict=True):
@@ -236,7 +237,7 @@ class HypothesesModel(Model):
             Exhibit("The one hypothesis that is believed most", (name,), ((best,),)),
         )
 
-    def found(self) -> dict[str, Any]:
+    def found(self) -> State:
         """Weights and members, where searches found them."""
         if not self.beliefs.searched:
             return {}

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
 from likely.sums.words.counting import Scratch
-from likely.sums.words.reading import DONE, FROZEN, score_words
+from likely.sums.words.reading import DONE, FROZEN, Table, score_words
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Texts
 from likely.table.words.letters import BYTES
@@ -69,15 +70,15 @@ class WordScores:
                 scratch = Scratch(4 * scratch.size)
 
     @cached_property
-    def _stop(self) -> tuple[NDArray[Any], ...]:
+    def _stop(self) -> Table:
         return Vocabulary.of(sorted(self.tokens.stop, key=str.encode)).tables()
 
     @cached_property
-    def _spare(self) -> list[tuple[NDArray[Any], ...]]:
+    def _spare(self) -> list[tuple[Bytes, Longs, Hashes, Hashes, Ints]]:
         """Tables that no thread uses at the moment: words are counted in the index itself."""
         return []
 
-    def _tables(self) -> tuple[NDArray[Any], ...]:
+    def _tables(self) -> tuple[Bytes, Longs, Hashes, Hashes, Ints]:
         letters, ends, hashes, index = self.vocabulary.tables()
         return letters, ends, hashes, index.copy(), np.zeros(len(self.vocabulary) + 1, np.int32)
 

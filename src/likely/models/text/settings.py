@@ -153,7 +153,7 @@ class Text(Settings):
         return ", ".join(parts)
 
 
-def _figure(value: Any) -> str:
+def _figure(value: object) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 

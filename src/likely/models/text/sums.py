@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def information(having: Floats, texts: Floats) -> Floats:
     total = texts.sum()
     there = having.sum(1, keepdims=True)
 
-    def part(joint: Floats, side: Any) -> Floats:
+    def part(joint: Floats, side: Floats) -> Floats:
         """sum of p(side, class) log2 [p(side, class) / p(side) p(class)]"""
         with np.errstate(divide="ignore", invalid="ignore"):
             out = joint / total * np.log2(joint * total / (side * texts))

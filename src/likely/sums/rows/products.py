@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 Slice: TypeAlias = "tuple[int, NDArray[np.float64], NDArray[np.intp]]"
+WeightSlice: TypeAlias = "tuple[int, NDArray[np.float64] | None]"
 Feature = tuple[str, str, str]
 """(kind, column, level): kind is one, value, there or level."""
 ONE: Feature = ("one", "", "")
@@ -202,7 +203,7 @@ class _BlockSums:
     def full(self) -> bool:
         return self.blocks >= HELD or len(self.sums) * self._size**2 > MOST_SUMS
 
-    def add(self, parts: list[Slice], weight: list[tuple[int, Any]]) -> None:
+    def add(self, parts: list[Slice], weight: list[WeightSlice]) -> None:
         """Add the products of one block of rows, cut into slices; each is below 2**53, and so exact."""
         self.blocks += 1
         for i, (a, left, at_left) in enumerate(parts):
@@ -316,13 +317,13 @@ def slices(x: NDArray[np.float64], width: int) -> list[Slice]:
     return out
 
 
-def _weight_slices(weights: Weights, rows: NDArray[np.intp], width: int) -> list[tuple[int, Any]]:
+def _weight_slices(weights: Weights, rows: NDArray[np.intp], width: int) -> list[WeightSlice]:
     """Weights as slices like those of `slices`; None stands for "one each"."""
     if weights.plain:
         return [(0, None)]
     planes = [chunk[rows] for chunk in weights.chunks]
     first, last = 32 * weights.base, 32 * (weights.base + len(planes))
-    out = []
+    out: list[WeightSlice] = []
     for k in range(first // width, -(-last // width)):
         bits = np.zeros(len(rows), np.int64)
         for j, plane in enumerate(planes):

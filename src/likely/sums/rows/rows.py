@@ -6,7 +6,7 @@ Weights are exact sums, so rows merge and are forgotten like any other sum: a ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 500_000_000
 """More cells than this do not fit into memory."""
 
+Column: TypeAlias = "NDArray[np.int64] | NDArray[np.int32]"
 Part: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], Exact]"
 """Numbers, codes, class and weight of some rows."""
 
@@ -207,13 +208,13 @@ def _translation(theirs: Labels, ours: Labels) -> NDArray[np.int32]:
     return np.array([*places, UNSEEN_CODE, MISSING_CODE], np.int32)
 
 
-def _keys(numbers: NDArray[np.float64], codes: NDArray[np.int32], group: NDArray[np.int32]) -> list[NDArray[Any]]:
+def _keys(numbers: NDArray[np.float64], codes: NDArray[np.int32], group: NDArray[np.int32]) -> list[Column]:
     """Columns of whole numbers in which two rows agree only where they are equal; missing numbers are equal."""
     bits = np.where(np.isnan(numbers), np.iinfo(np.int64).max, np.ascontiguousarray(numbers).view(np.int64))
     return [group, *codes.T, *bits.T]
 
 
-def _in_order(keys: list[NDArray[Any]]) -> bool:
+def _in_order(keys: list[Column]) -> bool:
     """Whether every row comes before the next, so that there is nothing to sort: as where a file has been read."""
     before = np.zeros(max(len(keys[0]) - 1, 0), np.bool_)
     equal = ~before
@@ -223,7 +224,7 @@ def _in_order(keys: list[NDArray[Any]]) -> bool:
     return bool(before.all())
 
 
-def _order(keys: list[NDArray[Any]], most: int) -> NDArray[np.intp]:
+def _order(keys: list[Column], most: int) -> NDArray[np.intp]:
     """What np.lexsort(keys[::-1]) gives. Sorted by `most` keys first, a number among them: rows that agree in those are
     nearly always equal, and there is nothing left to sort, which is several times as quick."""
     order = np.lexsort(keys[:most][::-1])

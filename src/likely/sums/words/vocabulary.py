@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
-from likely.sums.words.reading import LONG_AT, NUMBER_AT
+from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
 from likely.table.words.tokens import SHORT, hash_word
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Vocabulary:
         index_words(self.hashes, self.ends, len(self), out)
         return out
 
-    def tables(self) -> tuple[NDArray[Any], ...]:
+    def tables(self) -> Table:
         """As compiled loops take it: letters, ends, hashes, index (of one slot where there is no word)."""
         index = self.index if len(self) else np.zeros((1, 2), np.uint64)
         return self.letters, self.ends, self.hashes, index
