@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 import likely
 from likely.errors import SettingError
 from likely.evaluate.crossval.dealing import Stratified as Dealer
+from likely.evaluate.crossval.dealing import deal_stratified
 from likely.evaluate.crossval.folds import sum_folds
 from likely.intake.reading import Reading
 from likely.intake.schema import draft_schema
@@ -124,7 +125,7 @@ def test_a_fold_taken_from_the_total_is_the_rest_read_alone() -> None:
     rows = [{k: v for k, v in row.items() if k != "w"} for row in some_rows(200, 3)]
     reading = Reading("y")
     source = open_source(rows)
-    sums = sum_folds(source, draft_schema(source, reading), reading, 4, 0)
+    sums = sum_folds(source, draft_schema(source, reading), reading, deal_stratified(4, 0))
     total = sums.total
     fold = dealt(rows, total.schema, 4, 0)
     for k in range(4):

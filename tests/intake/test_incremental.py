@@ -64,7 +64,7 @@ def bits(summary: Any) -> bytes:
 def test_pieces_have_the_sums_of_the_whole(cuts: list[int], saved: bool) -> None:
     pieces = IncrementalSummary(READING)
     for part in np.split(np.arange(ROWS), sorted(cuts)):
-        pieces.take(open_source(TABLE.iloc[part]))
+        pieces.update(open_source(TABLE.iloc[part]))
         if saved:
             pieces = IncrementalSummary.from_bytes(pieces.to_bytes(), READING)
     found = pieces.summary()
@@ -75,19 +75,19 @@ def test_pieces_have_the_sums_of_the_whole(cuts: list[int], saved: bool) -> None
 def test_one_row_at_a_time() -> None:
     pieces = IncrementalSummary(READING)
     for k in range(12):
-        pieces.take(open_source(TABLE.iloc[k : k + 1]))
+        pieces.update(open_source(TABLE.iloc[k : k + 1]))
     whole = likely.summarize(TABLE.iloc[:12], "class", weight="weight", types={"class": "nominal"})
     assert bits(pieces.summary()) == bits(whole)
 
 
 def test_a_piece_unlike_those_before_is_refused_and_forgotten() -> None:
     pieces = IncrementalSummary(Reading(target="y", types={"y": "nominal"}))
-    pieces.take(open_source({"x": [1.5, 2.5], "y": ["a", "b"]}))
+    pieces.update(open_source({"x": [1.5, 2.5], "y": ["a", "b"]}))
     before = pieces.to_bytes()
     with pytest.raises(ColumnError, match="'x' was number"):
-        pieces.take(open_source({"x": ["one", "two"], "y": ["a", "b"]}))
+        pieces.update(open_source({"x": ["one", "two"], "y": ["a", "b"]}))
     with pytest.raises(ColumnError, match="no column 'x'"):
-        pieces.take(open_source({"z": [1.5, 2.5], "y": ["a", "b"]}))
+        pieces.update(open_source({"z": [1.5, 2.5], "y": ["a", "b"]}))
     assert pieces.to_bytes() == before
 
 
@@ -96,5 +96,5 @@ def test_a_name_for_every_row_is_given_up_and_still_right() -> None:
     frame = pd.DataFrame({"id": [f"u{i}" for i in range(rows)], "y": ["a", "b"] * (rows // 2)})
     pieces = IncrementalSummary(Reading(target="y", types={"y": "nominal"}))
     for start in range(0, rows, 4000):
-        pieces.take(open_source(frame.iloc[start : start + 4000]))
+        pieces.update(open_source(frame.iloc[start : start + 4000]))
     assert bits(pieces.summary()) == bits(likely.summarize(frame, "y", types={"y": "nominal"}))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import likely
+from likely.evaluate.crossval.dealing import deal_stratified
 from likely.evaluate.crossval.folds import sum_folds
 from likely.evaluate.crossval.validate import FoldedRows, teach_folds, validate
 from likely.intake import row_cache as holding
@@ -39,8 +40,8 @@ def searched(table: dict[str, Any], learner: Logistic, folds: int = 5, threads: 
     """The search of all folds as it began, the models that cross-validation found, and those of each fold alone."""
     reading = Reading("y", types={n: t for n, t in TYPES.items() if n in table}, weight="w", threads=threads)
     source = open_source(table)
-    sums = sum_folds(source, draft_schema(source, reading), reading, folds, 0)
-    rows = FoldedRows(source, sums.total, reading, folds, 0)
+    sums = sum_folds(source, draft_schema(source, reading), reading, deal_stratified(folds, 0))
+    rows = FoldedRows(source, sums.total, reading, deal_stratified(folds, 0))
     training = [sums.rest(k) for k in range(folds)]
     models, refused = teach_folds(rows, {"it": learner}, sums)
     assert not refused

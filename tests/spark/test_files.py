@@ -22,7 +22,8 @@ import likely
 import likely.spark
 from likely.errors import ColumnError, InputError, LikelyError, SettingError
 from likely.intake.reading import Reading
-from likely.spark.flow import summarized
+from likely.intake.summarize import summarize_table
+from likely.spark.flow import SparkEngine
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import quiet
 from likely.spark.spread import Files
@@ -81,7 +82,7 @@ def test_parquet_and_text_in_fragments(spark: Any, tmp_path: Path) -> None:
     here = likely.summarize(tmp_path, TARGET)
     spread = Files(str(tmp_path), Reading(TARGET), spark, size=1 << 12)
     assert spread.parts and spread.parts > 3 and spread.counted()[-1] > 0 and sum(spread.counted()) == 900
-    assert bits(summarized(spread, Reading(TARGET), lambda schema: frozenset({"pairs"}))) == bits(
+    assert bits(summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset({"pairs"}))) == bits(
         likely.summarize(tmp_path, TARGET, more=["pairs"])
     )
     text = tmp_path / "text" / "odd [name].csv"
@@ -89,7 +90,7 @@ def test_parquet_and_text_in_fragments(spark: Any, tmp_path: Path) -> None:
     pa.csv.write_csv(table, text)
     spread = Files(str(text), Reading(TARGET), spark, size=1 << 14)
     assert spread.parts and spread.parts > 2
-    there = summarized(spread, Reading(TARGET), lambda schema: frozenset())
+    there = summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())
     assert bits(there) == bits(likely.summarize(text, TARGET)) and there.classes == here.classes
 
 
@@ -115,10 +116,10 @@ def test_what_is_wrong_with_files_is_said(spark: Any, tmp_path: Path) -> None:
     spread = Files(str(tmp_path), Reading(TARGET), spark)
     pq.write_table(awkward(41), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"a\.parquet changed while it was read"):
-        summarized(spread, Reading(TARGET), lambda schema: frozenset())
+        summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())
     os.unlink(tmp_path / "a.parquet")
     with pytest.raises(InputError, match="is not there on an executor"):
-        summarized(spread, Reading(TARGET), lambda schema: frozenset())
+        summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())
     bad = tmp_path / "latin.csv"
     bad.write_bytes(b"x,y\n" + b"a,1\nb,2\n" * 200_000 + "é,1\n".encode("latin-1"))
     assert bits(likely.spark.summarize(bad, "y")) == bits(likely.summarize(bad, "y"))

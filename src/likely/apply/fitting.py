@@ -7,26 +7,26 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
-from likely.intake.further import extend_summary, run_search
-from likely.intake.guessing import guessed
+from likely.intake.extend import More
 from likely.intake.knowledge import summary_from_knowledge
-from likely.intake.observe import summed
 from likely.intake.reading import Progress, Reading, with_encoding
-from likely.intake.schema import Draft, check_rows, check_strays, finalize_schema
 from likely.intake.store.by_file import summarize_by_file
+from likely.intake.summarize import Engine, LocalEngine, Wanted, summarize_table
 from likely.models.contracts import Learner, Model, Restores, Search, setting_of
 from likely.models.default import default_learner
 from likely.models.learners import LEARNERS
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.encode import Encoder
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.words.tokens import Tokens
+
+Known = TypeVar("Known", bound=Model | Summary)
 
 
 def summarize(
@@ -62,65 +62,29 @@ def summarize(
     >>> s.classes, s.rows
     (('no', 'yes'), 3)
     """
-    reading = Reading(
-        target,
-        types,
-        missing,
-        weight,
-        target_bins,
-        schema,
-        encoding,
-        delimiter,
-        threads,
-        progress,
-        encoding_errors,
-        tokens,
-        keep,
-        skip_bad,
-        push,
-        remark,
-    )
+    how = Reading(
+        target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
+        tokens, keep, skip_bad, push, remark,
+    )  # fmt: skip
     like = more if isinstance(more, Mapping) else None
-    if reading.by_file and like is None:
-        return summarize_by_file(data, reading, lambda schema: frozenset(more))[1]
-    reading = replace(reading, keep=None)
-
-    def work(source: Source) -> Summary:
-        return summarize_source(source, reading, lambda schema: frozenset(more), like)
-
-    return with_encoding(data, reading, work)
+    if how.by_file and like is None:
+        return summarize_by_file(data, how, lambda schema: frozenset(more))[1]
+    how = replace(how, keep=None)
+    return with_encoding(data, how, lambda source: summarize_source(source, how, lambda _: frozenset(more), like))
 
 
-def summarize_source(
-    source: Source,
-    reading: Reading,
-    wanted: Callable[[Schema], frozenset[str]],
-    like: Mapping[str, Any] | None = None,
-) -> Summary:
+def summarize_source(source: Source, reading: Reading, wanted: Wanted, like: More | None = None) -> Summary:
     """The sums of a source, with those beyond the first order that are wanted of its columns."""
-    first, whole, encoders = _pushed(source, reading) if reading.push else guessed(source, reading)
-    if whole is None:
-        whole, encoders = swept(source, first.schema, reading)
-    check_strays(encoders, first, whole.rows + whole.left_out)
-    summary, _ = finalize_schema(first, whole)
-    check_rows(summary, source)
-    if reading.push and wanted(summary.schema):
-        reading.tell("This learner asks for more than counts of each column, so all rows were read for that.")
-    return extend_summary(source, summary, wanted(summary.schema), reading, like)
+    return summarize_table(engine_of(source, reading), reading, wanted, like)
 
 
-def _pushed(source: Source, reading: Reading) -> tuple[Draft, Summary | None, list[Encoder]]:
-    """What `guessed` gives, from counts that a database made; its drivers are imported on demand."""
-    from likely.intake.database import pushed
+def engine_of(source: Source, reading: Reading) -> Engine:
+    """Who sweeps a source; a database's drivers are imported on demand."""
+    if not reading.push:
+        return LocalEngine(source, reading)
+    from likely.intake.database import count_in_database
 
-    first, counted = pushed(source, reading)
-    return first, counted.summary, [Encoder(first.schema, strays=dict(counted.strays))]
-
-
-def swept(source: Source, schema: Schema, reading: Reading) -> tuple[Summary, list[Encoder]]:
-    """The sums of the first order of a source that is read as the schema says, and the encoder that read it."""
-    found = summed(source, schema, reading.threads, reading.progress)
-    return found.summary, [Encoder(schema, strays=dict(found.strays))]
+    return count_in_database(source, reading)
 
 
 def fit(
@@ -142,39 +106,46 @@ def fit(
     >>> model.predict({"sky": "sun"})
     'yes'
     """
-    how = Reading(target, **reading)
-    costs = Loss.of(loss)
-
-    def work(source: Source) -> Model:
-        summary = summarize_source(source, how, needs)
-        learned = chosen(summary).learn(summary)
-        if how.push and isinstance(learned, Search):
-            how.tell("This learner must see the rows themselves, so all rows were read for that.")
-        return with_loss(run_search(source, learned, summary, how), costs)
-
-    def needs(schema: Schema) -> frozenset[str]:
-        return frozenset() if learner is None else learner.needs(schema)
-
-    def chosen(summary: Summary) -> Learner:
-        if learner is not None:
-            return learner
-        # What is kept by file or counted in a database is so in order not to see the rows again.
-        return default_learner("sums" if how.keep is not None or how.push else "fit", summary).learner
-
+    how, costs = Reading(target, **reading), Loss.of(loss)
     if data is None:
         alone = learner or default_learner("sums").learner
         return with_loss(_derive(alone, summary_from_knowledge(alone, how), {}), costs)
     if how.by_file:
-        files, whole = summarize_by_file(data, how, needs)
-        return with_loss(run_search(files, chosen(whole).learn(whole), whole, how), costs)
-    return with_encoding(data, how, work)
+        source, summary = summarize_by_file(data, how, needs_of(learner))
+        return with_loss(learn_summary(LocalEngine(source, how), summary, learner, how), costs)
+    return with_loss(with_encoding(data, how, lambda source: fit_table(engine_of(source, how), learner, how)), costs)
+
+
+def fit_table(engine: Engine, learner: Learner | None, reading: Reading) -> Model:
+    """The model of a table, wherever its rows are."""
+    summary = summarize_table(engine, reading, needs_of(learner))
+    return learn_summary(engine, summary, learner, reading)
+
+
+def needs_of(learner: Learner | None) -> Wanted:
+    """The statistics beyond the first order that a learner needs; who is yet to be chosen asks for none."""
+    return lambda schema: frozenset() if learner is None else learner.needs(schema)
+
+
+def learn_summary(engine: Engine, summary: Summary, learner: Learner | None, reading: Reading) -> Model:
+    """What a learner, or the usual one, makes of a summary; a search has its sweeps."""
+    if learner is None:
+        # What is kept by file or counted in a database is so in order not to see the rows again.
+        sums_alone = reading.keep is not None or reading.push
+        learner = default_learner("sums" if sums_alone else "fit", summary).learner
+    found = learner.learn(summary)
+    return engine.search(found, summary) if isinstance(found, Search) else found
 
 
 def with_loss(model: Model, loss: Loss | None) -> Model:
-    """The model with its loss; a class that the loss does not name is refused now, not at the first decision."""
+    """The model with what its decisions cost; a class that the loss does not name is refused now, not when deciding."""
     if loss is not None:
         loss.check(model.classes)
-    return _with_loss(model, loss)
+    return _replace_loss(model, loss)
+
+
+def _replace_loss(model: Model, loss: Loss | None) -> Model:
+    return model if loss is None else replace(model, loss=loss)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -189,8 +160,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model_from_tree(state.read(path), shown(os.path.basename(path)))
 
 
-def model_from_tree(tree: dict[str, Any], name: str) -> Any:
-    """The model or summary of a tree that a file held; `name` is what to call it in a sentence."""
+def model_from_tree(tree: State, name: str) -> Any:
+    """The model or summary that a file holds as a tree; `name` is what to call the file in a sentence."""
     if "summary" not in tree:
         raise FileFormatError(f"{name} holds neither a model nor a summary.")
     try:
@@ -207,15 +178,10 @@ def model_from_tree(tree: dict[str, Any], name: str) -> Any:
         loss = parse_loss(tree["loss"]) if "loss" in tree else None
     except (AttributeError, LookupError, SettingError, TypeError, ValueError):
         raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-    return _with_loss(_derive(learner, summary, found), loss)
+    return _replace_loss(_derive(learner, summary, found), loss)
 
 
-def _with_loss(model: Model, loss: Loss | None) -> Model:
-    """The model with what its decisions cost; learners know nothing of that."""
-    return model if loss is None else replace(model, loss=loss)
-
-
-def _derive(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
+def _derive(learner: Learner, summary: Summary, found: State) -> Model:
     """The model of a summary: derived anew, or, where a search had found it, as it was found."""
     if found:
         assert isinstance(learner, Restores)
@@ -233,18 +199,19 @@ def _derive(learner: Learner, summary: Summary, found: dict[str, Any]) -> Model:
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file; a summary alone is learned from with the usual settings."""
-    held = load(path)
-    return held if isinstance(held, Model) else _derive(default_learner("sums").learner, held.without(held.more), {})
+    known = load(path)
+    return (
+        known if isinstance(known, Model) else _derive(default_learner("sums").learner, known.without(known.more), {})
+    )
 
 
-def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Any:
+def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Model | Summary:
     """Several model files as one, with the settings of the first."""
-    held = [load(path) for path in paths]
-    whole = reduce(add, (h.summary if isinstance(h, Model) else h for h in held))
-    return relearn(held[0], whole)
+    known = [load(path) for path in paths]
+    return relearn(known[0], reduce(add, map(_summary_of, known)))
 
 
-def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
+def learn(known: Known, data: object, **reading: Any) -> Known:
     """A model (or summary) that has learned the rows of a table as well, or those of another model's file.
 
     The result is the same, to the last bit, as fitting all rows at once, under the schema and settings of the model.
@@ -253,34 +220,33 @@ def learn(held: Model | Summary, data: object, **reading: Any) -> Any:
     >>> learn(model, {"sky": ["sun", "sun"], "play": ["no", "no"]}).summary.rows
     4
     """
-    summary = held.summary if isinstance(held, Model) else held
-    return relearn(held, summary + _summary_like(summary, data, reading))
+    summary = _summary_of(known)
+    return relearn(known, summary + _summary_like(summary, data, reading))
+
+
+def _summary_of(known: Model | Summary) -> Summary:
+    return known.summary if isinstance(known, Model) else known
 
 
 def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) -> Summary:
     """The sums of a table, read as the rows of a summary were, or those of a model's file."""
     if isinstance(data, (str, os.PathLike)) and os.fspath(data).endswith(".likely"):
-        other = load(data)
-        return other.summary if isinstance(other, Model) else other
+        return _summary_of(load(data))
     return summarize(data, schema=summary.schema, more=summary.more, **reading)
 
 
-def relearn(held: Model | Summary, summary: Summary) -> Any:
-    """What was held, from other sums."""
-    if not isinstance(held, Model):
-        return summary
-    return _with_loss(_derive(held.learner, summary, held.carried()), held.loss)
+def relearn(known: Known, summary: Summary) -> Known:
+    """The same model with other sums, by the same learner and under the same loss; of a summary, those sums."""
+    if not isinstance(known, Model):
+        return summary  # type: ignore[return-value]
+    return _replace_loss(_derive(known.learner, summary, known.carried()), known.loss)  # type: ignore[return-value]
 
 
-def unlearn(held: Model | Summary, data: object, **reading: Any) -> Any:
+def unlearn(known: Known, data: object, **reading: Any) -> Known:
     """A model (or summary) without the rows of a table, or without those of another model's file."""
-    summary = held.summary if isinstance(held, Model) else held
+    summary = _summary_of(known)
     less = summary - _summary_like(summary, data, reading)
-    if not less.rows and summary.rows and not _is_outset(held):
+    begins_with = setting_of(known.learner, "knowledge", ()) if isinstance(known, Model) else ()
+    if not less.rows and summary.rows and not begins_with:
         raise NotLearned("These are all the rows of the model, so nothing would be left. Delete its file instead.")
-    return relearn(held, less)
-
-
-def _is_outset(held: Model | Summary) -> bool:
-    """Whether there is something to believe without any row."""
-    return isinstance(held, Model) and bool(setting_of(held.learner, "knowledge", ()))
+    return relearn(known, less)

@@ -6,16 +6,15 @@ Rows are counted batch by batch and never kept; the counts are exact, whatever t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.intake.engine import sweep
+from likely.intake.engine import sweep_sum
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.models.factors.bins import least_of_bins
@@ -106,6 +105,14 @@ class _Counter:
         self.rows += int(np.count_nonzero(group >= 0))
         self.cells.update(Batch(read.rows, cells), group, weights(read.weight))
 
+    def __add__(self, other: _Counter) -> _Counter:
+        out = copy(self)
+        strays = {**self.encoder.strays, **other.encoder.strays}
+        both = {n: self.encoder.strays.get(n, 0) + other.encoder.strays.get(n, 0) for n in strays}
+        out.encoder = replace(self.encoder, strays=both)
+        out.cells, out.rows = self.cells + other.cells, self.rows + other.rows
+        return out
+
 
 def _counted(
     source: Source,
@@ -122,17 +129,16 @@ def _counted(
         if name == reading.weight:
             raise SettingError(f"Column {shown(name)} cannot be both a variable and the weight.")
     kinds = {n: "number" if n in cuts else "nominal" if n in wanted else "ignore" for n in names}
-    first = draft_schema(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
-    labels = {name: Labels(held) for name, held in bins.items()}
-    columns = [c.name for c in first.schema.used]
-    workers = sweep(
-        source.batches(columns),
-        lambda: _Counter(first.schema, wanted, cuts, labels),
+    draft = draft_schema(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
+    labels = {name: Labels(own) for name, own in bins.items()}
+    counter = sweep_sum(
+        source.batches([c.name for c in draft.schema.used]),
+        lambda: _Counter(draft.schema, wanted, cuts, labels),
         reading.threads,
-        progress=reading.progress,
+        reading.progress,
     )
-    check_strays([w.encoder for w in workers], first, sum(w.rows for w in workers))
-    whole: Cells = reduce(add, (w.cells for w in workers)).canonical()
+    check_strays(draft, counter.encoder.strays, counter.rows)
+    whole = counter.cells.canonical()
     weighed = whole.counts.table.sum(1).fractions()
     tally: dict[tuple[str, ...], Fraction] = {}
     lacking = Fraction(0)

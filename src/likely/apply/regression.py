@@ -6,16 +6,15 @@ Knows the way from a table to sums of products; the arithmetic is in models/line
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.apply.fitting import summarize
+from likely.apply.fitting import summarize_source
 from likely.errors import ColumnError, InputError, SettingError, shown
-from likely.intake.engine import sweep
+from likely.intake.engine import sweep_sum
 from likely.intake.reading import Reading, with_encoding
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
@@ -152,6 +151,11 @@ class _Multiplier:
         self.left_out += batch.rows - int(counts.sum())
         self.products.update(batch, np.where(counts, np.int32(0), np.int32(-1)), digits(batch.weight))
 
+    def __add__(self, other: _Multiplier) -> _Multiplier:
+        out = copy(self)
+        out.products, out.left_out = self.products + other.products, self.left_out + other.left_out
+        return out
+
 
 def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) -> Regression:
     """Fit a numeric target by least squares; `reading` takes what `summarize` takes.
@@ -168,24 +172,22 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
     if reading.get("target_bins") is not None:
         raise SettingError("A regression predicts the number itself. Leave the target's bins out, or use `likely fit`.")
     kinds = {**(reading.pop("types", None) or {}), target: "number"}
-    how = Reading(None, kinds, **reading)
+    how = Reading(None, None if reading.get("schema") is not None else kinds, **reading)
 
     def work(source: Source) -> Regression:
-        given = {k: v for k, v in reading.items() if k not in ("encoding", "delimiter")}
-        summary = summarize(source, types=None if how.schema else kinds, **given)
+        summary = summarize_source(source, how, lambda schema: frozenset())
         column = summary.schema[target]
         if column.kind != "number" or column.role != "attribute":
             raise ColumnError(f"{shown(target)} is no attribute of numbers in this schema. Leave the schema out.")
         Products.over(summary)  # refuses what is too large
         names = [c.name for c in summary.schema.used]
-        workers = sweep(source.batches(names), lambda: _Multiplier(summary, target), how.threads, progress=how.progress)
-        products = reduce(add, (w.products for w in workers))
-        return _derived(summary, products, column, float(ridge), sum(w.left_out for w in workers))
+        whole = sweep_sum(source.batches(names), lambda: _Multiplier(summary, target), how.threads, how.progress)
+        return _least_squares(summary, whole.products, column, float(ridge), whole.left_out)
 
     return with_encoding(data, how, work)
 
 
-def _derived(summary: Summary, products: Products, target: Column, ridge: float, left_out: int) -> Regression:
+def _least_squares(summary: Summary, products: Products, target: Column, ridge: float, left_out: int) -> Regression:
     """Least squares of one number on all other columns."""
     summary = summary.without_text()
     weight = float(products.table[0, 0].floats()[0])

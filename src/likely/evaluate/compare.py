@@ -8,12 +8,13 @@ from typing import Any
 
 from likely.errors import SettingError, shown
 from likely.evaluate.attributes.repetition import holm
-from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
+from likely.evaluate.crossval.dealing import Dealing, Folds
+from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
-from likely.intake.schema import Draft, draft_schema
+from likely.intake.schema import Draft
 from likely.models.contracts import Learner, has_trait
 from likely.models.field import field_of
 from likely.models.learners import changed_settings
@@ -117,10 +118,10 @@ def compared(
     also: Mapping[str, Learner],
     folds: Folds,
     validate: Validate = validate,
-    draft: Callable[[Source, Reading], Draft] = draft_schema,
+    draft: Callable[[Source, Reading, Folds], Draft] = draft_folds,
 ) -> Comparison:
     """`compare` of a source; who sweeps it elsewhere than here says how it is drafted and validated."""
-    first = set_apart(source, draft(source, reading), folds)
+    first = draft(source, reading, folds)
     target = require_target(first.schema)
     chosen: dict[str, Learner] = {**(learners or {}), **also}
     left: dict[str, str] = {}

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.evaluate.crossval.folds import FoldSums, sum_folds
+from likely.evaluate.crossval.dealing import Folds, deal_stratified
+from likely.evaluate.crossval.folds import FoldSums, draft_folds, sum_folds
 from likely.evaluate.crossval.judge import Judge
 from likely.evaluate.crossval.lessons import Lessons, growing_lessons
 from likely.evaluate.crossval.notes import FoldNotes, merge_notes
@@ -24,7 +25,6 @@ from likely.evaluate.scores.scores import Scorer, Scores, summed
 from likely.evaluate.trend import Trend, spread, trend
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
-from likely.intake.schema import draft_schema
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
@@ -118,12 +118,12 @@ def curve(
 
 
 def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps: int, seed: int) -> Curve:
-    first = draft_schema(source, reading)
-    require_target(first.schema)
     pieces = 1
     while (folds - 1) * pieces < 1 << (steps - 1):
         pieces *= 2
-    sums = sum_folds(source, first, reading, folds * pieces, seed)
+    first = draft_folds(source, reading, Folds(folds * pieces, seed))
+    require_target(first.schema)
+    sums = sum_folds(source, first, reading, deal_stratified(folds * pieces, seed))
     total = sums.total
     check_classes(total, source)
     notes = [*source.notes]
@@ -132,7 +132,7 @@ def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps
         coarser //= 2
     if (fewer, coarser) != (folds, pieces):
         # Fewer than two rows a part: fewer parts, so that something is learned from the smallest.
-        sums = sum_folds(source, first, reading, fewer * coarser, seed)
+        sums = sum_folds(source, first, reading, deal_stratified(fewer * coarser, seed))
         notes.insert(0, f"There are only {total.rows:,} rows, so they are dealt to {fewer * coarser} parts rather than "
                         f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
     lessons = growing_lessons(fewer, coarser, steps)
@@ -186,7 +186,7 @@ def _draw(
     notes: tuple[str, ...],
 ) -> Curve:
     total = sums.total
-    judged = _judge(FoldedRows(source, total, reading, len(sums.rows), seed), learner, sums, lessons)
+    judged = _judge(FoldedRows(source, total, reading, deal_stratified(len(sums.rows), seed)), learner, sums, lessons)
     learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
     points, refused, sizes = [], judged.refused, {}
     for group in dict.fromkeys(lessons.group):

@@ -15,7 +15,8 @@ import numpy as np
 from likely.errors import SettingError
 from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
 from likely.evaluate.attributes.redundancy import Sampler, outside
-from likely.evaluate.crossval.folds import sum_folds
+from likely.evaluate.crossval.dealing import Folds, deal_stratified
+from likely.evaluate.crossval.folds import draft_folds, sum_folds
 from likely.evaluate.crossval.judge import all_classes
 from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_folds
@@ -27,7 +28,6 @@ from likely.evaluate.troubles.functions import CellSample, Dependency, dependenc
 from likely.evaluate.troubles.labels import Surprise, Suspect, SuspectFinder
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
-from likely.intake.schema import draft_schema
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
 from likely.sums import state
@@ -131,15 +131,15 @@ def doctor(
 def _examined(
     source: Source, reading: Reading, learner: Learner | None, suspects: int, folds: int, seed: int
 ) -> Checkup:
-    first = draft_schema(source, reading)
+    first, deal = draft_folds(source, reading, Folds(folds, seed)), deal_stratified(folds, seed)
     target = require_target(first.schema)
-    sums = sum_folds(source, first, reading, folds, seed)
+    sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
     if total.rows < 2 * folds and folds > 2:  # as `look` does
         return _examined(source, reading, learner, suspects, max(2, total.rows // 2), seed)
     chosen = default_learner("doubt", total).learner if learner is None else learner
-    rows = FoldedRows(source, total, reading, folds, seed)
+    rows = FoldedRows(source, total, reading, deal)
     models, refused = teach_folds(rows, {"": chosen}, sums)
     if refused:
         raise SettingError(refused[""])

@@ -16,7 +16,8 @@ from likely.evaluate.attributes.information import Attribute, entropy, evidence
 from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.attributes.redundancy import Pair
 from likely.evaluate.attributes.word_information import Piece
-from likely.evaluate.crossval.dealing import Dealing, Folds, set_apart
+from likely.evaluate.crossval.dealing import Dealing, Folds
+from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.temperature import Sharpened, Tempered, cooled, sharpened
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone, with_named
@@ -29,9 +30,8 @@ from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.troubles.duplicates import RepeatedRows
 from likely.evaluate.troubles.findings import TextColumn, look_findings
-from likely.intake.further import run_search
+from likely.intake.extend import run_search
 from likely.intake.reading import Reading, with_encoding
-from likely.intake.schema import draft_schema
 from likely.machinery.html import html_table, share_bar
 from likely.models.contracts import Learner, Model, has_trait, setting_of
 from likely.models.default import default_learner
@@ -209,7 +209,7 @@ class _Asked:
 
 def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     folds = asked.folds
-    first = set_apart(source, draft_schema(source, reading), folds)
+    first = draft_folds(source, reading, folds)
     require_target(first.schema)
     learner = asked.learner or default_learner("look").learner
     learners: dict[str, Learner] = {LEARNER: learner, BASELINE: Prior()}
@@ -232,7 +232,7 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     whole = learner.learn(total)
     model = whole if isinstance(whole, Model) else None
     if model is None and asked.picture:
-        model = run_search(source, whole, total, reading)
+        model = run_search(source, whole, total, reading.threads)
     if heat is not None:
         learner = NaiveBayes(temperature=heat.temperature)
         model = None if model is None else tempered(model, heat.temperature)

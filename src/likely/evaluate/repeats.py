@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from likely.errors import SettingError, shown
 from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
+from likely.evaluate.crossval.dealing import Folds
+from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import check_whole, require_target, validate
 from likely.evaluate.scores.scores import Scores
 from likely.intake.reading import Reading, with_encoding
-from likely.intake.schema import draft_schema
 from likely.models.contracts import Learner, Model, Search, has_trait
 from likely.models.default import default_learner
 from likely.models.naive.naive import NaiveBayes
@@ -150,7 +151,7 @@ def repeats(
 
 
 def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, folds: int, seed: int) -> Repeats:
-    first = draft_schema(source, reading)
+    first = draft_folds(source, reading, Folds(folds, seed))
     target = require_target(first.schema)
     found = validate(source, first, reading, {AS_IT_IS: learner}, folds, seed, Sampler)
     total = found.total

@@ -6,155 +6,137 @@ Columns with too many values are swept as usual, and told.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.intake.observe import Partial, summed, tallied_target, viewed
+from likely.intake.extend import More
+from likely.intake.observe import Observation, Plan, assemble_summary
 from likely.intake.reading import Reading
-from likely.intake.schema import Draft, Tallier, draft_schema, missing_tokens, text_columns
-from likely.sums.columns.profile import Profile
+from likely.intake.summarize import Engine, LocalEngine
+from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary
-from likely.sums.weights import weights
 from likely.table.databases.database import DatabaseSource
-from likely.table.encode import Encoder, column_form, find_strays, token_hashes
-from likely.table.schema import Column, Schema
+from likely.table.encode import column_form
+from likely.table.schema import Schema
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from likely.table.arrow import ArrowBatch
 
 MOST = 1 << 16
 """Pairs of value and class that a column may have to be counted where it lies."""
 
 
 @dataclass(frozen=True)
-class _Counted:
+class _Counts:
     """The cells of some columns, each different row once, and how often each is there."""
 
-    cells: Any
-    times: Any
+    cells: ArrowBatch
+    times: NDArray[np.int64]
 
-    @property
-    def rows(self) -> int:
-        return int(self.times.sum())
+    def observe(self, plan: Plan) -> Observation:
+        out = Observation(plan)
+        out.update(self.cells, times=self.times)
+        return out
 
 
-def pushed(source: Source, reading: Reading) -> tuple[Draft, Partial]:
-    """The draft of a source's schema and the sums under it, counted in the database where they can be."""
+def count_in_database(source: Source, reading: Reading) -> Engine:
+    """The engine of a database that counts for itself, where it can."""
     if not isinstance(source, DatabaseSource):
         raise SettingError(f"{source.name} is no database, so it cannot count for itself. Leave --push out.")
     if reading.weight is not None or (reading.schema is not None and reading.schema.weight is not None):
         raise SettingError("A database counts rows, but here rows have weights. Leave out either the weight or --push.")
-    target = reading.target if reading.schema is None else _name(reading.schema.target)
-    names = list(source.schema.names) if reading.schema is None else [c.name for c in reading.schema.used]
-    classes = None if target is None or target not in source.schema.names else _counted(source, [target])
+    target, names = reading.target, list(source.schema.names)
+    if reading.schema is not None:
+        target = None if reading.schema.target is None else reading.schema.target.name
+        names = [c.name for c in reading.schema.used if c.name in names]
+    by_class = [] if target is None or target not in source.schema.names else [target]
+    classes = _count(source, by_class) if by_class else None
     if target is not None and classes is None:
         reading.tell("The values of the target cannot be counted in the database, so all rows were read.")
-        first = draft_schema(source, reading)
-        return first, summed(source, first.schema, reading.threads, reading.progress)
-    counted: dict[str, _Counted] = {}
+        return DatabaseEngine(source, reading, None)
+    counts = {} if classes is None or target is None else {target: classes}
     for name in names:
-        said = (reading.types or {}).get(name)
-        if name != target and said != "ignore" and column_form(source.schema.field(name).type) != "other":
-            found = _counted(source, [name, *([target] if target is not None else [])])
+        ignored = (reading.types or {}).get(name) == "ignore"
+        if name not in counts and not ignored and column_form(source.schema.field(name).type) != "other":
+            found = _count(source, [name, *by_class])
             if found is not None:
-                counted[name] = found
-    first = _drafted(source, reading, counted, classes)
-    rest = [c.name for c in first.schema.attributes if c.name not in counted]
-    return first, _assembled(source, reading, first, counted, classes, rest)
+                counts[name] = found
+    return DatabaseEngine(source, reading, counts)
 
 
-def _name(column: Column | None) -> str | None:
-    return None if column is None else column.name
-
-
-def _counted(source: DatabaseSource, names: list[str]) -> _Counted | None:
+def _count(source: DatabaseSource, names: list[str]) -> _Counts | None:
     table = source.counts(names, MOST)
-    if table is None:
-        return None
-    batches = table.combine_chunks().to_batches()
+    batches = [] if table is None else table.combine_chunks().to_batches()
     if not batches:
         return None
     cells = batches[0].select(list(range(len(names))))
-    times = np.asarray(batches[0].column(len(names)).to_numpy(zero_copy_only=False), np.int64)
-    return _Counted(cells, times)
+    return _Counts(cells, np.asarray(batches[0].column(len(names)).to_numpy(zero_copy_only=False), np.int64))
 
 
-def _drafted(source: Source, reading: Reading, counted: dict[str, _Counted], classes: _Counted | None) -> Draft:
-    """The draft, from profiles of counts where there are counts."""
-    if reading.schema is not None:
-        return draft_schema(source, reading)
-    names, tokens = text_columns(source, reading), missing_tokens(reading)
-    hashes = token_hashes(tokens)
-    of = {**counted, **({} if classes is None or reading.target is None else {reading.target: classes})}
-    profiles: dict[str, Profile] = {}
-    for name in names:
-        if name in of:
-            profiles[name] = Profile()
-            profiles[name].update(of[name].cells.column(name), hashes, of[name].times)
-    others = [name for name in names if name not in of]
-    if others:
-        seen, _ = viewed(source, replace(reading, target=None), others, None, reading.threads, reading.progress)
-        profiles |= seen.profiles
-    tally = None
-    if classes is not None and tallied_target(source, reading) is not None:
-        tallier = Tallier(tokens)
-        tallier.add(classes.cells.column(0), weights(classes.times.astype(np.float64)))
-        tally = tallier.numbers
-    return draft_schema(source, reading, profiles, tally)
+@dataclass(frozen=True)
+class DatabaseEngine(LocalEngine):
+    """Observes by counts where there are any; what else is wanted, it sweeps."""
+
+    counts: dict[str, _Counts] | None
+    """Of each column with the target, and of the target alone; None where all is swept."""
+
+    def guess(self, reading: Reading) -> Schema | None:
+        return None if self.counts is not None else super().guess(reading)
+
+    def observe(self, plan: Plan) -> Observation:
+        counts = self.counts
+        if counts is None:
+            return super().observe(plan)
+        if plan.schema is not None:
+            return self._sum(plan.schema, counts)
+        out = super().observe(Plan(tuple(n for n in plan.profiled if n not in counts), None, None, plan.missing))
+        for name in plan.profiled:
+            if name in counts:
+                out.profiles |= counts[name].observe(Plan((name,), missing=plan.missing)).profiles
+        if plan.tallied is not None:
+            out.tally = counts[plan.tallied].observe(Plan((), plan.tallied, missing=plan.missing)).tally
+        return out
+
+    def extend(self, summary: Summary, names: frozenset[str], like: More | None) -> More:
+        self.reading.tell("This learner asks for more than counts of each column, so all rows were read for that.")
+        return super().extend(summary, names, like)
+
+    def search(self, search: Search, summary: Summary) -> Model:
+        self.reading.tell("This learner must see the rows themselves, so all rows were read for that.")
+        return super().search(search, summary)
+
+    def _sum(self, schema: Schema, counts: dict[str, _Counts]) -> Observation:
+        """One summary of columns that were counted and columns that are swept."""
+        out, parts = Observation(Plan.under(schema)), dict[str, Summary]()
+        rest = [c.name for c in schema.attributes if c.name not in counts]
+        whole = None if schema.target is None else counts[schema.target.name].observe(_of(schema, [])).summary
+        if rest or (not schema.attributes and whole is None):
+            swept = super().observe(_of(schema, rest))
+            assert swept.summary is not None
+            whole, parts = swept.summary.canonical(), dict.fromkeys(rest, swept.summary.canonical())
+            out.strays.update(swept.strays)
+        if rest:
+            some = ", ".join(shown(name, 30) for name in rest[:8]) + (" …" if len(rest) > 8 else "")
+            self.reading.tell(f"Too many values to be counted in the database, so read row by row: {some}.")
+        for column in schema.attributes:
+            if column.name in counts:
+                seen = counts[column.name].observe(_of(schema, [column.name]))
+                assert seen.summary is not None
+                parts[column.name] = seen.summary.canonical()
+                out.strays[column.name] = seen.strays.get(column.name, 0)
+        whole = next(iter(parts.values())) if whole is None else whole.canonical()
+        out.summary = assemble_summary(schema, whole, parts).canonical()
+        return out
 
 
-def _assembled(
-    source: Source,
-    reading: Reading,
-    first: Draft,
-    counted: dict[str, _Counted],
-    classes: _Counted | None,
-    rest: list[str],
-) -> Partial:
-    """One summary of columns that were counted and columns that are swept."""
-    schema = first.schema
-    odd: dict[str, int] = {}
-    out: Summary | None = None
-    if rest or not counted:
-        swept = summed(source, _of(schema, rest), reading.threads, reading.progress)
-        out, odd = swept.summary.canonical(), dict(swept.strays)
-        some = ", ".join(shown(name, 30) for name in rest[:8]) + (" …" if len(rest) > 8 else "")
-        reading.tell(f"Too many values to be counted in the database, so read row by row: {some}.")
-    parts = {c.name: _summary(_of(schema, [c.name]), counted[c.name]) for c in schema.attributes if c.name in counted}
-    whole = (
-        out
-        if out is not None
-        else next(iter(parts.values()))
-        if classes is None
-        else _summary(_of(schema, []), classes)
-    )
-    merged = Summary(schema)
-    merged.labels, merged.total, merged.rows, merged.left_out = whole.labels, whole.total, whole.rows, whole.left_out
-    hashes = token_hashes(schema.missing)
-    for column in schema.attributes:
-        own = parts.get(column.name, out)
-        assert own is not None and own.classes == merged.classes
-        merged.columns[column.name] = own.columns[column.name]
-        if column.name in counted and column.kind in ("number", "date"):
-            cells = counted[column.name].cells.column(column.name)
-            odd[column.name] = int(
-                counted[column.name].times[find_strays(cells, hashes, column.reading == "date")].sum()
-            )
-    return Partial(merged.canonical(), {name: count for name, count in odd.items() if count})
-
-
-def _of(schema: Schema, names: list[str]) -> Schema:
-    """The schema of some attributes and the target."""
-    return schema.with_columns(c for c in schema.columns if c.name in names or c.role == "target")
-
-
-def _summary(schema: Schema, counted: _Counted) -> Summary:
-    """The sums of counted rows: each weighs as often as it is there."""
-    batch = Encoder(schema).encode(counted.cells)
-    out = Summary(schema)
-    out.update(replace(batch, weight=counted.times.astype(np.float64)))
-    out = out.canonical()
-    kept = counted.times if batch.target is None else counted.times[batch.target.codes >= 0]
-    out.rows, out.left_out = int(kept.sum()), counted.rows - int(kept.sum())
-    return out
+def _of(schema: Schema, names: Iterable[str]) -> Plan:
+    """The sums of some attributes and the target."""
+    some = set(names)
+    return Plan.under(schema.with_columns(c for c in schema.columns if c.name in some or c.role == "target"))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from functools import reduce
+from operator import add
+from typing import Any, Protocol, Self, TypeVar
 
 from likely.machinery.threads import default_threads
 
@@ -19,7 +21,14 @@ class Worker(Protocol):
     def take(self, batch: Any, start: int) -> None: ...
 
 
+class Sum(Worker, Protocol):
+    """A worker that can be added to its fellows."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+
 W = TypeVar("W", bound=Worker)
+S = TypeVar("S", bound=Sum)
 
 
 def sweep(
@@ -80,3 +89,15 @@ def sweep(
     if failures:
         raise failures[0]
     return workers
+
+
+def sweep_sum(
+    batches: Iterator[Any],
+    worker: Callable[[], S],
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    finish: Callable[[S], None] | None = None,
+    prepare: Callable[[Any, int], Any] | None = None,
+) -> S:
+    """The sum of what all threads took."""
+    return reduce(add, sweep(batches, worker, threads, prepare, progress, finish))

@@ -6,63 +6,44 @@ Texts may turn out to be levels, numbers, dates or free text; numbers may turn o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import add
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import ColumnError, shown
-from likely.intake.engine import sweep
+from likely.intake.engine import sweep_sum
+from likely.intake.observe import Observation, Plan, assemble_summary
 from likely.intake.reading import Reading
-from likely.intake.schema import check_rows, check_strays, draft_schema, finalize_schema
+from likely.intake.schema import check_rows, check_strays, draft_schema, finalize_schema, plan_observation
 from likely.sums import state
-from likely.sums.columns.counts import Counts
-from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
 from likely.table.arrow import pack_schema, unpack_schema
-from likely.table.encode import Encoder, column_form, token_hashes
-from likely.table.infer import MANY_LEVELS
+from likely.table.encode import column_form
 from likely.table.schema import Column, Schema
-from likely.table.source import Declaration, Source
+from likely.table.source import Source
 from likely.table.words.tokens import Tokens
+from likely.table.wrappers.remote import DeferredSource
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 LAYERS = ("nominal", "number", "date", "text")
 """What an open column of texts may turn out to be. The first layer also sums every other column."""
 
 
-class _Forms(Source):
-    """The columns that all pieces have, with the types by which they can be told apart; it has no rows."""
+class _Layers:
+    """One thread's share of a piece: an observation for each layer."""
 
-    name = "the table"
-    rows = None
-    notes = ()
+    def __init__(self, layers: dict[str, Observation]) -> None:
+        self.layers = layers
 
-    def __init__(self, schema: Any) -> None:
-        self.schema = schema
-        self.declared: dict[str, Declaration] = {}
+    def take(self, batch: ArrowBatch, start: int) -> None:
+        for observation in self.layers.values():
+            observation.update(batch, start)
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        return iter(())
-
-
-class _Taker:
-    """One thread's share of a piece: a summary for each layer, and profiles of the texts."""
-
-    def __init__(self, schemas: dict[str, Schema], open: list[str]) -> None:
-        self.encoders = {layer: Encoder(schema) for layer, schema in schemas.items()}
-        self.sums = {layer: Summary(schema) for layer, schema in schemas.items()}
-        self.profiles = {name: Profile() for name in open}
-        self._tokens = token_hashes(next(iter(schemas.values())).missing)
-
-    def take(self, batch: Any, start: int) -> None:
-        for name, profile in self.profiles.items():
-            if column_form(batch.column(name).type) == "text":
-                profile.update(batch.column(name), self._tokens)
-        for layer, encoder in self.encoders.items():
-            self.sums[layer].update(encoder.encode(batch, start))
+    def __add__(self, other: _Layers) -> _Layers:
+        return _Layers({layer: seen + other.layers[layer] for layer, seen in self.layers.items()})
 
 
 class IncrementalSummary:
@@ -70,54 +51,46 @@ class IncrementalSummary:
 
     >>> pieces = IncrementalSummary(Reading(target="play", types={"play": "nominal"}))
     >>> from likely.table.open import open_source
-    >>> pieces.take(open_source({"sky": ["sun"], "play": ["yes"]}))
-    >>> pieces.take(open_source({"sky": ["rain", "sun"], "play": ["no", "yes"]}))
+    >>> pieces.update(open_source({"sky": ["sun"], "play": ["yes"]}))
+    >>> pieces.update(open_source({"sky": ["rain", "sun"], "play": ["no", "yes"]}))
     >>> pieces.summary().schema["sky"].kind
     'nominal'
     """
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self._forms: _Forms | None = None
+        self._title: DeferredSource | None = None
+        """The columns that all pieces have, with the types by which they can be told apart."""
         self._open: list[str] = []
         """Columns of texts, or without any value so far, whose kind nobody has said."""
-        self._given_up: set[str] = set()
-        """Those with too many levels to be nominal."""
-        self._profiles: dict[str, Profile] = {}
-        self._sums: dict[str, Summary] = {}
+        self._layers: dict[str, Observation] = {}
 
-    def take(self, source: Source) -> None:
+    def update(self, source: Source) -> None:
         """Take in the rows of one piece; one that is refused leaves nothing behind."""
-        forms, open, closed = self._merged(source)
-        schemas = self._schemas(forms, open)
-        columns = [c.name for c in schemas["nominal"].used]
-        columns += [name for name in open if name not in columns]
-        workers = sweep(source.batches(columns), lambda: _Taker(schemas, open), self.reading.threads)
-        check_strays([w.encoders["nominal"] for w in workers], draft_schema(forms, self.reading, {}), source.rows or 0)
-        sums, profiles, given_up = {}, {}, set(self._given_up)
-        for layer, schema in schemas.items():
-            sums[layer] = reduce(add, (w.sums[layer] for w in workers))
-            if layer in self._sums:
-                held = self._sums[layer].with_schema(schema)
-                for name, form in closed.items() if layer == "nominal" else ():
-                    held.columns[name] = self._sums[form if form in self._sums else layer].columns[name]
-                sums[layer] = held + sums[layer]
-        for name in open:
-            profiles[name] = reduce(add, (w.profiles[name] for w in workers), self._profiles.get(name, Profile()))
-            levels = sums["nominal"].columns.get(name)
-            if isinstance(levels, Counts) and len(levels.labels) > MANY_LEVELS:
-                given_up.add(name)  # whatever it is, it is no nominal column
-        self._forms, self._open, self._given_up = forms, open, given_up
-        self._sums, self._profiles = sums, profiles
+        title, still_open, closed = self._merged(source)
+        draft = draft_schema(title, replace(self.reading, tokens=None), Observation(Plan()))
+        plans = {layer: Plan.under(schema) for layer, schema in self._schemas(draft.schema, still_open).items()}
+        plans["nominal"] = replace(plans["nominal"], profiled=tuple(still_open))
+        piece = sweep_sum(
+            source.batches(plans["nominal"].columns),
+            lambda: _Layers({layer: Observation(plan) for layer, plan in plans.items()}),
+            self.reading.threads,
+        ).layers
+        check_strays(draft, piece["nominal"].strays, source.rows or 0)
+        if self._layers:
+            piece = {layer: self._carried(layer, plan, closed) + piece[layer] for layer, plan in plans.items()}
+        self._title, self._open, self._layers = title, still_open, piece
 
-    def _merged(self, source: Source) -> tuple[_Forms, list[str], dict[str, str]]:
+    def _merged(self, source: Source) -> tuple[DeferredSource, list[str], dict[str, str]]:
         """The columns of this piece and of those before; those whose kind is open; and those that no longer are, as all
         cells before were missing and this piece has something else than texts."""
-        if self._forms is None:
+        if self._title is None:
+            plan_observation(source, self.reading)  # refuses names that are not there
             fixed = {*(self.reading.types or {}), self.reading.target, self.reading.weight}
             forms = {n: column_form(source.schema.field(n).type) for n in source.schema.names}
-            return _Forms(source.schema), [n for n, f in forms.items() if f in ("text", "empty") and n not in fixed], {}
-        schema, closed = self._forms.schema, {}
+            still_open = [n for n, f in forms.items() if f in ("text", "empty") and n not in fixed]
+            return DeferredSource("the table", source.schema), still_open, {}
+        schema, closed = self._title.schema, {}
         for k, name in enumerate(schema.names):
             if name not in source.schema.names:
                 raise ColumnError(f"This piece has no column {shown(name)}, which those before had.")
@@ -135,58 +108,61 @@ class IncrementalSummary:
         weight = self.reading.weight
         if weight is not None and weight not in schema.names:  # rows before weighed one each
             schema = schema.append(source.schema.field(weight))
-        return _Forms(schema), [name for name in self._open if name not in closed], closed
+        return DeferredSource("the table", schema), [name for name in self._open if name not in closed], closed
 
-    def _schemas(self, forms: _Forms, open: list[str]) -> dict[str, Schema]:
+    def _schemas(self, schema: Schema, still_open: list[str]) -> dict[str, Schema]:
         """For each layer, how its columns are read."""
-        schema = draft_schema(forms, replace(self.reading, tokens=None), {}).schema
-        columns = [self._read_as(c.name, "nominal") if c.name in open else c for c in schema.columns]
+        columns = [self._read_as(c.name, "nominal") if c.name in still_open else c for c in schema.columns]
         others = [c for c in columns if c.role in ("target", "weight")]
         layers = {"nominal": schema.with_columns(columns)}
-        for layer in LAYERS[1:] if open else ():
-            layers[layer] = schema.with_columns([*(self._read_as(name, layer) for name in open), *others])
+        for layer in LAYERS[1:] if still_open else ():
+            layers[layer] = schema.with_columns([*(self._read_as(name, layer) for name in still_open), *others])
         return layers
 
     def _read_as(self, name: str, layer: str) -> Column:
         """An open column as one layer reads it."""
         if layer == "text":
-            said = self.reading.tokens
-            tokens = said if isinstance(said, Tokens) else (said or {}).get(name, Tokens())
+            given = self.reading.tokens
+            tokens = given if isinstance(given, Tokens) else (given or {}).get(name, Tokens())
             return Column(name, "text", "attribute", "text", tokens=tokens)
-        if layer == "nominal":
-            return Column(name, "nominal", "left out" if name in self._given_up else "attribute", "text")
-        return Column(name, layer, "attribute", layer)  # type: ignore[arg-type]
+        reading = "text" if layer == "nominal" else layer
+        return Column(name, layer, "attribute", reading)  # type: ignore[arg-type]
+
+    def _carried(self, layer: str, plan: Plan, closed: dict[str, str]) -> Observation:
+        """What is known of the pieces before, as a layer of all pieces reads them."""
+        before = self._layers[layer]
+        out = Observation(plan, before.given_up)
+        assert before.summary is not None and out.plan.schema is not None
+        out.profiles = {name: before.profiles[name] for name in out.profiles}
+        out.summary = before.summary.with_schema(out.plan.schema)
+        for name, form in closed.items() if layer == "nominal" else ():
+            known = self._layers[form if form in self._layers else layer].summary
+            assert known is not None
+            out.summary.columns[name] = known.columns[name]
+        return out
 
     def summary(self) -> Summary:
         """The sums of all rows, under the schema that they all together call for."""
-        assert self._forms is not None, "nothing has arrived yet"
-        texts = {n: p for n, p in self._profiles.items() if column_form(self._forms.schema.field(n).type) == "text"}
-        first = draft_schema(self._forms, self.reading, texts)
-        base = self._sums["nominal"]
-        whole = Summary(first.schema)
-        whole.labels, whole.total, whole.rows, whole.left_out = base.labels, base.total, base.rows, base.left_out
-        for column in first.schema.attributes:
-            layer = column.kind if column.name in self._open else "nominal"
-            whole.columns[column.name] = self._sums[layer].columns[column.name]
-        summary, _ = finalize_schema(first, whole.canonical())
-        return check_rows(summary, self._forms)
+        assert self._title is not None, "nothing has arrived yet"
+        draft = draft_schema(self._title, self.reading, self._layers["nominal"])
+        sums = {layer: seen.summary for layer, seen in self._layers.items() if seen.summary is not None}
+        own = {c.name: sums[c.kind if c.name in self._open else "nominal"] for c in draft.schema.attributes}
+        whole = assemble_summary(draft.schema, sums["nominal"], own)
+        return check_rows(finalize_schema(draft, whole.canonical()), self._title)
 
-    def read_as(self, reading: Reading) -> IncrementalSummary:
+    def with_reading(self, reading: Reading) -> IncrementalSummary:
         """The same sums, to be read on otherwise (rows may have weights from now on); taking in leaves these alone."""
         out = IncrementalSummary(reading)
-        out._forms, out._open, out._given_up = self._forms, self._open, self._given_up
-        out._sums, out._profiles = self._sums, self._profiles
+        out._title, out._open, out._layers = self._title, self._open, self._layers
         return out
 
     def to_bytes(self) -> bytes:
         """All of it but the reading, as plain bytes."""
-        assert self._forms is not None, "nothing has arrived yet"
+        assert self._title is not None, "nothing has arrived yet"
         tree = {
-            "forms": np.frombuffer(pack_schema(self._forms.schema), np.uint8),
+            "title": np.frombuffer(pack_schema(self._title.schema), np.uint8),
             "open": self._open,
-            "given_up": sorted(self._given_up),
-            "profiles": [self._profiles[name].state() for name in self._open],
-            "sums": {layer: summary.state() for layer, summary in self._sums.items()},
+            "layers": {layer: seen.state() for layer, seen in self._layers.items()},
         }
         return state.dump(tree)
 
@@ -194,8 +170,7 @@ class IncrementalSummary:
     def from_bytes(cls, data: bytes, reading: Reading) -> IncrementalSummary:
         """The sums that `to_bytes` wrote, read on as `reading` says."""
         tree, out = state.parse(data, "the sums"), cls(reading)
-        out._forms = _Forms(unpack_schema(tree["forms"].tobytes()))
-        out._open, out._given_up = list(tree["open"]), set(tree["given_up"])
-        out._profiles = dict(zip(out._open, map(Profile.from_state, tree["profiles"]), strict=True))
-        out._sums = {layer: Summary.from_state(tree["sums"][layer]) for layer in LAYERS if layer in tree["sums"]}
+        out._title = DeferredSource("the table", unpack_schema(tree["title"].tobytes()))
+        out._open = list(tree["open"])
+        out._layers = {n: Observation.from_state(tree["layers"][n]) for n in LAYERS if n in tree["layers"]}
         return out

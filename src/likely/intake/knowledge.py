@@ -1,20 +1,20 @@
-"""The outset: a model from knowledge alone. What its schema is when there is no table to infer it from.
+"""A summary from knowledge alone: what its schema is when there is no table to infer it from.
 
 Knows what the user said of columns and what knowledge names; no rows.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from likely.errors import ColumnError, SettingError, shown
 from likely.intake.reading import Reading
+from likely.intake.schema import given_edges, missing_tokens
 from likely.models.contracts import Learner
 from likely.models.knowledge.knowledge import Knowledge
 from likely.sums.summary import Summary
 from likely.table.kinds import parse_kind
-from likely.table.schema import MISSING, Column, Reason, Schema
+from likely.table.schema import Column, Reason, Schema
 
 
 def summary_from_knowledge(learner: Learner, reading: Reading) -> Summary:
@@ -53,8 +53,7 @@ def _schema(knowledge: Sequence[Knowledge], reading: Reading) -> Schema:
             columns.append(Column(name, kind, role, reads, reason=Reason("asked")))  # type: ignore[arg-type]
     if weight is not None:
         columns.append(Column(weight, "number", "weight", "number", reason=Reason("weight")))
-    tokens = MISSING if reading.missing is None else tuple(dict.fromkeys(["", *(t.strip() for t in reading.missing)]))
-    return Schema((*columns, _target(target, said.get(target), reading)), tokens)
+    return Schema((*columns, _target(target, said.get(target), reading)), missing_tokens(reading))
 
 
 def _target(name: str, said: str | None, reading: Reading) -> Column:
@@ -62,10 +61,7 @@ def _target(name: str, said: str | None, reading: Reading) -> Column:
     if bins is not None:
         if isinstance(bins, int):
             raise SettingError("There is no table to cut the target by. Give the edges of its bins, e.g. 10,20,30.")
-        edges = tuple(float(e) for e in bins)
-        if not edges or sorted(set(edges)) != list(edges) or not all(map(math.isfinite, edges)):
-            raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
-        return Column(name, "nominal", "target", "number", edges=edges, reason=Reason("given bins"))
+        return Column(name, "nominal", "target", "number", edges=given_edges(bins), reason=Reason("given bins"))
     kind, reads = parse_kind(said or "nominal", name, "text")
     if kind != "nominal":
         raise ColumnError(f"The target {shown(name)} cannot be read as {said} without a table. It must be nominal.")

@@ -1,161 +1,245 @@
-"""One file, swept: how its text looks and what values its target has, and its sums under a schema. Keeps nothing."""
+"""What some rows show before their schema is known: profiles of text, a tally of the target's numbers, sums under a
+schema (given, or a guess), and cells that do not fit it. One mergeable observation, whoever sweeps the rows: threads,
+files, executors, a database that counts, or pieces that arrive one after the other. Keeps no row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
-from operator import add
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from likely.errors import EncodingError, InputError
-from likely.intake.engine import sweep
-from likely.intake.reading import Reading
-from likely.intake.schema import Draft, Tallier, missing_tokens
+from likely.intake.engine import sweep_sum
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
+from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.encode import Encoder, column_form, token_hashes
-from likely.table.infer import MANY_LEVELS
-from likely.table.schema import Schema
+from likely.sums.weights import weights
+from likely.table.batch import Batch
+from likely.table.encode import Encoder, column_form, find_strays, parse_numbers, token_hashes
+from likely.table.infer import MANY_CLASSES, MANY_LEVELS
+from likely.table.schema import MISSING, Schema
 from likely.table.source import Source
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-@dataclass(frozen=True)
-class Seen:
-    """How the text columns of some rows look, and a tally of the target's numbers where it may be numeric. A sum."""
-
-    profiles: Mapping[str, Profile] = field(default_factory=dict)
-    tally: Numbers | None = None
-
-    def __add__(self, other: Seen) -> Seen:
-        tally = None if self.tally is None or other.tally is None else self.tally + other.tally
-        return Seen({name: profile + other.profiles[name] for name, profile in self.profiles.items()}, tally)
-
-    def state(self) -> dict[str, Any]:
-        names = list(self.profiles)
-        tally = {} if self.tally is None else {"tally": self.tally.state()}
-        return {"names": names, "profiles": [self.profiles[n].state() for n in names], **tally}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Seen:
-        profiles = (Profile.from_state(p) for p in state["profiles"])
-        tally = Numbers.from_state(state["tally"]) if "tally" in state else None
-        return cls(dict(zip(state["names"], profiles, strict=True)), tally)
+    from likely.table.arrow import ArrowBatch
 
 
 @dataclass(frozen=True)
-class Partial:
-    """The sums of some rows, and how many cells of which column were not what the schema says."""
+class Plan:
+    """What is to be observed of rows."""
 
-    summary: Summary
-    strays: Mapping[str, int] = field(default_factory=dict)
-
-    def __add__(self, other: Partial) -> Partial:
-        both = {n: self.strays.get(n, 0) + other.strays.get(n, 0) for n in {**self.strays, **other.strays}}
-        return Partial(self.summary + other.summary, both)
-
-    def state(self) -> dict[str, Any]:
-        return {"summary": self.summary.state(), "strays": dict(self.strays)}
+    profiled: tuple[str, ...] = ()
+    """Text columns whose kind nobody has said."""
+    tallied: str | None = None
+    """The target, where its numbers decide how it is read."""
+    schema: Schema | None = None
+    """How rows are summed; a guess where something is profiled or tallied as well."""
+    missing: tuple[str, ...] = MISSING
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Partial:
-        return cls(Summary.from_state(state["summary"]), state["strays"])
+    def under(cls, schema: Schema) -> Plan:
+        """Sums alone, under a schema that is known."""
+        return cls(schema=schema, missing=schema.missing)
+
+    @property
+    def columns(self) -> list[str]:
+        """What a sweep has to read."""
+        used = [] if self.schema is None else [c.name for c in self.schema.used]
+        return list(dict.fromkeys([*self.profiled, *([] if self.tallied is None else [self.tallied]), *used]))
+
+    @property
+    def is_guess(self) -> bool:
+        return self.schema is not None and (bool(self.profiled) or self.tallied is not None)
+
+    def without_sums(self) -> Plan:
+        return replace(self, schema=None)
+
+    def without(self, names: frozenset[str]) -> Plan:
+        """The same, but these columns are not summed."""
+        if self.schema is None or not names:
+            return self
+        columns = (replace(c, role="left out") if c.name in names else c for c in self.schema.columns)
+        return replace(self, schema=self.schema.with_columns(columns))
 
 
-def tallied_target(source: Source, reading: Reading) -> str | None:
-    """The target, where a tally of its numbers may be asked for before its kind is known."""
-    if reading.target not in source.schema.names or reading.target is None:
-        return None
-    form = column_form(source.schema.field(reading.target).type)
-    return reading.target if form in ("text", "number") else None
+class Observation:
+    """Some rows, observed by a plan. `a + b` merges, exactly and in any order.
 
+    A profiled column that proves to have more levels than any nominal one is given up: it is no longer summed.
+    """
 
-class _Viewer:
-    """Looks at text and tallies the target; sums under a guess, unless a column proves to have too many levels."""
+    def __init__(self, plan: Plan, given_up: frozenset[str] = frozenset()) -> None:
+        self.plan, self.given_up = plan.without(given_up), given_up
+        self.profiles = {name: Profile() for name in plan.profiled}
+        self.tally = None if plan.tallied is None else Numbers(1)
+        self.summary = None if self.plan.schema is None else Summary(self.plan.schema)
+        self._encoder = None if self.plan.schema is None else Encoder(self.plan.schema)
+        self._tokens = token_hashes(plan.missing)
 
-    def __init__(self, names: Sequence[str], target: str | None, guess: Schema | None, tokens: tuple[str, ...]) -> None:
-        self.profiles = {name: Profile() for name in names}
-        self.target, self.tallier = target, Tallier(tokens)
-        self.encoder = None if guess is None else Encoder(guess)
-        self.summary = None if guess is None else Summary(guess)
-        self._tokens = token_hashes(tokens)
+    @property
+    def strays(self) -> dict[str, int]:
+        """How many cells of which column are not what the schema says."""
+        return {} if self._encoder is None else self._encoder.strays
 
-    def take(self, batch: Any, start: int) -> None:
+    @property
+    def rows(self) -> int:
+        """Rows that were summed, those left out too."""
+        return 0 if self.summary is None else self.summary.rows + self.summary.left_out
+
+    def update(
+        self,
+        batch: ArrowBatch,
+        start: int = 0,
+        times: NDArray[np.int64] | None = None,
+        regroup: Callable[[Batch], Batch] | None = None,
+    ) -> None:
+        """Take in rows, the first of which is row number `start` of the table.
+
+        `times` says how often each row is there, where that is not once; `regroup` gives rows other classes.
+        """
         for name, profile in self.profiles.items():
-            profile.update(batch.column(name), self._tokens)
-        if self.target is not None:
-            self.tallier.add(batch.column(self.target))
-        if self.summary is not None and self.encoder is not None:
-            self.summary.update(self.encoder.encode(batch, start))
-            for name in self.profiles:
-                statistic: Any = self.summary.columns.get(name)
-                if isinstance(statistic, Counts) and len(statistic.labels) > MANY_LEVELS:
-                    self.summary = None  # an identifier, which nobody wants to sum
-                    break
+            if column_form(batch.column(name).type) == "text":
+                profile.update(batch.column(name), self._tokens, times)
+        share = None if times is None else times.astype(np.float64)
+        if self.tally is not None and self.plan.tallied is not None:
+            values, _ = parse_numbers(batch.column(self.plan.tallied), self._tokens)
+            self.tally.update(values, np.zeros(len(values), np.int32), weights(share))
+        if self.summary is None or self._encoder is None:
+            return
+        encoded = self._encode(self._encoder, batch, start)
+        if encoded is None:
+            self.summary = self._encoder = None
+            return
+        if regroup is not None:
+            encoded = regroup(encoded)
+        if times is None:
+            self.summary.update(encoded)
+        else:
+            self._update_counted(self.summary, batch, replace(encoded, weight=share), times)
+        self._give_up()
 
-    def rest(self) -> None:
+    def _encode(self, encoder: Encoder, batch: ArrowBatch, start: int) -> Batch | None:
+        """The rows under the schema; None where that is a guess and cannot be right."""
+        try:
+            out = encoder.encode(batch, start)
+        except EncodingError:
+            raise
+        except InputError:
+            if not self.plan.is_guess:
+                raise
+            return None
+        many = out.target is not None and len(out.target.labels) > MANY_CLASSES
+        return None if many and self.plan.is_guess else out
+
+    def _update_counted(self, summary: Summary, batch: ArrowBatch, encoded: Batch, times: NDArray[np.int64]) -> None:
+        """Rows with counts: each weighs, is counted and strays as often as it is there."""
+        rows, left_out = summary.rows, summary.left_out
+        summary.update(encoded)
+        kept = int((times if encoded.target is None else times[encoded.target.codes >= 0]).sum())
+        summary.rows, summary.left_out = rows + kept, left_out + int(times.sum()) - kept
+        for column in summary.schema.attributes:
+            if column.kind in ("number", "date"):
+                odd = find_strays(batch.column(column.name), self._tokens, column.reading == "date")
+                # The encoder has counted each of them once.
+                self.strays[column.name] = self.strays.get(column.name, 0) + int((times[odd] - 1).sum())
+
+    def take(self, batch: ArrowBatch, start: int) -> None:
+        """`update`, as a sweep calls it."""
+        self.update(batch, start)
+
+    def _give_up(self) -> None:
+        """Sum no longer what has too many levels, such as an identifier. In the end only all rows together matter."""
+        assert self.summary is not None and self._encoder is not None
+        for name in self.profiles:
+            statistic = self.summary.columns.get(name)
+            if isinstance(statistic, Counts) and len(statistic.labels) > MANY_LEVELS:
+                self.given_up |= {name}
+                self.plan = self.plan.without(self.given_up)
+                self.summary = self._sums_without(self.given_up)
+                assert self.summary is not None and self.plan.schema is not None
+                self._encoder.schema = self.plan.schema
+
+    def _sums_without(self, names: frozenset[str]) -> Summary | None:
+        if self.summary is None or not any(name in self.summary.columns for name in names):
+            return self.summary
+        columns = (replace(c, role="left out") if c.name in names else c for c in self.summary.schema.columns)
+        return self.summary.with_schema(self.summary.schema.with_columns(columns))
+
+    def __add__(self, other: Observation) -> Observation:
+        out = Observation(self.plan, self.given_up | other.given_up)
+        out.profiles = {name: profile + other.profiles[name] for name, profile in self.profiles.items()}
+        out.tally = None if self.tally is None or other.tally is None else self.tally + other.tally
+        one, two = self._sums_without(out.given_up), other._sums_without(out.given_up)
+        if one is None or two is None or out._encoder is None:
+            out.summary = out._encoder = None
+            return out
+        out.summary = one + two
+        both = {**self.strays, **other.strays}
+        out.strays.update({name: self.strays.get(name, 0) + other.strays.get(name, 0) for name in both})
+        out._give_up()
+        return out
+
+    def canonicalize(self) -> None:
+        """Come to the form in which sums are added quickest; each thread does it for its own."""
         if self.summary is not None:
             self.summary = self.summary.canonical()
 
+    def sums_under(self, schema: Schema) -> Summary | None:
+        """The sums under this schema; None where rows were summed otherwise than it says."""
+        own = self.plan.schema
+        if self.summary is None or own is None or own.missing != schema.missing:
+            return None
+        known = {c.name: c for c in own.used}
+        return self.summary.with_schema(schema) if all(known.get(c.name) == c for c in schema.used) else None
 
-def viewed(
-    source: Source,
-    reading: Reading,
-    names: Sequence[str],
-    guess: Draft | None,
-    threads: int | None,
-    progress: Callable[[int], None] | None,
-) -> tuple[Seen, Partial | None]:
-    """How a source looks, and its sums under a guess where there is one that can be followed."""
-    target, schema = tallied_target(source, reading), None if guess is None else guess.schema
-    tokens = missing_tokens(reading)
-    columns = [*names, *([target] if target is not None else [])]
-    columns += [] if schema is None else [c.name for c in schema.used]
-    if not columns:
-        return Seen(), None
-    try:
-        workers = sweep(
-            source.batches(list(dict.fromkeys(columns))),
-            lambda: _Viewer(names, target, schema, tokens),
-            threads,
-            progress=progress,
-            finish=_Viewer.rest,
-        )
-    except EncodingError:
-        raise
-    except InputError:
-        if guess is None:
-            raise
-        return viewed(source, reading, names, None, threads, progress)  # a cell cannot be read as was guessed
-    profiles = {n: reduce(add, (w.profiles[n] for w in workers)) for n in names}
-    seen = Seen(profiles, reduce(add, (w.tallier.numbers for w in workers)) if target is not None else None)
-    parts = [Partial(w.summary, w.encoder.strays) for w in workers if w.summary is not None and w.encoder is not None]
-    return seen, reduce(add, parts) if len(parts) == len(workers) else None
+    def state(self) -> State:
+        names = list(self.profiles)
+        out: dict[str, Any] = {
+            "names": names,
+            "profiles": [self.profiles[n].state() for n in names],
+            "missing": list(self.plan.missing),
+            "given_up": sorted(self.given_up),
+            "strays": dict(self.strays),
+        }
+        if self.tally is not None:
+            out |= {"tallied": self.plan.tallied, "tally": self.tally.state()}
+        return out if self.summary is None else {**out, "summary": self.summary.state()}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Observation:
+        summary = Summary.from_state(state["summary"]) if "summary" in state else None
+        schema = None if summary is None else summary.schema
+        plan = Plan(tuple(state["names"]), state.get("tallied"), schema, tuple(state["missing"]))
+        out = cls(plan, frozenset(state["given_up"]))
+        out.profiles = dict(zip(state["names"], map(Profile.from_state, state["profiles"]), strict=True))
+        out.tally = Numbers.from_state(state["tally"]) if "tally" in state else None
+        out.summary = summary
+        out.strays.update(state["strays"])
+        return out
 
 
-class _Summarizer:
-    def __init__(self, schema: Schema) -> None:
-        self.encoder = Encoder(schema)
-        self.summary = Summary(schema)
-
-    def take(self, batch: Any, start: int) -> None:
-        self.summary.update(self.encoder.encode(batch, start))
-
-    def rest(self) -> None:
-        self.summary = self.summary.canonical()
+def assemble_summary(schema: Schema, whole: Summary, parts: Mapping[str, Summary]) -> Summary:
+    """The classes and rows of one summary with columns of others, each of the same rows."""
+    out = Summary(schema)
+    out.labels, out.total, out.rows, out.left_out = whole.labels, whole.total, whole.rows, whole.left_out
+    for column in schema.attributes:
+        assert parts[column.name].classes == whole.classes
+        out.columns[column.name] = parts[column.name].columns[column.name]
+    return out
 
 
-def summed(
-    source: Source, schema: Schema, threads: int | None, progress: Callable[[int], None] | None = None
-) -> Partial:
-    """The sums of a source under a schema, before the last word on its numbers."""
-    workers = sweep(
-        source.batches([c.name for c in schema.used]),
-        lambda: _Summarizer(schema),
-        threads,
-        progress=progress,
-        finish=_Summarizer.rest,
-    )
-    return reduce(add, (Partial(w.summary, w.encoder.strays) for w in workers))
+def observe_source(
+    source: Source, plan: Plan, threads: int | None = None, progress: Callable[[int], None] | None = None
+) -> Observation:
+    """Sweep a source."""
+    if not plan.columns and plan.schema is None:
+        return Observation(plan)
+    batches = source.batches(plan.columns)
+    return sweep_sum(batches, lambda: Observation(plan), threads, progress, Observation.canonicalize)

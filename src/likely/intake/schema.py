@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from shlex import quote
-from typing import Any
 
 import numpy as np
 
-from likely.errors import ColumnError, InputError, SettingError, nearest, shown
-from likely.intake.engine import sweep
+from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
+from likely.intake.observe import Observation, Plan, observe_source
 from likely.intake.reading import Reading
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import Summary
-from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.encode import Encoder, column_form, parse_numbers, token_hashes
+from likely.table.encode import column_form
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, finalize_number_column, infer_text_column
 from likely.table.kinds import parse_kind
 from likely.table.labels import shortest_between
@@ -30,6 +26,8 @@ from likely.table.source import Source
 from likely.table.words.tokens import Tokens
 
 WORDS = "word-pairs and the like"
+FIRST_ROWS = 1 << 10
+"""Rows by which is guessed how a table is read."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +38,33 @@ class Draft:
     open: frozenset[str]
 
 
-def draft_schema(
-    source: Source,
-    reading: Reading,
-    profiles: Mapping[str, Profile] | None = None,
-    tally: Numbers | None = None,
-) -> Draft:
-    """The schema of a source: given, or inferred by a sweep over its text columns.
+def draft_schema(source: Source, reading: Reading, seen: Observation | None = None) -> Draft:
+    """The schema of a source: given, or inferred from what was seen of all its rows; without that they are swept.
 
-    Where `profiles` are given there is no sweep; a text column without one is taken to be nominal. `tally` is that of a
-    numeric target's values, where it is known already.
+    A text column that was not profiled is taken to be nominal.
     """
-    names = source.schema.names
     if reading.schema is not None:
         _check_alone(reading, reading.schema)
         return Draft(_given(source, reading.schema), frozenset())
+    if seen is None:
+        seen = observe_source(source, plan_observation(source, reading), reading.threads, reading.progress)
+    columns, still_open = [], set()
+    for name in source.schema.names:
+        if name == reading.target:
+            columns.append(_target(source, reading, seen))
+        elif name == reading.weight:
+            columns.append(Column(name, "number", "weight", "number", reason=Reason("weight")))
+        else:
+            column, fixed = _attribute(source, reading, name, seen.profiles.get(name))
+            columns.append(column)
+            if not fixed and column.kind in ("number", "date"):
+                still_open.add(name)
+    return Draft(Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)), frozenset(still_open))
+
+
+def plan_observation(source: Source, reading: Reading, guess: Schema | None = None) -> Plan:
+    """What must be seen of a source to draft its schema; it is summed under a guess meanwhile."""
+    names = source.schema.names
     for name in [*(reading.types or {}), *(n for n in (reading.target, reading.weight) if n is not None)]:
         if name not in names:
             raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, names)}")
@@ -62,29 +72,60 @@ def draft_schema(
         parse_kind(kind, name, "text")  # what nobody can say is refused before any work is done
     if reading.target is not None and reading.target == reading.weight:
         raise SettingError(f"Column {shown(reading.target)} cannot be both the target and the weight.")
-    tokens = missing_tokens(reading)
-    if profiles is None:
-        profiles = _profiles(source, reading, tokens)
-    columns, still_open = [], set()
-    for name in names:
-        if name == reading.target:
-            columns.append(_target(source, reading, profiles.get(name), tokens, tally))
-        elif name == reading.weight:
-            columns.append(Column(name, "number", "weight", "number", reason=Reason("weight")))
-        else:
-            column, fixed = _attribute(source, reading, name, profiles.get(name))
-            columns.append(column)
-            if not fixed and column.kind in ("number", "date"):
-                still_open.add(name)
-    return Draft(Schema(tuple(_with_tokens(columns, reading.tokens)), tokens), frozenset(still_open))
+    return Plan(tuple(_text_columns(source, reading)), _tallied_target(source, reading), guess, missing_tokens(reading))
+
+
+def _text_columns(source: Source, reading: Reading) -> list[str]:
+    """The text columns whose kind nobody has said."""
+    declared = {n for n, d in source.declared.items() if d.kind != "text"} - {reading.target}
+    said = {*(reading.types or {}), *declared, reading.weight}
+    return [n for n in source.schema.names if n not in said and column_form(source.schema.field(n).type) == "text"]
+
+
+def _tallied_target(source: Source, reading: Reading) -> str | None:
+    """The target, where its numbers decide how it is read."""
+    name, bins = reading.target, reading.target_bins
+    if name is None or isinstance(bins, int):
+        return name
+    form, said, declared = column_form(source.schema.field(name).type), (reading.types or {}).get(name), source.declared
+    nominal = said is not None and parse_kind(said, name, form)[0] == "nominal"
+    nominal = nominal or (name in declared and declared[name].kind == "nominal")
+    return name if form in ("text", "number") and bins is None and not nominal else None
+
+
+def draft_first_rows(source: Source, reading: Reading, first: Source) -> Draft | None:
+    """The draft that the first rows alone call for; None where they cannot say."""
+    if isinstance(reading.target_bins, int):
+        return None  # bins follow from all rows
+    seen = Observation(plan_observation(source, reading))
+    try:
+        batch = next(first.batches(seen.plan.columns), None) if seen.plan.columns else None
+        if batch is not None:
+            seen.update(batch.slice(0, FIRST_ROWS))
+        return draft_schema(source, reading, seen)
+    except LikelyError:
+        return None  # what is wrong will be told by the whole table
+
+
+def guess_schema(source: Source, reading: Reading, first: Source) -> Schema | None:
+    """How a source is probably read: as its first rows say, but texts that these would leave out are counted as levels,
+    which are given up if they prove too many."""
+    draft = draft_first_rows(source, reading, first)
+    if draft is None:
+        return None
+    texts = _text_columns(source, reading)
+    return draft.schema.with_columns(
+        Column(c.name, "nominal", "attribute", "text") if c.role == "left out" and c.name in texts else c
+        for c in draft.schema.columns
+    )
 
 
 def missing_tokens(reading: Reading) -> tuple[str, ...]:
     """The cells that mean "not known"."""
     if reading.schema is not None:
         return reading.schema.missing
-    said = reading.missing
-    return MISSING if said is None else tuple(dict.fromkeys(["", *(token.strip() for token in said)]))
+    given = reading.missing
+    return MISSING if given is None else tuple(dict.fromkeys(["", *(token.strip() for token in given)]))
 
 
 def _with_tokens(columns: Sequence[Column], said: Tokens | Mapping[str, Tokens] | None) -> list[Column]:
@@ -132,39 +173,6 @@ def _given(source: Source, schema: Schema) -> Schema:
     return schema
 
 
-class _Profiler:
-    def __init__(self, names: list[str], tokens: tuple[str, ...]) -> None:
-        self.profiles = {name: Profile() for name in names}
-        self._tokens = token_hashes(tokens)
-
-    def take(self, batch: Any, start: int) -> None:
-        for name, array in zip(batch.schema.names, batch.columns, strict=True):
-            self.profiles[name].update(array, self._tokens)
-
-
-def text_columns(source: Source, reading: Reading) -> list[str]:
-    """The text columns whose kind nobody has said."""
-    said = {*(reading.types or {}), *(n for n, d in source.declared.items() if d.kind != "text"), reading.weight}
-    names = [n for n in source.schema.names if n not in said and column_form(source.schema.field(n).type) == "text"]
-    if reading.target in source.schema.names and reading.target not in names:
-        form = column_form(source.schema.field(reading.target).type)
-        names += [reading.target] if form == "text" and not _is_said(reading, reading.target) else []
-    return names
-
-
-def _profiles(source: Source, reading: Reading, tokens: tuple[str, ...]) -> dict[str, Profile]:
-    """Profiles of the text columns whose kind nobody has said."""
-    names = text_columns(source, reading)
-    if not names:
-        return {}
-    workers = sweep(source.batches(names), lambda: _Profiler(names, tokens), reading.threads, progress=reading.progress)
-    return {n: reduce(add, (w.profiles[n] for w in workers)) for n in names}
-
-
-def _is_said(reading: Reading, name: str) -> bool:
-    return name in (reading.types or {})
-
-
 def _attribute(source: Source, reading: Reading, name: str, profile: Profile | None) -> tuple[Column, bool]:
     """How an attribute is read, and whether that is the last word."""
     said = (reading.types or {}).get(name)
@@ -201,11 +209,10 @@ def _as_said(name: str, said: str, form: str, role: str) -> Column:
     return Column(name, kind, role if used else "left out", reading, reason=Reason("asked"), tokens=tokens)  # type: ignore[arg-type]
 
 
-def _target(
-    source: Source, reading: Reading, profile: Profile | None, tokens: tuple[str, ...], tally: Numbers | None
-) -> Column:
+def _target(source: Source, reading: Reading, seen: Observation) -> Column:
     name = reading.target
     assert name is not None
+    profile, tally = seen.profiles.get(name), Numbers(1) if seen.tally is None else seen.tally
     form = column_form(source.schema.field(name).type)
     said = (reading.types or {}).get(name)
     kind = None if said is None else parse_kind(said, name, form)[0]
@@ -215,7 +222,7 @@ def _target(
         )
     declared = source.declared.get(name)
     if reading.target_bins is not None:
-        return _binned(source, reading, name, tokens, tally)
+        return _binned(reading.target_bins, name, tally)
     if form in ("other", "date"):
         raise ColumnError(
             f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."
@@ -236,7 +243,7 @@ def _target(
     if column.kind == "date":
         column = replace(column, kind="nominal", reading="text")
     if column.kind == "number":
-        values, _ = (tally or _tally(source, reading, name, tokens)).tally()
+        values, _ = tally.tally()
         if len(values) > NUMERIC_CLASSES:
             raise ColumnError(
                 f"The target {shown(name)} is a number with many values (more than {NUMERIC_CLASSES}). "
@@ -253,28 +260,7 @@ def _target(
     return column
 
 
-class Tallier:
-    """Tallies the numbers of one column, all rows together."""
-
-    def __init__(self, tokens: tuple[str, ...]) -> None:
-        self.numbers = Numbers(1)
-        self._tokens = token_hashes(tokens)
-
-    def take(self, batch: Any, start: int) -> None:
-        self.add(batch.column(0))
-
-    def add(self, array: Any, weight: Weights = EVERY_ROW_ONE) -> None:
-        values, _ = parse_numbers(array, self._tokens)
-        self.numbers.update(values, np.zeros(len(values), np.int32), weight)
-
-
-def _tally(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]) -> Numbers:
-    workers = sweep(source.batches([name]), lambda: Tallier(tokens), reading.threads)
-    return reduce(add, (w.numbers for w in workers))
-
-
-def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...], tally: Numbers | None) -> Column:
-    bins = reading.target_bins
+def _binned(bins: int | Sequence[float], name: str, tally: Numbers) -> Column:
     if isinstance(bins, int):
         if bins < 2:
             raise SettingError(f"target_bins is {bins}. A target needs at least 2 bins.")
@@ -282,7 +268,7 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
             raise SettingError(
                 f"target_bins is {bins}. Each bin is a class, and there may be {MANY_CLASSES:,} at most."
             )
-        values, table = (tally or _tally(source, reading, name, tokens)).tally()
+        values, table = tally.tally()
         if len(values) < 2:
             raise ColumnError(
                 f"The target {shown(name)} cannot be cut into bins: it has {len(values)} different numbers. "
@@ -294,11 +280,16 @@ def _binned(source: Source, reading: Reading, name: str, tokens: tuple[str, ...]
         edges = tuple(shortest_between(float(values[p]), float(values[p + 1])) for p in np.unique(places))
         reason = Reason("equal bins", len(edges) + 1)
     else:
-        edges = tuple(float(e) for e in bins or ())
-        if not edges or sorted(set(edges)) != list(edges) or not np.isfinite(edges).all():
-            raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
-        reason = Reason("given bins")
+        edges, reason = given_edges(bins), Reason("given bins")
     return Column(name, "nominal", "target", "number", edges=edges, reason=reason)
+
+
+def given_edges(bins: Sequence[float]) -> tuple[float, ...]:
+    """The edges of a target's bins; refused where they are none."""
+    edges = tuple(float(e) for e in bins)
+    if not edges or sorted(set(edges)) != list(edges) or not np.isfinite(edges).all():
+        raise SettingError("The edges of the target's bins must be finite numbers that increase, e.g. 10,20,30.")
+    return edges
 
 
 def type_option(name: str, kind: str) -> str:
@@ -326,13 +317,13 @@ def remarks(schema: Schema) -> list[str]:
 # -- the last word ------------------------------------------------------------------------------------------
 
 
-def check_strays(encoders: Sequence[Encoder], first: Draft, rows: int) -> None:
+def check_strays(draft: Draft, strays: Mapping[str, int], rows: int) -> None:
     """Refuse a column that a given schema calls a number when many of its cells are not."""
-    for column in first.schema.used:
-        strays = sum(e.strays.get(column.name, 0) for e in encoders)
-        if strays > 0.5 * rows and column.name not in first.open:
+    for column in draft.schema.used:
+        count = strays.get(column.name, 0)
+        if count > 0.5 * rows and column.name not in draft.open:
             raise InputError(
-                f"{strays:,} of {rows:,} cells of column {shown(column.name)} are not {column.reading}s, as the schema "
+                f"{count:,} of {rows:,} cells of column {shown(column.name)} are not {column.reading}s, as the schema "
                 f"or --type says they should be. Say how to read it, e.g. {type_option(column.name, 'nominal')}."
             )
 
@@ -348,15 +339,13 @@ def check_rows(summary: Summary, source: Source) -> Summary:
     return summary
 
 
-def finalize_schema(first: Draft, total: Summary, parts: Sequence[Summary] = ()) -> tuple[Summary, list[Summary]]:
-    """The last word on columns of numbers, said from the total for it and for its parts alike."""
+def finalize_schema(draft: Draft, total: Summary) -> Summary:
+    """The sums under the final schema: the last word on columns of numbers, said from the sums of all rows."""
     columns = []
-    for column in first.schema.columns:
-        if column.name in first.open:
-            statistic = total.columns[column.name]
-            assert isinstance(statistic, Numbers)
+    for column in draft.schema.columns:
+        if column.name in draft.open:
+            statistic = total.column(column.name, Numbers)
             values, table = statistic.tally()
             column = finalize_number_column(column, values, table.sum(1).floats(), statistic.level == 0)
         columns.append(column)
-    schema = first.schema.with_columns(columns)
-    return total.with_schema(schema).canonical(), [p.with_schema(schema).canonical() for p in parts]
+    return total.with_schema(draft.schema.with_columns(columns)).canonical()

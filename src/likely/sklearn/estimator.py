@@ -168,9 +168,9 @@ class LearnerEstimator(BaseEstimator):
             self._rows = whole
             return
         with as_value_errors():
-            held, reading = getattr(self, "_arriving", None), Reading(**self._reading())
-            pieces = IncrementalSummary(reading) if held is None else held.read_as(reading)
-            pieces.take(source)
+            held, reading = getattr(self, "_incremental", None), Reading(**self._reading())
+            pieces = IncrementalSummary(reading) if held is None else held.with_reading(reading)
+            pieces.update(source)
             model = learner.learn(pieces.summary())
             if isinstance(model, Search):
                 raise SettingError(
@@ -179,11 +179,11 @@ class LearnerEstimator(BaseEstimator):
                 )
             costs = likely.Loss.of(getattr(self, "loss", None))
             self.model_ = model if costs is None else replace(model, loss=costs)
-            self._arriving = pieces
+            self._incremental = pieces
 
     def _forget(self) -> None:
         """Nothing of an earlier fit may show in this one."""
-        for name in ("_arriving", "_rows", "model_"):
+        for name in ("_incremental", "_rows", "model_"):
             self.__dict__.pop(name, None)
 
     def _table(self, X: object) -> Rows:
@@ -206,8 +206,8 @@ class LearnerEstimator(BaseEstimator):
         state = dict(super().__getstate__())
         if "model_" in state:
             state["model_"] = self.model_.to_bytes()
-        if "_arriving" in state:
-            state["_arriving"] = self._arriving.to_bytes()
+        if "_incremental" in state:
+            state["_incremental"] = self._incremental.to_bytes()
         if "_rows" in state:
             state["_rows"] = pack_table(state["_rows"].table)
         return state
@@ -219,8 +219,8 @@ class LearnerEstimator(BaseEstimator):
         if "_rows" in state:
             state["_rows"] = TableSource(unpack_table(state["_rows"]))
         super().__setstate__(state)
-        if "_arriving" in state:
-            self._arriving = IncrementalSummary.from_bytes(state["_arriving"], Reading(**self._reading()))
+        if "_incremental" in state:
+            self._incremental = IncrementalSummary.from_bytes(state["_incremental"], Reading(**self._reading()))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,10 +12,8 @@ from typing import Any
 from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Learner, Model
-from likely.models.default import default_learner
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
-from likely.table.schema import Schema
 
 __all__ = ["compare", "fit", "predict", "summarize"]
 
@@ -33,14 +31,15 @@ def summarize(
 
     `reading` takes what `likely.summarize` takes. Files are swept by `spark`, the session that runs, or on `master`.
     """
-    from likely.spark.flow import summarized, with_encoding
+    from likely.intake.summarize import summarize_table
+    from likely.spark.flow import with_encoding
     from likely.spark.spread import spread_of
 
     like = more if isinstance(more, Mapping) else None
     return with_encoding(
         lambda how: spread_of(data, how, spark, master),
         Reading(target, **reading),
-        lambda spread, how: summarized(spread, how, lambda schema: frozenset(more), like),
+        lambda engine, how: summarize_table(engine, how, lambda schema: frozenset(more), like),
     )
 
 
@@ -58,22 +57,16 @@ def fit(
 
     Learners that search (logistic regression, held-out weights) have their further sweeps there as well.
     """
-    from likely.apply.fitting import with_loss
-    from likely.spark.flow import summarized, with_encoding
-    from likely.spark.searching import searched
-    from likely.spark.spread import Spread, spread_of
+    from likely.apply.fitting import fit_table, with_loss
+    from likely.spark.flow import with_encoding
+    from likely.spark.spread import spread_of
 
     costs = Loss.of(loss)
-
-    def needs(schema: Schema) -> frozenset[str]:
-        return frozenset() if learner is None else learner.needs(schema)
-
-    def work(spread: Spread, how: Reading) -> Model:
-        summary = summarized(spread, how, needs)
-        chosen = learner or default_learner("sums" if how.keep is not None or how.push else "fit", summary).learner
-        return with_loss(searched(spread, chosen.learn(summary), summary), costs)
-
-    return with_encoding(lambda how: spread_of(data, how, spark, master), Reading(target, **reading), work)
+    return with_encoding(
+        lambda how: spread_of(data, how, spark, master),
+        Reading(target, **reading),
+        lambda engine, how: with_loss(fit_table(engine, learner, how), costs),
+    )
 
 
 def compare(
@@ -92,14 +85,14 @@ def compare(
     """Cross-validate learners side by side where the rows are: as `likely.compare`, on the same folds."""
     from likely.evaluate.crossval.dealing import Folds
     from likely.spark.flow import with_encoding
-    from likely.spark.folding import compared
+    from likely.spark.folding import compare_spread
     from likely.spark.spread import spread_of
 
     asked = Folds(folds, seed, repeats)
     return with_encoding(
         lambda how: spread_of(data, how, spark, master),
         Reading(target, **reading),
-        lambda spread, how: compared(spread, how, learners, also or {}, asked),
+        lambda engine, how: compare_spread(engine, how, learners, also or {}, asked),
     )
 
 
@@ -108,10 +101,10 @@ def predict(model: Model, frame: Any, *, keep: bool = True) -> Any:
 
     A row that cannot be classified has empty cells.
     """
-    from likely.spark.predicting import transformed
+    from likely.spark.predicting import predict_frame
     from likely.spark.session import check_installed, is_frame
 
     check_installed()
     if not is_frame(frame):
         raise SettingError("This predicts a DataFrame of Spark. Any other table: model.posterior, or likely predict.")
-    return transformed(model, frame, keep)
+    return predict_frame(model, frame, keep)

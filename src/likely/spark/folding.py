@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.evaluate.compare import Comparison
-from likely.evaluate.compare import compared as compared_by
-from likely.evaluate.crossval.dealing import Folds, Stratified
-from likely.evaluate.crossval.folds import FoldSummarizer, FoldSums
+from likely.evaluate.compare import Comparison, compared
+from likely.evaluate.crossval.dealing import Folds, Stratified, deal_stratified
+from likely.evaluate.crossval.folds import FoldObservation
 from likely.evaluate.crossval.judge import Judge
 from likely.evaluate.crossval.row_folds import FoldedRows, FoldExtender, plus_tables
-from likely.evaluate.crossval.validate import Validation, check_classes, merge_repeats, validate_rows
-from likely.intake.further import classes_and_weights
+from likely.evaluate.crossval.validate import Learners, Validation, check_classes, merge_repeats, validate_rows
+from likely.intake.extend import classes_and_weights
+from likely.intake.observe import Plan
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece
-from likely.intake.schema import Draft, check_strays
+from likely.intake.schema import Draft, draft_schema, plan_observation
 from likely.models.contracts import Learner, Model
 from likely.models.linear.newton import FoldNewton
-from likely.spark.flow import drafted, no_rows
+from likely.spark.flow import SparkEngine
 from likely.spark.parcel import packed, unpacked
-from likely.spark.pieces import Dealing, Places, Rows, looked
+from likely.spark.pieces import Dealing, Places, Rows, sum_pieces
 from likely.spark.spread import Spread
-from likely.spark.tasks import Answer, posted
+from likely.spark.tasks import Answer, Bundle, to_bytes
 from likely.sums.summary import Summary
 from likely.sums.trees import plus_tuples
 from likely.table.encode import Encoder
@@ -63,7 +63,7 @@ def placed(spread: Spread, schema: Schema) -> Places:
     """Where each part begins, for rows that are dealt to folds."""
     target = schema.target
     assert target is not None
-    found = {part: (rows, unpacked(data)) for part, rows, data in spread.collected(CountClasses(schema), [target.name])}
+    found = {part: (rows, unpacked(data)) for part, rows, data in spread.collect(CountClasses(schema), [target.name])}
     parts = [found.get(k, (0, {})) for k in range(max(found, default=-1) + 1)]
     ahead: dict[str, int] = {name: 0 for _, counts in parts for name in counts}
     before = []
@@ -72,26 +72,6 @@ def placed(spread: Spread, schema: Schema) -> Places:
         for name, count in counts.items():
             ahead[name] += count
     return Places(tuple(rows for rows, _ in parts), tuple(before))
-
-
-@dataclass(frozen=True)
-class FoldPart:
-    """The sums of pairs of class and fold, the rows of each fold, and stray cells."""
-
-    summary: Summary
-    rows: Any
-    strays: Mapping[str, int]
-
-    def __add__(self, other: FoldPart) -> FoldPart:
-        both = {n: self.strays.get(n, 0) + other.strays.get(n, 0) for n in {**self.strays, **other.strays}}
-        return FoldPart(self.summary + other.summary, self.rows + other.rows, both)
-
-    def state(self) -> dict[str, Any]:
-        return {"summary": self.summary.state(), "rows": self.rows, "strays": dict(self.strays)}
-
-    @classmethod
-    def from_state(cls, tree: Mapping[str, Any]) -> FoldPart:
-        return cls(Summary.from_state(tree["summary"]), np.asarray(tree["rows"], np.int64), tree["strays"])
 
 
 @dataclass(frozen=True)
@@ -105,36 +85,11 @@ class SumFolds:
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
         folds = self.dealing.folds
         dealer = Stratified(self.schema, folds, self.dealing.seed, self.places.before[part])
-        worker, start = FoldSummarizer(self.schema, dealer, folds), self.places.start(part)
+        seen, start = FoldObservation.empty(Plan.under(self.schema), dealer, folds), self.places.start(part)
         for batch in source.batches([c.name for c in self.schema.used]):
-            worker.take(dealer.place(batch, start), start)
+            seen.take(dealer.place(batch, start), start)
             start += batch.num_rows
-        yield 0, posted(FoldPart(worker.summary.canonical(), worker.rows, worker.encoder.strays))
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """Any nest of dicts and lists of sums."""
-
-    held: Any
-
-    def __add__(self, other: Bundle) -> Bundle:
-        return Bundle(_plus(self.held, other.held))
-
-    def state(self) -> dict[str, Any]:
-        return {"held": np.frombuffer(packed(self.held), np.uint8)}
-
-    @classmethod
-    def from_state(cls, tree: Mapping[str, Any]) -> Bundle:
-        return cls(unpacked(tree["held"].tobytes()))
-
-
-def _plus(one: Any, two: Any) -> Any:
-    if isinstance(one, dict):
-        return {key: _plus(value, two[key]) for key, value in one.items()}
-    if isinstance(one, list):
-        return [_plus(a, b) for a, b in zip(one, two, strict=True)]
-    return one + two
+        yield 0, to_bytes(seen)
 
 
 @dataclass(frozen=True)
@@ -148,7 +103,7 @@ class Take:
         encoder = self.rows.encoder()
         for batch, start, fold in self.rows.batches(source, part):
             self.worker.take(self.rows.piece(encoder, batch, start, fold), start)
-        yield 0, posted(Bundle(_held(self.worker)))
+        yield 0, to_bytes(Bundle(_held(self.worker)))
 
 
 def _held(worker: Any) -> Any:
@@ -172,7 +127,7 @@ class SpreadFolded(FoldedRows):
     """The rows of a spread table with their folds."""
 
     def __init__(self, spread: Spread, total: Summary, places: Places, reading: Reading, dealing: Dealing) -> None:
-        super().__init__(spread.title, total, reading, dealing.folds, dealing.seed)
+        super().__init__(spread.title, total, reading, deal_stratified(dealing.folds, dealing.seed))
         self._spread, self._rows = spread, Rows(total, places, dealing)
 
     def sweep(self, worker: Callable[[], Any]) -> Sequence[Any]:
@@ -180,7 +135,7 @@ class SpreadFolded(FoldedRows):
         out = worker()
         if isinstance(out, Judge) and out.extra is not None:
             raise NotImplementedError("what watches rows as they are scored does not travel")
-        found = self._spread.summed(Take(self._rows, out), self.columns, Bundle)
+        found = self._spread.sum_task(Take(self._rows, out), self.columns, Bundle)
         if isinstance(out, Judge):
             out.scorers = found.held
         elif isinstance(out, FoldExtender):
@@ -189,16 +144,16 @@ class SpreadFolded(FoldedRows):
         return [out]
 
     def sum_pieces(self, partial: Callable[[Piece], dict[Any, tuple[Any, ...]]]) -> dict[Any, tuple[Any, ...]]:
-        return looked(self._spread, self._rows, partial, plus_tables) or {}
+        return sum_pieces(self._spread, self._rows, partial, plus_tables) or {}
 
     def search_together(self, begun: FoldNewton) -> Mapping[int, Model]:
         while not begun.done:
-            begun = begun.step(looked(self._spread, self._rows, AskTogether(begun, self.total), plus_tuples))
+            begun = begun.step(sum_pieces(self._spread, self._rows, AskTogether(begun, self.total), plus_tuples))
         return begun.models
 
 
-def compared(
-    spread: Spread,
+def compare_spread(
+    engine: SparkEngine,
     reading: Reading,
     learners: Mapping[str, Learner] | None,
     also: Mapping[str, Learner],
@@ -209,30 +164,24 @@ def compared(
         raise SettingError(
             f"Spark deals rows to folds at random, not by {folds.how}. Leave that out, or compare on one machine."
         )
-    known: dict[str, Any] = {}
+    spread, drafts, places = engine.spread, list[Draft](), list[Places]()
 
-    def draft(source: Source, how: Reading) -> Draft:
-        if "first" not in known:
-            known["first"] = drafted(spread, how, sums=False)[0]
-            known["places"] = placed(spread, known["first"].schema) if known["first"].schema.target else None
-        first: Draft = known["first"]
-        return first
+    def draft(source: Source, how: Reading, _: Folds) -> Draft:
+        if not drafts:
+            seen = None if how.schema is not None else engine.observe(plan_observation(engine.title, how))
+            drafts.append(draft_schema(engine.title, how, seen))
+            places.extend([placed(spread, drafts[0].schema)] if drafts[0].schema.target else [])
+        return drafts[0]
 
-    def once(source: Source, first: Draft, how: Reading, who: Any, dealing: Dealing) -> Validation:
-        places = known["places"]
-        task = SumFolds(first.schema, places, dealing)
-        found = spread.summed(task, [c.name for c in first.schema.used], FoldPart)
-        if found is None:
-            raise no_rows(spread.title)
-        whole = found.summary
-        check_strays([Encoder(first.schema, strays=dict(found.strays))], first, whole.rows + whole.left_out)
-        sums = FoldSums(whole, found.rows, first)
+    def once(source: Source, first: Draft, how: Reading, who: Learners, dealing: Dealing) -> Validation:
+        task = SumFolds(first.schema, places[0], dealing)
+        sums = spread.sum_task(task, [c.name for c in first.schema.used], FoldObservation).sums(first)
         check_classes(sums.total, source)
-        return validate_rows(SpreadFolded(spread, sums.total, places, how, dealing), sums, who)
+        return validate_rows(SpreadFolded(spread, sums.total, places[0], how, dealing), sums, who)
 
-    def validate(source: Source, first: Draft, how: Reading, who: Any, asked: Folds) -> Validation:
+    def validate(source: Source, first: Draft, how: Reading, who: Learners, asked: Folds) -> Validation:
         return merge_repeats(
             once(source, first, how, who, Dealing(asked.count, asked.seed + k)) for k in range(asked.repeats)
         )
 
-    return compared_by(spread.title, reading, learners, also, folds, validate, draft)
+    return compared(engine.title, reading, learners, also, folds, validate, draft)

@@ -196,13 +196,13 @@ def _named(name: str) -> Any:
     return out
 
 
-def told(error: Exception) -> dict[str, str]:
+def error_parts(error: Exception) -> dict[str, str]:
     """An error as plain values: which, and what it says."""
     return {"kind": type(error).__name__, "said": str(error)}
 
 
-def raised(said: Mapping[str, str]) -> Exception:
-    """The error that `told` took apart; one of ours, whatever it says."""
+def error_from(said: Mapping[str, str]) -> Exception:
+    """The error that `error_parts` took apart; one of ours, whatever it says."""
     from likely import errors
     from likely.table.wrappers.remote import AlreadySwept
 

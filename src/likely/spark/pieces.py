@@ -16,12 +16,13 @@ import numpy as np
 
 from likely.errors import InputError
 from likely.evaluate.crossval.dealing import Stratified
-from likely.evaluate.crossval.row_folds import closed_encoder, dealt_piece
+from likely.evaluate.crossval.row_folds import dealt_piece
+from likely.intake.extend import closed_encoder
 from likely.intake.row_cache import Piece, piece_rows
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import failures
-from likely.spark.spread import LETTER, Spread, sound
+from likely.spark.spread import LETTER, Spread, check_letters
 from likely.sums.summary import Summary
 from likely.sums.trees import OrderedSum
 from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
@@ -159,7 +160,7 @@ class Finish:
                 yield key, packed(one)
 
 
-def looked(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: Callable[[Any, Any], Any]) -> Any:
+def sum_pieces(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: Callable[[Any, Any], Any]) -> Any:
     """What `work` makes of all pieces, added up in the order of rows."""
     pieces = -(-rows.places.total // piece_rows(rows.total.schema))
     top = 0
@@ -170,7 +171,7 @@ def looked(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: Calla
     with failures(spread.title.name):
         branches = max(1, min(spread.joiners(), pieces))
         sent = spread.letters(look, columns).repartition(branches, "key")
-        found = sound(sent.mapInArrow(partial(tasks.of_letters, packed(Finish(look))), LETTER).collect())
+        found = check_letters(sent.mapInArrow(partial(tasks.of_letters, packed(Finish(look))), LETTER).collect())
     sums = OrderedSum(plus)
     for block in sorted((unpacked(data) for _, _, data in found), key=lambda b: b[1] << b[0]):
         sums.take_block(*block)

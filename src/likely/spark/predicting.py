@@ -14,7 +14,7 @@ from likely.spark.spread import Frame
 from likely.table.output.sink import prediction_names
 
 
-def transformed(model: Model, frame: Any, keep: bool) -> Any:
+def predict_frame(model: Model, frame: Any, keep: bool) -> Any:
     """The DataFrame that Spark will make."""
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 

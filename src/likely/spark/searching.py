@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from likely.intake.further import classes_and_weights
+from likely.intake.extend import classes_and_weights
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Model, Search
-from likely.spark.pieces import Places, Rows, looked
+from likely.spark.pieces import Places, Rows, sum_pieces
 from likely.spark.spread import Spread
 from likely.sums.summary import Summary
 from likely.sums.trees import plus_tuples
@@ -25,11 +25,9 @@ class Ask:
         return self.search.look_at(piece.batch, *classes_and_weights(self.summary, piece.batch))
 
 
-def searched(spread: Spread, held: Model | Search, summary: Summary) -> Model:
+def run_search(spread: Spread, search: Model | Search, summary: Summary) -> Model:
     """Give a search its sweeps. A counting sweep comes first: the place of a row matters to some."""
-    if not isinstance(held, Search):
-        return held
-    rows = Rows(summary, Places(tuple(spread.counted())))
-    while isinstance(held, Search):
-        held = held.step(looked(spread, rows, Ask(held, summary), plus_tuples))
-    return held
+    rows = Rows(summary, Places(tuple(spread.count_rows())))
+    while isinstance(search, Search):
+        search = search.step(sum_pieces(spread, rows, Ask(search, summary), plus_tuples))
+    return search

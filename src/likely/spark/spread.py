@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from likely.errors import ColumnError, SettingError, shown
+from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.reading import Reading
 from likely.spark import tasks
-from likely.spark.parcel import packed, raised, unpacked
+from likely.spark.parcel import error_from, packed, unpacked
 from likely.spark.session import check_installed, failures, is_frame, session
 from likely.sums import state
 from likely.sums.trees import add_in_order
@@ -25,7 +25,7 @@ from likely.table.wrappers.remote import DeferredSource
 
 LETTER = "part long, key long, data binary"
 FAN = 32
-"""About so many letters are joined by one task."""
+"""About so many letters are add_in_order by one task."""
 Letter = tuple[int, int, bytes]
 
 
@@ -41,29 +41,32 @@ class Spread(ABC):
     def letters(self, task: tasks.Task, columns: Sequence[str]) -> Any:
         """The letters of a task on the rows of every part, as a DataFrame; the task may ask for these columns."""
 
-    def collected(self, task: tasks.Task, columns: Sequence[str]) -> list[Letter]:
+    def collect(self, task: tasks.Task, columns: Sequence[str]) -> list[Letter]:
         """A task's letters themselves, for answers that are small."""
         with failures(self.title.name):
-            return sound(self.letters(task, columns).collect())
+            return check_letters(self.letters(task, columns).collect())
 
-    def summed(self, task: tasks.Task, columns: Sequence[str], kind: Any) -> Any:
-        """The sum of what a task answers, joined by executors until few are left. Exact, so in any order."""
+    def sum_task(self, task: tasks.Task, columns: Sequence[str], kind: type[tasks.S]) -> tasks.S:
+        """The sum of what a task answers, add_in_order by executors until few are left. Exact, so in any order."""
         with failures(self.title.name):
             sent, parts = self.letters(task, columns), self.parts
             if parts is None or parts > FAN:
                 job = packed(tasks.Join(kind))
                 for branches in [self.joiners()] if parts is None else _tree(parts):
                     sent = sent.repartition(branches, "part").mapInArrow(partial(tasks.of_letters, job), LETTER)
-            return add_in_order(tasks.delivered(kind, data) for _, _, data in sound(sent.collect()))
+            whole = add_in_order(tasks.from_bytes(kind, data) for _, _, data in check_letters(sent.collect()))
+        if whole is None:
+            raise InputError(f"{self.title.name} has no rows. Give a table with at least one row.")
+        return whole
 
     def joiners(self) -> int:
         """How many tasks join letters where it is not known how many there are: a shuffle's, but not too many."""
         return min(FAN // 2, int(self.spark.conf.get("spark.sql.shuffle.partitions", "200")))
 
-    def counted(self) -> list[int]:
+    def count_rows(self) -> list[int]:
         """The rows of each part, in order."""
         first = list(self.title.schema.names)[:1]
-        found = {part: rows for part, rows, _ in self.collected(tasks.Count(tuple(first)), first)}
+        found = {part: rows for part, rows, _ in self.collect(tasks.Count(tuple(first)), first)}
         return [found.get(k, 0) for k in range(max(found, default=-1) + 1)]
 
 
@@ -76,12 +79,12 @@ def _tree(parts: int) -> list[int]:
     return out
 
 
-def sound(rows: Sequence[Any]) -> list[Letter]:
+def check_letters(rows: Sequence[Any]) -> list[Letter]:
     """Letters that were collected; what is wrong in the first part that has something wrong is raised."""
     out = sorted(((r[0], r[1], bytes(r[2])) for r in rows), key=lambda r: r[:2])
     wrong = [r for r in out if r[2][:1] != tasks.SOUND]
     if wrong:
-        raise raised(state.parse(wrong[0][2][1:], "an executor's answer"))
+        raise error_from(state.parse(wrong[0][2][1:], "an executor's answer"))
     return [(part, key, data[1:]) for part, key, data in out]
 
 
@@ -142,7 +145,7 @@ class Files(Spread):
         every, whole = self._fragments, [self._fragments[k] for k in large]
         self._fragments, self.parts = whole, len(whole)
         found = {
-            part: unpacked(data) for part, _, data in self.collected(tasks.Ranges(tuple(whole), self._how, size), [])
+            part: unpacked(data) for part, _, data in self.collect(tasks.Ranges(tuple(whole), self._how, size), [])
         }
         each = {k: found[place] for place, k in enumerate(large)}
         self._fragments = [part for k, one in enumerate(every) for part in each.get(k, [one])]
@@ -157,9 +160,9 @@ class Files(Spread):
         """The first fragment, opened here."""
         return open_fragment(self._fragments[0], self._how, pack_schema(self.title.schema))
 
-    def counted(self) -> list[int]:
+    def count_rows(self) -> list[int]:
         known = [f.rows for f in self._fragments]
-        return [k for k in known if k is not None] if None not in known else super().counted()
+        return [k for k in known if k is not None] if None not in known else super().count_rows()
 
 
 def spread_of(data: Any, reading: Reading, spark: Any = None, master: str | None = None, size: int = BYTES) -> Spread:

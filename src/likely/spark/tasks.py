@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
 
 from likely.errors import LikelyError
-from likely.intake.further import Extension
-from likely.intake.observe import Partial, Seen, summed, viewed
-from likely.intake.reading import Reading
-from likely.intake.schema import Draft
+from likely.intake.engine import sweep_sum
+from likely.intake.extend import Extension, More
+from likely.intake.observe import Plan, observe_source
 from likely.models.contracts import Model
-from likely.spark.parcel import packed, told, unpacked
+from likely.spark.parcel import error_parts, packed, unpacked
 from likely.sums import state
-from likely.sums.requests import parse_request
-from likely.sums.summary import MORE, Summary
+from likely.sums.contracts import State
+from likely.sums.summary import Summary
 from likely.sums.trees import add_in_order
 from likely.table.arrow import unpack_schema
 from likely.table.fragments import Fragment, TextOptions, cut_text, open_fragment
 from likely.table.output.sink import prediction_batch
-from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.wrappers.remote import OneSweepSource, letter, read_letters, read_numbers
 
@@ -81,7 +81,7 @@ def _answered(part: int, work: Callable[[], Iterator[Answer]], where: str = "") 
         for key, data in work():
             yield letter(part, key, SOUND + data)
     except LikelyError as error:
-        said = told(error)
+        said = error_parts(error)
         if where and "row " in said["said"].lower():  # its number is that in the part
             said["said"] = f"In {where}: {said['said']}"
         yield letter(part, -1, WRONG + state.dump(dict(said)))
@@ -91,52 +91,48 @@ def _answered(part: int, work: Callable[[], Iterator[Answer]], where: str = "") 
 
 
 @dataclass(frozen=True)
-class View:
-    """How some rows look, and their sums under a guess where there is one that could be followed."""
+class Bundle:
+    """Any nest of dicts and lists of sums."""
 
-    seen: Seen
-    sums: Partial | None
+    held: Any
 
-    def __add__(self, other: View) -> View:
-        both = None if self.sums is None or other.sums is None else self.sums + other.sums
-        return View(self.seen + other.seen, both)
+    def __add__(self, other: Bundle) -> Bundle:
+        return Bundle(_plus(self.held, other.held))
 
-    def state(self) -> dict[str, Any]:
-        sums = {} if self.sums is None else {"sums": self.sums.state()}
-        return {"seen": self.seen.state(), **sums}
+    def state(self) -> State:
+        return {"held": np.frombuffer(packed(self.held), np.uint8)}
 
     @classmethod
-    def from_state(cls, tree: Mapping[str, Any]) -> View:
-        sums = Partial.from_state(tree["sums"]) if "sums" in tree else None
-        return cls(Seen.from_state(tree["seen"]), sums)
+    def from_state(cls, tree: Mapping[str, Any]) -> Bundle:
+        return cls(unpacked(tree["held"].tobytes()))
 
 
-@dataclass(frozen=True)
-class Further:
-    """Statistics beyond the first order, by request."""
+def _plus(one: Any, two: Any) -> Any:
+    if isinstance(one, dict):
+        return {key: _plus(value, two[key]) for key, value in one.items()}
+    if isinstance(one, list):
+        return [_plus(a, b) for a, b in zip(one, two, strict=True)]
+    return one + two
 
-    more: Mapping[str, Any]
 
-    def __add__(self, other: Further) -> Further:
-        return Further({name: held + other.more[name] for name, held in self.more.items()})
+class Sum(Protocol):
+    """What tasks answer: it can be added, and travels as its state."""
 
-    def state(self) -> dict[str, Any]:
-        return {"names": list(self.more), "more": [held.state() for held in self.more.values()]}
-
+    def __add__(self, other: Self) -> Self: ...
+    def state(self) -> State: ...
     @classmethod
-    def from_state(cls, tree: Mapping[str, Any]) -> Further:
-        kinds = (MORE[parse_request(name, MORE)[0]] for name in tree["names"])
-        each = zip(tree["names"], kinds, tree["more"], strict=True)
-        return cls({name: kind.from_state(held) for name, kind, held in each})
+    def from_state(cls, state: State) -> Self: ...
 
 
-def posted(sums: Any) -> bytes:
-    """Sums as bytes."""
+S = TypeVar("S", bound=Sum)
+
+
+def to_bytes(sums: Sum) -> bytes:
     return state.dump(sums.state())
 
 
-def delivered(kind: Any, data: bytes) -> Any:
-    """The sums that `posted` wrote."""
+def from_bytes(kind: type[S], data: bytes) -> S:
+    """The sums that `to_bytes` wrote."""
     return kind.from_state(state.parse(data, "an executor's answer"))
 
 
@@ -144,12 +140,12 @@ def delivered(kind: Any, data: bytes) -> Any:
 class Join:
     """Letters of sums become one."""
 
-    kind: Any
+    kind: type[Sum]
 
     def __call__(self, sent: Iterable[tuple[int, int, bytes]]) -> Iterator[Answer]:
-        whole = add_in_order(delivered(self.kind, data) for _, _, data in sent)
+        whole = add_in_order(from_bytes(self.kind, data) for _, _, data in sent)
         if whole is not None:
-            yield 0, posted(whole)
+            yield 0, to_bytes(whole)
 
 
 # -- tasks on rows ------------------------------------------------------------------------------------------------
@@ -166,25 +162,13 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Look:
-    """How the text columns look, what values the target has, and the sums under a guess."""
+class Observe:
+    """The observation of a part."""
 
-    reading: Reading
-    names: tuple[str, ...]
-    guess: Draft | None
+    plan: Plan
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        yield 0, posted(View(*viewed(source, self.reading, self.names, self.guess, 1, None)))
-
-
-@dataclass(frozen=True)
-class Sum:
-    """The sums under a schema."""
-
-    schema: Schema
-
-    def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        yield 0, posted(summed(source, self.schema, 1))
+        yield 0, to_bytes(observe_source(source, self.plan, 1))
 
 
 @dataclass(frozen=True)
@@ -193,14 +177,11 @@ class Extend:
 
     summary: Summary
     names: frozenset[str]
-    like: Mapping[str, Any] | None = None
+    like: More | None = None
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        extender, start = Extension(self.summary, self.names, self.like), 0
-        for batch in source.batches([c.name for c in self.summary.schema.used]):
-            extender.take(batch, start)
-            start += batch.num_rows
-        yield 0, posted(Further(extender.more))
+        batches = source.batches([c.name for c in self.summary.schema.used])
+        yield 0, to_bytes(Bundle(sweep_sum(batches, lambda: Extension(self.summary, self.names, self.like), 1).more))
 
 
 @dataclass(frozen=True)

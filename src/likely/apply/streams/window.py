@@ -12,11 +12,11 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from likely.apply.fitting import model_from_tree, relearn, summarize_source, swept
+from likely.apply.fitting import engine_of, fit_table, model_from_tree, relearn, with_loss
 from likely.errors import FileFormatError, InputError, SettingError, shown
-from likely.intake.further import extend_summary, run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
+from likely.intake.summarize import LocalEngine, extend_summary, observe_table
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.probability.loss import Loss
@@ -80,7 +80,7 @@ class Window:
         """Rows that ever came."""
         self._learner = learner or default_learner("sums").learner
         self._loss, self._reading = Loss.of(loss), Reading(target, **reading)
-        self._begun: Model | None = None
+        self._fitted: Model | None = None
         self._total: Summary | None = None
 
     # -- what comes and goes --------------------------------------------------------------------------------------
@@ -90,13 +90,13 @@ class Window:
 
         Nothing changes where the table cannot be read to its end.
         """
-        how = replace(self._reading, **reading) if self._begun is None else self._later(reading)
+        how = replace(self._reading, **reading) if self._fitted is None else self._later(reading)
 
         def work(source: Source) -> Window:
-            first = self._begun if self._begun is not None else self._first(source, how)
+            first = self._fitted if self._fitted is not None else self._first(source, how)
             schema = replace(how, target=None, types=None, missing=None, weight=None, target_bins=None, tokens=None)
             pieces, total, came = self._moved(source, first, replace(schema, schema=first.schema))
-            self._begun, self.pieces, self._total, self.came = first, pieces, total, self.came + came
+            self._fitted, self.pieces, self._total, self.came = first, pieces, total, self.came + came
             return self
 
         return with_encoding(data, how, work)
@@ -111,25 +111,22 @@ class Window:
 
     def _first(self, source: Source, how: Reading) -> Model:
         """The model of the first table: it says how columns are read, and what was chosen by looking at rows."""
-        summary = summarize_source(source, how, self._learner.needs)
-        model = run_search(source, self._learner.learn(summary), summary, how)
+        model = fit_table(engine_of(source, how), self._learner, how)
         if model.found() and not model.carried():
             raise SettingError(
                 f"{type(self._learner).__name__} must see the rows themselves to learn, and a window keeps their sums."
             )
-        if self._loss is not None:
-            self._loss.check(model.classes)
-            model = replace(model, loss=self._loss)
-        return model
+        return with_loss(model, self._loss)
 
     def _moved(self, source: Source, first: Model, how: Reading) -> tuple[tuple[Piece, ...], Summary, int]:
         pieces, total, came, coarse = list(self.pieces), self._total, 0, False
         like = first.summary.more
         for some in [source] if self.step is None else _cut(source, how, self.step, self._room()):
-            whole, encoders = swept(some, draft_schema(some, how).schema, how)
-            check_strays(encoders, draft_schema(some, how), whole.rows + whole.left_out)
+            engine = LocalEngine(some, how)
+            draft, whole, strays = observe_table(engine, how)
             size = whole.rows + whole.left_out
-            own = extend_summary(some, whole.canonical(), frozenset(like), how, like)
+            check_strays(draft, strays, size)
+            own = extend_summary(engine, whole.canonical(), frozenset(like), like)
             came += size
             total = own if total is None else total + own
             if self.step is not None and pieces and pieces[-1].size < self.step:
@@ -169,8 +166,8 @@ class Window:
     def model(self) -> Model:
         """What the rows in the window teach."""
         summary = self.summary
-        assert self._begun is not None
-        return relearn(self._begun, summary)  # type: ignore[no-any-return]
+        assert self._fitted is not None
+        return relearn(self._fitted, summary)
 
     def __repr__(self) -> str:
         keeps = f"{self.files:,} files" if self.rows is None else f"{self.rows:,} rows"
@@ -195,13 +192,14 @@ class Window:
                 f"{name} holds no window. Begin one under another name: likely window FILE DATA --rows N."
             )
         kept, model = tree["window"], model_from_tree(tree, name)
+        assert isinstance(model, Model)
         try:
             out = cls(rows=kept["rows"], files=kept["files"], step=kept["step"] if kept["files"] is None else None)
             out.pieces = tuple(Piece(Summary.from_state(p["summary"]), int(p["size"])) for p in kept["pieces"])
             out.came = int(kept["came"])
         except (AttributeError, LookupError, SettingError, TypeError, ValueError):
             raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-        out._begun, out._total, out._learner, out._loss = model, model.summary, model.learner, model.loss
+        out._fitted, out._total, out._learner, out._loss = model, model.summary, model.learner, model.loss
         return out
 
 

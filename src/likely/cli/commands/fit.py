@@ -121,7 +121,7 @@ def _lines(model: Model, out: str, has_rows: bool, is_default: bool) -> Iterator
 
 def _follow(out: str, every: int, how: Learning) -> Model:
     """The model of standard input, written again and again; an end by Ctrl-C says what the file holds."""
-    from likely.apply.fitting import load
+    from likely.apply.fitting import load_model
     from likely.apply.streams.follow import follow
     from likely.cli import INTERRUPTED
     from likely.present.words import clean, plural
@@ -138,7 +138,7 @@ def _follow(out: str, every: int, how: Learning) -> Model:
             return follow(sys.stdin, how.target, how.learner, progress=progress, **more, **how.reading)
     except KeyboardInterrupt:
         # The file says itself how far it came: the end may have come in the middle of writing it.
-        rows = load(out).summary.rows if written and os.path.isfile(out) else -1
+        rows = load_model(out).summary.rows if written and os.path.isfile(out) else -1
         if rows not in [summary.rows for summary in written]:
             raise
         terminal.say(f"Interrupted; {clean(out)} holds the first {plural(rows, 'row')}.")

@@ -14,7 +14,7 @@ import numpy as np
 from likely.errors import LikelyError
 from likely.evaluate.attributes.information import Attribute
 from likely.evaluate.sampling import sample_rows, sample_share
-from likely.intake.further import Extension
+from likely.intake.extend import Extension
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Learner, Model
 from likely.models.posterior import Posterior

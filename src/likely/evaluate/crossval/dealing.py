@@ -122,6 +122,12 @@ class Deal:
     columns: tuple[str, ...] = ()
     """What the dealer reads besides the columns of the schema."""
     notes: tuple[str, ...] = ()
+    seed: int | None = None
+    """Of rows that are dealt at random, stratified."""
+
+    def same_as(self, other: Deal) -> bool:
+        """Whether rows are dealt at random in the same way."""
+        return self.seed is not None and (self.parts, self.seed) == (other.parts, other.seed)
 
 
 class Stratified:
@@ -223,7 +229,7 @@ def deal_rows(source: Source, first: Draft, reading: Reading, folds: Folds, seed
 
 def deal_stratified(folds: int, seed: int) -> Deal:
     """At random, every class spread evenly."""
-    return Deal(folds, k_fold(folds), lambda schema: Stratified(schema, folds, seed))
+    return Deal(folds, k_fold(folds), lambda schema: Stratified(schema, folds, seed), seed=seed)
 
 
 # -- by groups ----------------------------------------------------------------------------------------------

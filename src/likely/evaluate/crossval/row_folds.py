@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from likely.errors import LikelyError
-from likely.evaluate.crossval.dealing import Deal, Dealer, Placed, deal_stratified
+from likely.evaluate.crossval.dealing import Deal, Dealer, Placed
 from likely.evaluate.crossval.folds import rows_by_fold
 from likely.evaluate.crossval.lessons import Lessons, k_fold
 from likely.intake.engine import Worker, sweep
-from likely.intake.further import Extension, classes_and_weights
+from likely.intake.extend import Extension, classes_and_weights, closed_encoder
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece, RowCache, fits_in_memory, piece_rows
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model, Search
-from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.sums.trees import OrderedSum, plus_tuples
 from likely.table.arrow import align_batches
 from likely.table.encode import Encoder
-from likely.table.labels import Labels
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -42,11 +40,8 @@ W = TypeVar("W", bound=Worker)
 class FoldedRows:
     """The rows of a source with their folds, sweep after sweep the same: kept in memory where they are few enough."""
 
-    def __init__(
-        self, source: Source, total: Summary, reading: Reading, folds: int, seed: int, deal: Deal | None = None
-    ) -> None:
-        self.deal = deal_stratified(folds, seed) if deal is None else deal
-        self.source, self.total, self.reading, self.folds = source, total, reading, self.deal.parts
+    def __init__(self, source: Source, total: Summary, reading: Reading, deal: Deal) -> None:
+        self.source, self.total, self.reading, self.deal, self.folds = source, total, reading, deal, deal.parts
         own = [c.name for c in total.schema.used]
         self.columns = [*own, *(c for c in self.deal.columns if c not in own)]
         self.held = RowCache(total, self._read)
@@ -160,15 +155,6 @@ class Looking:
 def plus_tables(one: dict[Any, tuple[Any, ...]], two: dict[Any, tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
     """Tuples of sums, key by key."""
     return {key: plus_tuples(value, two[key]) for key, value in one.items()}
-
-
-def closed_encoder(total: Summary) -> Encoder:
-    """The encoder of rows whose sums are known.
-
-    Closed labels: threads share the encoder, and would step on each other's toes if it collected new ones.
-    """
-    labels = {n: s.labels for n, s in total.columns.items() if isinstance(s, Counts)}
-    return Encoder(total.schema, labels, Labels(total.classes))
 
 
 def dealt_piece(encoder: Encoder, dealer: Dealer, parts: int, placed: Placed, start: int) -> Piece:

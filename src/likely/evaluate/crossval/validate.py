@@ -35,6 +35,8 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Learners = Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]]
+"""By name; or what names them once the sums of all rows are known."""
 Derive = Callable[[Mapping[str, list[Model]]], Mapping[str, list[Model]]]
 
 
@@ -133,7 +135,7 @@ def validate(
     source: Source,
     first: Draft,
     reading: Reading,
-    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    learners: Learners,
     folds: int | Folds,
     seed: int = 0,
     extra: Any = None,
@@ -182,7 +184,7 @@ def _once(
     source: Source,
     first: Draft,
     reading: Reading,
-    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    learners: Learners,
     deal: Deal,
     extra: Any = None,
     loss: Loss | None = None,
@@ -190,18 +192,18 @@ def _once(
     gather: frozenset[str] = frozenset(),
 ) -> Validation:
     """Every row that is judged, once."""
-    sums = sum_folds(source, first, reading, deal.parts, 0, deal)
+    sums = sum_folds(source, first, reading, deal)
     check_classes(sums.total, source)
     if loss is not None:
         loss.check(sums.total.classes)  # a class that the loss does not name is refused before anything is learned
-    rows = FoldedRows(source, sums.total, reading, deal.parts, 0, deal)
+    rows = FoldedRows(source, sums.total, reading, deal)
     return validate_rows(rows, sums, learners, extra, loss, derive, gather)
 
 
 def validate_rows(
     rows: FoldedRows,
     sums: FoldSums,
-    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    learners: Learners,
     extra: Any = None,
     loss: Loss | None = None,
     derive: Derive | None = None,
@@ -247,14 +249,14 @@ def _each_left_out(
     source: Source,
     first: Draft,
     reading: Reading,
-    learners: Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]],
+    learners: Learners,
     extra: Any,
     loss: Loss | None,
     gather: frozenset[str],
 ) -> Validation:
     """Each row predicted by what all others taught: in closed form where there is one, else by learning as often."""
     deal = deal_stratified(2, 0)
-    sums = sum_folds(source, first, reading, 2, 0, deal)
+    sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
     if total.rows < 2:
@@ -262,7 +264,7 @@ def _each_left_out(
     if loss is not None:
         loss.check(total.classes)
     wanted = learners(total) if callable(learners) else learners
-    rows = FoldedRows(source, total, reading, 2, 0, deal)
+    rows = FoldedRows(source, total, reading, deal)
     closed = closed_forms(wanted, total)
     classes, others = total.classes, {n: x for n, x in wanted.items() if n not in closed}
 

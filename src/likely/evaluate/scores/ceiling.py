@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.evaluate.scores.intervals import Measure, wilson
-from likely.intake.further import Extension
+from likely.intake.extend import Extension
 from likely.intake.row_cache import Piece
 from likely.models.neighbors.neighbors import Neighbors
 from likely.sums.summary import Summary

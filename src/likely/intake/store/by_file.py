@@ -1,7 +1,7 @@
-"""File by file: a partial summary of each file, kept between runs, and all of them as one summary.
+"""Files summed one by one: their sums are kept between runs, or files that cannot be read are left out whole.
 
-What is kept is joined exactly, so the whole is the same to the last bit as that of one sweep over every file (decision
-0090). Knows no learner; how one file is swept is told in pieces of its own, below the flow.
+Of each file is kept how it looks (heading, profiles of text) and what it adds up to under a schema. The schema follows
+from all profiles together; a file whose sums are not kept under it is swept. Knows sources and summaries, no learner.
 """
 
 from __future__ import annotations
@@ -12,28 +12,21 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from likely.errors import EncodingError, LikelyError, SettingError, shown
-from likely.intake.engine import sweep
-from likely.intake.further import Extension
-from likely.intake.observe import Partial, Seen, summed, viewed
-from likely.intake.reading import Reading, check_reading, tell_left_out
-from likely.intake.schema import (
-    Draft,
-    check_rows,
-    check_strays,
-    draft_schema,
-    finalize_schema,
-    missing_tokens,
-    text_columns,
-)
+from likely.intake.extend import More, run_search
+from likely.intake.observe import Observation, Plan
+from likely.intake.reading import Progress, Reading, check_reading, tell_left_out
+from likely.intake.schema import draft_first_rows, draft_schema, missing_tokens, plan_observation
 from likely.intake.store.kept_sums import File, SumFolder, key_of
+from likely.intake.summarize import LocalEngine, Wanted, summarize_table
 from likely.machinery.threads import default_threads, in_order
+from likely.models.contracts import Model, Search
 from likely.sums import state
+from likely.sums.contracts import RowStatistic
 from likely.sums.summary import Summary
 from likely.sums.trees import add_in_order
-from likely.table.encode import Encoder
 from likely.table.formats.files import list_files
 from likely.table.open import open_file
 from likely.table.schema import Column, Reason, Schema
@@ -42,7 +35,6 @@ from likely.table.wrappers.concatenated import ConcatenatedSource, split_agreein
 from likely.table.wrappers.remote import DeferredSource
 from likely.table.wrappers.repair import Repaired
 
-Wanted = Callable[[Schema], frozenset[str]]
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -53,13 +45,13 @@ def summarize_by_file(data: object, reading: Reading, wanted: Wanted) -> tuple[S
     if not isinstance(data, (str, os.PathLike)) or os.fspath(data) == "-":
         raise SettingError("Sums are kept of files. Give a path, a folder or a pattern.")
     path = str(os.fspath(data))
-    with _folder(reading) as folder, SumFolder(folder) as keep:
+    with _folder(reading) as folder, SumFolder(folder) as kept:
         try:
-            return _Run(path, reading, keep).whole(wanted)
+            return FileEngine(path, reading, kept).summarize(wanted)
         except EncodingError:
             if reading.encoding is not None:
                 raise
-            return _Run(path, replace(reading, encoding="latin-1"), keep).whole(wanted)
+            return FileEngine(path, replace(reading, encoding="latin-1"), kept).summarize(wanted)
 
 
 @contextmanager
@@ -80,38 +72,38 @@ class _Part:
     source: Source
 
 
-class _Another(Exception):
-    """A file turned out to be bad: begin again without it. Nothing that was kept is lost. Never leaves this room."""
+class _BadFiles(Exception):
+    """Files turned out to be bad: begin again without them. Nothing that was kept is lost. Never leaves this room."""
 
 
 class _Progress:
     """Rows drawn by several sweeps at once, counted together."""
 
-    def __init__(self, tell: Callable[[int], None] | None) -> None:
+    def __init__(self, tell: Progress | None) -> None:
         self._tell, self._rows, self._lock = tell, 0, threading.Lock()
 
-    def one(self) -> Callable[[int], None] | None:
+    def of_sweep(self) -> Progress | None:
         """What one sweep tells its rows to."""
         before, tell = 0, self._tell
         if tell is None:
             return None
 
-        def told(rows: int) -> None:
+        def count(rows: int) -> None:
             nonlocal before
             with self._lock:
                 self._rows, before = self._rows + rows - before, rows
                 tell(self._rows)
 
-        return told
+        return count
 
 
 @dataclass
-class _Run:
-    """One run over the files of a path."""
+class FileEngine:
+    """Sweeps file by file what is not kept of it."""
 
     path: str
     reading: Reading
-    keep: SumFolder
+    kept: SumFolder
     bad: dict[str, str] = field(default_factory=dict)
     """What is wrong with each file that is left out, by its path."""
     swept: set[str] = field(default_factory=set)
@@ -125,39 +117,34 @@ class _Run:
             state.plain(how.types), state.plain(how.target_bins), state.plain(how.tokens),
             None if how.schema is None else _bare(how.schema),
         )  # fmt: skip
+        self._parts: list[_Part] = []
+        self._fresh: list[_Part] = []
+        """Files of which it is not kept how they look."""
+        self._known: Observation | None = None
+        """How all others look."""
+        self._before: Schema | None = None
+        """How the files of which something is kept were read."""
+        self.title: Source
 
-    def whole(self, wanted: Wanted) -> tuple[Source, Summary]:
-        """Everything: the source of all files that can be read, and its summary."""
-        found = list_files(self.path)
+    def summarize(self, wanted: Wanted) -> tuple[Source, Summary]:
+        """The source of all files that can be read, and its summary."""
+        files = list_files(self.path)
         while True:
             try:
-                source, parts, summary = self._summarized([f for f in found if f[0] not in self.bad], wanted)
+                self._open_all([f for f in files if f[0] not in self.bad])
+                summary = summarize_table(self, self.reading, wanted)
                 break
-            except _Another:
-                if len(self.bad) == len(found):
-                    tell_left_out(self.reading, list(self.bad.values()), len(found))
-        tell_left_out(self.reading, list(self.bad.values()), len(found))
+            except _BadFiles:
+                if len(self.bad) == len(files):
+                    tell_left_out(self.reading, list(self.bad.values()), len(files))
+        tell_left_out(self.reading, list(self.bad.values()), len(files))
         if self.reading.keep is not None:
-            self._tell_kept(parts)
-            self.keep.tidy([p.file for p in parts], {self._own(p.file) for p in parts})
-        return source, summary
-
-    def _summarized(self, found: Sequence[tuple[str, str]], wanted: Wanted) -> tuple[Source, list[_Part], Summary]:
-        source, parts = self._together([*self._each(found, lambda f: f, self._opened)])
-        first = self._drafted(source, parts)
-        whole = add_in_order(self._each(parts, _place, lambda part, threads: self._sums(part, first, threads)))
-        assert whole is not None
-        check_strays([Encoder(first.schema, strays=dict(whole.strays))], first, _rows(whole.summary))
-        summary, _ = finalize_schema(first, whole.summary)
-        check_rows(summary, source)
-        for name in sorted(wanted(summary.schema) - summary.more.keys()):
-            held = add_in_order(self._each(parts, _place, lambda part, n: self._more(part, summary, name, n)))  # noqa: B023
-            assert held is not None
-            summary.more[name] = held
-        return source, parts, summary
+            self._tell_kept()
+            self.kept.tidy([p.file for p in self._parts], {self._own(p.file) for p in self._parts})
+        return self.title, summary
 
     def _each(
-        self, items: Sequence[A], place: Callable[[A], tuple[str, str]], work: Callable[[A, int | None], B]
+        self, items: Sequence[A], place: Callable[[A], tuple[str, str]], work: Callable[[A, Reading], B]
     ) -> Iterator[B]:
         """Work on files, several at a time where there are many; what is wrong with one names it.
 
@@ -166,185 +153,190 @@ class _Run:
         threads = self.reading.threads or default_threads()
         together = threads if len(items) >= 2 * threads else 1
 
-        def judged(item: A) -> B | LikelyError:
+        def attempt(item: A) -> B | LikelyError:
+            own = self.reading.threads if together == 1 else 1
             try:
-                return work(item, self.reading.threads if together == 1 else 1)
+                return work(item, replace(self.reading, threads=own, progress=self._progress.of_sweep()))
             except EncodingError:
                 raise
             except LikelyError as error:
                 name = place(item)[1]
-                said = error if name in str(error) else type(error)(f"{name}: {error}")
+                named = error if name in str(error) else type(error)(f"{name}: {error}")
                 if not self.reading.skip_bad or isinstance(error, SettingError):
-                    raise said from error
-                return said
+                    raise named from error
+                return named
 
         before = len(self.bad)
-        for item, result in zip(items, in_order(items, judged, together), strict=True):
+        for item, result in zip(items, in_order(items, attempt, together), strict=True):
             if isinstance(result, LikelyError):
                 self.bad[place(item)[0]] = str(result)
             else:
                 yield result
         if len(self.bad) > before:
-            raise _Another
+            raise _BadFiles
+
+    def _each_part(self, parts: list[_Part], work: Callable[[_Part, LocalEngine], B]) -> Iterator[B]:
+        """Work on files, each with an engine of its own."""
+
+        def place(part: _Part) -> tuple[str, str]:
+            return part.file.path, part.file.name
+
+        return self._each(parts, place, lambda part, reading: work(part, LocalEngine(part.source, reading)))
 
     # -- files and their headings ---------------------------------------------------------------------------
 
-    def _opened(self, found: tuple[str, str], threads: int | None) -> _Part:
-        file = self.keep.identified(*found)
-        kept = self.keep.get(file, self._own(file), "profile")
+    def _open_all(self, files: Sequence[tuple[str, str]]) -> None:
+        """All files as one table, and each with the types that all share."""
+        parts = [*self._each(files, lambda file: file, lambda file, _: self._open(*file))]
+        if self.reading.skip_bad:
+            _, others = split_agreeing([p.source for p in parts])
+            self.bad |= {parts[k].file.path: str(error) for k, error in others.items()}
+            if others:
+                raise _BadFiles
+        if len(parts) == 1:
+            self.title, self._parts = parts[0].source, parts
+            return
+        self.title = many = ConcatenatedSource([p.source for p in parts], os.path.expanduser(self.path))
+        self._parts = [replace(p, source=s) for p, s in zip(parts, many.parts(), strict=True)]
+
+    def _open(self, path: str, name: str) -> _Part:
+        file = self.kept.identify(path, name)
+        profile = self.kept.get(file, self._own(file), "profile")
 
         def opened() -> Source:
-            self.swept.add(file.path)
-            source = open_file(file.path, file.name, self.reading.encoding, self.reading.delimiter)
+            self.swept.add(path)
+            source = open_file(path, name, self.reading.encoding, self.reading.delimiter)
             return Repaired(source) if self.reading.encoding_errors == "replace" else source
 
-        if kept is None:
+        if profile is None:
             heading = DeferredSource.describe(opened(), opened)
         else:
-            heading = DeferredSource.from_state(file.name, kept["heading"], opened)
+            heading = DeferredSource.from_state(name, profile["heading"], opened)
         return _Part(file, heading, heading)
 
     def _own(self, file: File) -> str:
         """The way of reading a file, which depends on how its name ends: .tsv is not .csv."""
         return key_of(self._key, os.path.basename(file.path).lower().split(".")[1:][-2:])
 
-    def _together(self, parts: list[_Part]) -> tuple[Source, list[_Part]]:
-        """All files as one table, and each with the types that all share."""
-        if self.reading.skip_bad:
-            _, others = split_agreeing([p.source for p in parts])
-            self.bad |= {parts[k].file.path: str(error) for k, error in others.items()}
-            if others:
-                raise _Another
-        if len(parts) == 1:
-            return parts[0].source, parts
-        many = ConcatenatedSource([p.source for p in parts], os.path.expanduser(self.path))
-        return many, [replace(p, source=s) for p, s in zip(parts, many.parts(), strict=True)]
+    # -- what an engine does --------------------------------------------------------------------------------
 
-    # -- how they are read ----------------------------------------------------------------------------------
-
-    def _drafted(self, source: Source, parts: list[_Part]) -> Draft:
-        """The draft of the schema, from how all files look; new ones are summed on the way under a guess."""
-        how = self.reading
-        if how.schema is not None:
-            return draft_schema(source, how)
-        names, fresh = text_columns(source, how), list[_Part]()
-
-        def look_at(some: Sequence[_Part], guess: Draft | None) -> Iterator[Seen]:
-            return self._each(some, _place, lambda part, threads: self._viewed(part, names, guess, threads))
-
-        old = known = add_in_order(self._recalled(parts, names, fresh))
-        if known is None:  # the first file says how the others are probably to be read
-            known = add_in_order(look_at(fresh[:1], None))
-            fresh = fresh[1:]
-        assert known is not None
-        guess = None
+    def guess(self, reading: Reading) -> Schema | None:
+        """As the files of which something is kept are read together; else as the first rows say."""
+        plan_observation(self.title, reading)
+        self._fresh, self._before = [], None
+        self._known = add_in_order(self._recall())
+        if self._known is None:
+            draft = draft_first_rows(self.title, reading, self._fresh[0].source)
+            return None if draft is None else draft.schema
         try:
-            guess = draft_schema(source, how, known.profiles, known.tally)
+            self._before = draft_schema(self.title, reading, self._known).schema
         except LikelyError:
-            if not fresh:
+            if not self._fresh:
                 raise
-        if not fresh:
-            assert guess is not None
-            return guess
-        seen = add_in_order(part for some in ([known], look_at(fresh, guess)) for part in some)
-        assert seen is not None
-        first = draft_schema(source, how, seen.profiles, seen.tally)
-        if old is not None and guess is not None:
-            self._tell_changes(guess.schema, first.schema)
-        return first
+        return self._before
 
-    def _recalled(self, parts: list[_Part], names: list[str], fresh: list[_Part]) -> Iterator[Seen]:
+    def _recall(self) -> Iterator[Observation]:
         """What is kept of how files look; a file of which nothing is kept, in the types all now share, is fresh."""
-        for part in parts:
-            kept = self.keep.get(part.file, self._own(part.file), "profile")
-            if kept is None or kept["types"] != _types(part.source):
-                fresh.append(part)
+        for part in self._parts:
+            known = self.kept.get(part.file, self._own(part.file), "profile")
+            if known is None or known["types"] != _types(part.source):
+                self._fresh.append(part)
             else:
-                yield Seen.from_state(kept)
+                yield Observation.from_state(known)
 
-    def _viewed(self, part: _Part, names: list[str], guess: Draft | None, threads: int | None) -> Seen:
-        seen, sums = viewed(part.source, self.reading, names, guess, threads, self._progress.one())
-        self.keep.check(part.file)
-        if sums is not None and guess is not None:
-            self.keep.put(part.file, self._own(part.file), "likely", sums.state(), self._under(part, guess))
-        tree = {"heading": part.heading.state(), "types": _types(part.source), **seen.state()}
-        self.keep.put(part.file, self._own(part.file), "profile", tree)
+    def observe(self, plan: Plan) -> Observation:
+        if plan.schema is not None and not plan.is_guess:
+            if self._before is not None:
+                self._tell_changes(self._before, plan.schema)
+            whole = add_in_order(self._each_part(self._parts, lambda part, engine: self._sum(part, plan, engine)))
+        else:
+            seen = self._each_part(self._fresh, lambda part, engine: self._look(part, plan, engine))
+            whole = add_in_order(each for some in ([self._known] if self._known else [], seen) for each in some)
+        assert whole is not None
+        return whole
+
+    def _look(self, part: _Part, plan: Plan, engine: LocalEngine) -> Observation:
+        """How a file looks; its sums under the guess are kept for when they prove right."""
+        seen = engine.observe(plan)
+        self.kept.check(part.file)
+        if plan.schema is not None and seen.sums_under(plan.schema) is not None:
+            sums = Observation(Plan.under(plan.schema))
+            sums.summary = seen.summary
+            sums.strays.update(seen.strays)
+            self.kept.put(part.file, self._own(part.file), "likely", sums.state(), self._under(part, plan.schema))
+        look = Observation(plan.without_sums())
+        look.profiles, look.tally = seen.profiles, seen.tally
+        tree = {"heading": part.heading.state(), "types": _types(part.source), **look.state()}
+        self.kept.put(part.file, self._own(part.file), "profile", tree)
+        return look
+
+    def _under(self, part: _Part, schema: Schema) -> str:
+        return key_of(_bare(schema), _types(part.source))
+
+    def _sum(self, part: _Part, plan: Plan, engine: LocalEngine) -> Observation:
+        """The sums of a file, kept or swept."""
+        assert plan.schema is not None
+        own, under = self._own(part.file), self._under(part, plan.schema)
+        known = self.kept.get(part.file, own, "likely", under)
+        if known is not None:
+            seen = Observation.from_state(known)
+            seen.summary = seen.sums_under(plan.schema)  # the same, but for its whys
+            return seen
+        seen = engine.observe(plan)
+        self.kept.check(part.file)
+        self.kept.put(part.file, own, "likely", seen.state(), under)
         return seen
 
-    # -- their sums -----------------------------------------------------------------------------------------
+    def extend(self, summary: Summary, names: frozenset[str], like: More | None) -> More:
+        more: dict[str, RowStatistic] = {}
+        for name in sorted(names):
+            held = add_in_order(self._each_part(self._parts, lambda p, e: self._more(p, summary, name, e)))  # noqa: B023
+            assert held is not None
+            more[name] = held
+        return more
 
-    def _under(self, part: _Part, first: Draft) -> str:
-        return key_of(_bare(first.schema), _types(part.source))
-
-    def _sums(self, part: _Part, first: Draft, threads: int | None) -> Partial:
-        """The sums of a file, kept or swept."""
-        own, under = self._own(part.file), self._under(part, first)
-        kept = self.keep.get(part.file, own, "likely", under)
-        if kept is not None:
-            found = Partial.from_state(kept)
-            return replace(found, summary=found.summary.with_schema(first.schema))  # the same, but for its whys
-        found = summed(part.source, first.schema, threads, self._progress.one())
-        self.keep.check(part.file)
-        self.keep.put(part.file, own, "likely", found.state(), under)
-        return found
-
-    def _more(self, part: _Part, summary: Summary, name: str, threads: int | None) -> Any:
+    def _more(self, part: _Part, summary: Summary, name: str, engine: LocalEngine) -> RowStatistic:
         """A statistic of a file beyond the first order, begun as the whole summary begins it: kept or swept."""
-        begun = summary.empty_statistic(name)
-        under = key_of(_bare(summary.schema), _types(part.source), state.dump({name: begun.state()}).hex())
-        kept = self.keep.get(part.file, self._own(part.file), "more", under)
-        if kept is not None:
-            return type(begun).from_state(kept["more"])
-        columns = [c.name for c in summary.schema.used]
-        workers = sweep(
-            part.source.batches(columns),
-            lambda: Extension(summary, frozenset([name])),
-            threads,
-            progress=self._progress.one(),
-        )
-        self.keep.check(part.file)
-        held = add_in_order(worker.more[name] for worker in workers)
-        assert held is not None
-        self.keep.put(part.file, self._own(part.file), "more", {"more": held.state()}, under)
-        return held
+        empty = summary.empty_statistic(name)
+        under = key_of(_bare(summary.schema), _types(part.source), state.dump({name: empty.state()}).hex())
+        known = self.kept.get(part.file, self._own(part.file), "more", under)
+        if known is not None:
+            return type(empty).from_state(known["more"])
+        more = engine.extend(summary, frozenset([name]), None)[name]
+        self.kept.check(part.file)
+        self.kept.put(part.file, self._own(part.file), "more", {"more": more.state()}, under)
+        return more
+
+    def search(self, search: Search, summary: Summary) -> Model:
+        return run_search(self.title, search, summary, self.reading.threads)
 
     # -- what is told ---------------------------------------------------------------------------------------
 
-    def _tell_kept(self, parts: Sequence[_Part]) -> None:
-        old = len(parts) - len({p.file.path for p in parts} & self.swept)
-        gone = self.keep.gone({os.path.dirname(os.path.abspath(p.file.path)) for p in parts})
-        told = f"{len(parts) - old:,} of {len(parts):,} files were read; the sums of {old:,} were kept."
+    def _tell_kept(self) -> None:
+        count = len(self._parts)
+        old = count - len({p.file.path for p in self._parts} & self.swept)
+        gone = self.kept.gone({os.path.dirname(os.path.abspath(p.file.path)) for p in self._parts})
+        sentence = f"{count - old:,} of {count:,} files were read; the sums of {old:,} were kept."
         if gone:
-            told += (
-                " 1 that is gone no longer counts."
-                if len(gone) == 1
-                else f" {len(gone):,} that are gone no longer count."
-            )
-        self.reading.tell(told)
+            one, many = " 1 that is gone no longer counts.", f" {len(gone):,} that are gone no longer count."
+            sentence += one if len(gone) == 1 else many
+        self.reading.tell(sentence)
 
     def _tell_changes(self, before: Schema, now: Schema) -> None:
         """Say which columns new files made to be read otherwise: the sums that were kept do not fit any more."""
         for old, new in zip(before.columns, now.columns, strict=True):
             if old != new:
                 self.reading.tell(
-                    f"With the new files {shown(new.name)} is read otherwise ({_said(new)}; before: {_said(old)}), "
+                    f"With the new files {shown(new.name)} is read otherwise ({_words(new)}; before: {_words(old)}), "
                     "so all files are swept again. To go on as before, name the old model: --schema."
                 )
 
 
-def _said(column: Column) -> str:
+def _words(column: Column) -> str:
     return f"{column.kind}, {column.why}" if column.why else column.kind
 
 
-def _place(part: _Part) -> tuple[str, str]:
-    return part.file.path, part.file.name
-
-
-def _rows(summary: Summary) -> int:
-    return summary.rows + summary.left_out
-
-
-def _bare(schema: Schema) -> Any:
+def _bare(schema: Schema) -> object:
     """A schema as plain values, without the sentences that say why."""
     return state.plain(replace(schema, columns=tuple(replace(c, reason=Reason()) for c in schema.columns)))
 

@@ -94,7 +94,7 @@ class SumFolder:
                     stamp = Stamp(int(said["size"]), int(said["written"]), int(said["changed"]))
                     self._seen[str(said["path"])] = (stamp, int(said["seen"]), str(said["content"]))
 
-    def identified(self, path: str, name: str) -> File:
+    def identify(self, path: str, name: str) -> File:
         """A file with the fingerprint of its content, which is not read where its stamp says that it is as it was."""
         place, stamp = os.path.abspath(path), Stamp.read(path, name)
         known = self._seen.get(place)
