@@ -204,8 +204,7 @@ def error_parts(error: Exception) -> dict[str, str]:
 def error_from(said: Mapping[str, str]) -> Exception:
     """The error that `error_parts` took apart; one of ours, whatever it says."""
     from likely import errors
-    from likely.table.wrappers.remote import AlreadySwept
 
-    kind = AlreadySwept if said["kind"] == "AlreadySwept" else getattr(errors, said["kind"], None)
+    kind = getattr(errors, said["kind"], None)
     ours = isinstance(kind, type) and issubclass(kind, errors.LikelyError)
     return kind(said["said"]) if ours and kind is not None else errors.InputError(said["said"])
