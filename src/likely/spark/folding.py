@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.evaluate.compare import Comparison, compared
-from likely.evaluate.crossval.dealing import Folds, Stratified, deal_stratified
+from likely.evaluate.crossval.dealing import Dealing, Folds, Stratified, deal_stratified
 from likely.evaluate.crossval.folds import FoldObservation
 from likely.evaluate.crossval.judge import Judge
 from likely.evaluate.crossval.row_folds import FoldedRows, FoldExtender, plus_tables
@@ -28,7 +28,7 @@ from likely.models.contracts import Learner, Model
 from likely.models.linear.newton import FoldNewton
 from likely.spark.flow import SparkEngine
 from likely.spark.parcel import packed, unpacked
-from likely.spark.pieces import Dealing, Places, Rows, sum_pieces
+from likely.spark.pieces import Places, Rows, sum_pieces
 from likely.spark.spread import Spread
 from likely.spark.tasks import Answer, Bundle, to_bytes
 from likely.sums.summary import Summary

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from likely.errors import InputError
-from likely.evaluate.crossval.dealing import Stratified
+from likely.evaluate.crossval.dealing import Dealing, Stratified
 from likely.evaluate.crossval.row_folds import dealt_piece
 from likely.intake.extend import closed_encoder
 from likely.intake.row_cache import Piece, piece_rows
@@ -48,14 +48,6 @@ class Places:
 
     def start(self, part: int) -> int:
         return list(accumulate(self.rows, initial=0))[part]
-
-
-@dataclass(frozen=True)
-class Dealing:
-    """How rows are dealt to folds."""
-
-    folds: int
-    seed: int
 
 
 @dataclass(frozen=True)

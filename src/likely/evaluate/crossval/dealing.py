@@ -6,9 +6,8 @@ Knows the target and the one column that rows are dealt by; no learner, no sums 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,10 +15,13 @@ import numpy as np
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate import kernels
 from likely.evaluate.crossval.lessons import Lessons, expanding_window, k_fold
-from likely.intake.engine import sweep
+from likely.intake.engine import sweep_sum
+from likely.intake.observe import Plan, observe_source
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft
+from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.sums.summary import Summary
 from likely.table.batch import Codes, Ints
 from likely.table.encode import Encoder, column_form
 from likely.table.kinds import parse_kind
@@ -235,56 +237,29 @@ def deal_stratified(folds: int, seed: int) -> Deal:
 # -- by groups ----------------------------------------------------------------------------------------------
 
 
-class _Groups:
-    """Counts the rows of each group and class."""
-
-    def __init__(self, schema: Schema, column: Column) -> None:
-        self._encoder, self._name = encoder_of_target(schema, column), column.name
-        self.counts: dict[tuple[str | None, str], int] = {}
-
-    def take(self, batch: Any, start: int) -> None:
-        encoded = self._encoder.encode(batch, start)
-        cells, target = encoded.cells[self._name], encoded.target
-        assert target is not None and isinstance(cells, Codes)
-        wide, some = len(target.labels), target.codes >= 0
-        pairs, counts = np.unique((cells.codes[some].astype(np.int64) + 1) * wide + target.codes[some],
-                                  return_counts=True)  # fmt: skip
-        names, classes = [None, *cells.labels.names], target.labels.names
-        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            key = names[pair // wide], classes[pair % wide]
-            self.counts[key] = self.counts.get(key, 0) + count
-
-
 def _grouped(source: Source, first: Draft, reading: Reading, name: str, folds: int, seed: int) -> Deal:
     """Groups, the largest first, each to the part where its classes are still most wanted."""
     kind, how = parse_kind("nominal", name, column_form(source.schema.field(name).type))
-    column, target = Column(name, kind, "attribute", how), _target(first)
-    workers = sweep(source.batches([name, target]), lambda: _Groups(first.schema, column), reading.threads)
-    counts: dict[tuple[str | None, str], int] = {}
-    for worker in workers:
-        for key, count in worker.counts.items():
-            counts[key] = counts.get(key, 0) + count
-    groups = sorted({g for g, _ in counts}, key=lambda g: (g is not None, g))
-    classes = {c: k for k, c in enumerate(sorted({c for _, c in counts}))}
+    column = Column(name, kind, "attribute", how)
+    summary = _sums(source, first, reading, column)
+    counts = summary.column(name, Counts)
+    lone = summary.total.floats() - counts.table.floats().sum(axis=0)
+    groups: list[str | None] = [*([None] if lone.any() else []), *sorted(counts.labels.names)]
     if len(groups) < 2:
         what = "have no cell" if groups == [None] else f"have {shown(groups[0])}" if groups else "are without a class"
         raise InputError(
             f"All rows of {source.name} {what} in column {shown(name)}, so they are one group, and none can be "
             "held out. Choose another column for the groups."
         )
-    table = np.zeros((len(groups), len(classes)))
-    place = {g: k for k, g in enumerate(groups)}
-    for (group, label), count in counts.items():
-        table[place[group], classes[label]] = count
+    order = [len(counts.labels) if g is None else counts.labels.index[g] for g in groups]
+    table = np.vstack([counts.table.floats(), lone])[order][:, np.argsort(summary.classes)]
     parts = min(folds, len(groups))
     notes = []
     if parts < folds:
         notes.append(f"There are only {len(groups)} groups in {shown(name)}, so there are {parts} folds.")
-    lone = place.get(None)
-    if lone is not None:
-        notes.append(f"{int(table[lone].sum()):,} rows have no cell in {shown(name)}: they are kept together.")
-    fold = _spread(table, parts, seed)
-    by_name = {g: int(fold[k]) for g, k in place.items()}
+    if lone.any():
+        notes.append(f"{int(lone.sum()):,} rows have no cell in {shown(name)}: they are kept together.")
+    by_name = dict(zip(groups, _spread(table, parts, seed).tolist(), strict=True))
 
     def dealer(schema: Schema) -> Dealer:
         return _ByColumn(schema, column, _PartOfGroup(by_name))
@@ -325,16 +300,20 @@ class _Times:
 
     def __init__(self, schema: Schema, column: Column) -> None:
         self._encoder, self._name = encoder_of_target(schema, column), column.name
-        self.times, self.missing, self.rows = Numbers(1, cap=1 << 16), 0, 0
+        self.times, self.missing = Numbers(1, cap=1 << 16), 0
 
     def take(self, batch: Any, start: int) -> None:
         encoded = self._encoder.encode(batch, start)
         assert encoded.target is not None
         x = encoded.cells[self._name]
         some = encoded.target.codes >= 0
-        self.rows += int(some.sum())
         self.missing += int((some & ~np.isfinite(x)).sum())
         self.times.update(x, np.where(some & np.isfinite(x), np.int32(0), np.int32(-1)))
+
+    def __add__(self, other: _Times) -> _Times:
+        out = copy(self)
+        out.times, out.missing = self.times + other.times, self.missing + other.missing
+        return out
 
 
 def _timed(source: Source, first: Draft, reading: Reading, name: str, folds: int) -> Deal:
@@ -346,9 +325,10 @@ def _timed(source: Source, first: Draft, reading: Reading, name: str, folds: int
             "Choose another column for the time."
         )
     column = replace(found, kind=found.reading, role="attribute")
-    workers = sweep(source.batches([name, _target(first)]), lambda: _Times(first.schema, column), reading.threads)
-    values, table = reduce(add, (w.times for w in workers)).tally()
-    weight, missing = table.sum(1).floats(), sum(w.missing for w in workers)
+    batches = source.batches([name, _target(first).name])
+    whole = sweep_sum(batches, lambda: _Times(first.schema, column), reading.threads)
+    values, table = whole.times.tally()
+    weight, missing = table.sum(1).floats(), whole.missing
     if len(values) < 2:
         raise InputError(
             f"The rows of {source.name} have {len(values)} different times in column {shown(name)}, so none come "
@@ -376,19 +356,8 @@ def _timed(source: Source, first: Draft, reading: Reading, name: str, folds: int
 # -- each by itself -----------------------------------------------------------------------------------------
 
 
-class _Count:
-    def __init__(self, schema: Schema) -> None:
-        self._encoder, self.rows = encoder_of_target(schema), 0
-
-    def take(self, batch: Any, start: int) -> None:
-        target = self._encoder.encode(batch, start).target
-        assert target is not None
-        self.rows += int((target.codes >= 0).sum())
-
-
 def _each(source: Source, first: Draft, reading: Reading) -> Deal:
-    workers = sweep(source.batches([_target(first)]), lambda: _Count(first.schema), reading.threads)
-    rows = sum(w.rows for w in workers)
+    rows = _sums(source, first, reading).rows
     if rows > MOST_EACH:
         raise SettingError(
             f"To leave out each of {rows:,} rows in turn, the learner would have to learn so many times; "
@@ -400,6 +369,14 @@ def _each(source: Source, first: Draft, reading: Reading) -> Deal:
     return Deal(rows, k_fold(rows), _Each)
 
 
-def _target(first: Draft) -> str:
+def _target(first: Draft) -> Column:
     assert first.schema.target is not None
-    return first.schema.target.name
+    return first.schema.target
+
+
+def _sums(source: Source, first: Draft, reading: Reading, *columns: Column) -> Summary:
+    """The sums of the target and of columns that rows are dealt by; every row weighs one."""
+    plan = Plan.under(first.schema.with_columns([*columns, _target(first)]))
+    summary = observe_source(source, plan, reading.threads).summary
+    assert summary is not None
+    return summary.canonical()
