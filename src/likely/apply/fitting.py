@@ -205,7 +205,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     )
 
 
-def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Model | Summary:
+def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Any:
     """Several model files as one, with the settings of the first."""
     known = [load(path) for path in paths]
     return relearn(known[0], reduce(add, map(_summary_of, known)))
