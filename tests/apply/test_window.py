@@ -98,8 +98,8 @@ def test_texts_keep_what_was_chosen() -> None:
     rng = np.random.default_rng(1)
     rows = [{"note": " ".join(rng.choice(["a", "b", c], 5)), "play": str(c)} for c in rng.choice(["yes", "no"], 400)]
     window = likely.Window("play", rows=200, step=100, types={"note": "text"}).learn(rows[:200])
-    chosen = window.model.found()
-    assert chosen and window.learn(rows[200:]).model.found() == chosen
+    chosen = window.model.search_state()
+    assert chosen and window.learn(rows[200:]).model.search_state() == chosen
     assert window.summary == likely.summarize(rows[200:], schema=window.model.schema)
 
 

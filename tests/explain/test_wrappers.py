@@ -14,7 +14,7 @@ from likely.apply.decide.asking import ask
 from likely.apply.decide.missing import average_missing
 from likely.apply.decide.priors import with_prior
 from likely.models.contracts import Model
-from likely.models.naive.weighed import tempered, weighed
+from likely.models.naive.weighted_product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable
 from likely.present.page.attributes import card
@@ -36,7 +36,7 @@ def wrapped(model: Model) -> dict[str, Model]:
     weights = {"outlook": 0.5, "humidity": 2.0}
     return {
         "temperature": tempered(model, HEAT),
-        "weights": weighed(model, weights, replace(model.learner, attribute_weights=weights)),  # type: ignore
+        "weights": weight_product(model, weights, replace(model.learner, attribute_weights=weights)),  # type: ignore
         "prior": with_prior(model, {"yes": 0.2}),
         "averaged": average_missing(model),
         "loss": replace(model, loss=likely.Loss({"no": {"go": 9}, "yes": {"stay": 1}})),

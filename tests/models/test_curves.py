@@ -58,7 +58,7 @@ def test_steps_by_gradients_end_where_newton_ends(monkeypatch: pytest.MonkeyPatc
     newton = likely.fit(data, "t", likely.Logistic())
     monkeypatch.setattr(logistic, "QUICK", 1)
     steps = likely.fit(data, "t", likely.Logistic(tolerance=1e-10))
-    assert steps.found()["facts"]["sweeps"] > newton.found()["facts"]["sweeps"]
+    assert steps.search_state()["facts"]["sweeps"] > newton.search_state()["facts"]["sweeps"]
     np.testing.assert_allclose(steps.posterior(data).matrix, newton.posterior(data).matrix, atol=1e-4)
 
 

@@ -117,7 +117,7 @@ def test_settings_are_chosen_said_kept_and_frozen(tmp_path: Path) -> None:
     assert spec.learner.text_by_column == model.chosen and spec.flat() == spec_of(again).flat()
     frozen = fitted(table, spec.learner)
     np.testing.assert_array_equal(frozen.posterior(table).matrix, model.posterior(table).matrix)
-    assert not frozen.found()
+    assert not frozen.search_state()
 
 
 def test_one_text_column_is_frozen_as_the_setting_of_text() -> None:

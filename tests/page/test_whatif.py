@@ -17,6 +17,7 @@ from page.conftest import Watched
 import likely
 from likely.apply.decide.asking import ask
 from likely.models.contracts import Model
+from likely.models.naive.weighted_product import tempered
 from likely.present.page.writing import page_of_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -84,6 +85,21 @@ def row_in(tab: Any) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def weather() -> Model:
     return likely.fit(EXAMPLES / "weather_mixed.csv", target="play")
+
+
+def test_a_tempered_model_asks_and_draws_as_the_plain_one(watched: Watched, tmp_path: Path) -> None:
+    plain = likely.fit(EXAMPLES / "weather_mixed.csv", "play", likely.NaiveBayes())
+    model = tempered(plain, 0.3)
+    tab = opened(watched, tmp_path, model)
+    assert tab.locator("#whatif .w-curves").count() == 2  # the densities behind the sliders
+    part(tab).get_by_label("Start from").select_option("everything unknown")
+    settled(tab)
+    same(tab, model, {})
+    found = [q for q in ask(model, {}).questions if q.drop > 1e-12]
+    names = [li.get_attribute("data-name") for li in tab.locator("#w-questions li").all()]
+    drops = [float(li.get_attribute("data-drop")) for li in tab.locator("#w-questions li").all()]
+    assert names == [q.attribute for q in found] and drops == pytest.approx([q.drop for q in found], abs=1e-7)
+    assert tab.locator("svg.graph").count() == 1
 
 
 def test_every_control_of_the_weather(watched: Watched, tmp_path: Path, weather: Model) -> None:

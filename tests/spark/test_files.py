@@ -103,7 +103,7 @@ def test_a_search_over_texts_gives_the_same_bits(spark: Any, tmp_path: Path) -> 
     one = likely.fit(tmp_path / "t.parquet", TARGET, learner)
     two = likely.fit(tmp_path / "t.csv", TARGET, learner)
     three = likely.spark.fit(tmp_path / "t.parquet", TARGET, learner)
-    assert state.dump(one.found()) == state.dump(two.found()) == state.dump(three.found())
+    assert state.dump(one.search_state()) == state.dump(two.search_state()) == state.dump(three.search_state())
 
 
 def test_what_is_wrong_with_files_is_said(spark: Any, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_sums_beyond_the_first_order_and_words(spark: Any) -> None:
     # Its settings of text are chosen on rows that are held out by their place.
     naive = likely.NaiveBayes()
     here, there = likely.fit(table, TARGET, naive, types=types), likely.spark.fit(df, TARGET, naive, types=types)
-    assert state.dump(there.found()) == state.dump(here.found())
+    assert state.dump(there.search_state()) == state.dump(here.search_state())
     assert np.array_equal(there.posterior(table).matrix, here.posterior(table).matrix)
 
 
@@ -72,7 +72,7 @@ def test_auto_chooses_the_same(spark: Any) -> None:
     df = frame(spark, table, [0, 299, 300])
     here, there = likely.fit(table, TARGET), likely.spark.fit(df, TARGET)
     assert isinstance(here.learner, likely.Auto) and here.trial.rows
-    assert state.dump(there.found()) == state.dump(here.found())
+    assert state.dump(there.search_state()) == state.dump(here.search_state())
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_searches_see_the_rows_in_their_order(spark: Any, long: pa.Table) -> Non
         likely.Mixture((likely.NaiveBayes(), likely.Logistic(max_sweeps=1)), weights="held-out"),
     ):
         here, there = likely.fit(long, "y", learner), likely.spark.fit(df, "y", learner)
-        assert state.dump(there.found()) == state.dump(here.found())
+        assert state.dump(there.search_state()) == state.dump(here.search_state())
 
 
 def test_cross_validation_deals_the_same_folds(spark: Any) -> None:

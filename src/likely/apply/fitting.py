@@ -185,7 +185,7 @@ def _derive(learner: Learner, summary: Summary, found: State) -> Model:
     """The model of a summary: derived anew, or, where a search had found it, as it was found."""
     if found:
         assert isinstance(learner, Restores)
-        return learner.restored(summary, found)
+        return learner.restore(summary, found)
     model = learner.learn(summary)
     if isinstance(model, Search):
         without = model.blind()
@@ -239,7 +239,7 @@ def relearn(known: Known, summary: Summary) -> Known:
     """The same model with other sums, by the same learner and under the same loss; of a summary, those sums."""
     if not isinstance(known, Model):
         return summary  # type: ignore[return-value]
-    return _replace_loss(_derive(known.learner, summary, known.carried()), known.loss)  # type: ignore[return-value]
+    return _replace_loss(_derive(known.learner, summary, known.lasting_state()), known.loss)  # type: ignore[return-value]
 
 
 def unlearn(known: Known, data: object, **reading: Any) -> Known:

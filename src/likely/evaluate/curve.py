@@ -156,7 +156,7 @@ class _Judged:
         for label in (c for c in classes if c not in model.classes):
             lacking = self.lacking.setdefault(group, {})
             lacking[label] = lacking.get(label, 0) + 1
-        self.notes.setdefault(group, []).append(FoldNotes.by(model) if model.found() else FoldNotes())
+        self.notes.setdefault(group, []).append(FoldNotes.by(model) if model.search_state() else FoldNotes())
 
 
 def _judge(rows: FoldedRows, learner: Learner, sums: FoldSums, lessons: Lessons) -> _Judged:

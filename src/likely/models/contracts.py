@@ -49,7 +49,7 @@ class Factor(Protocol):
 class Learner(Protocol):
     """Frozen settings that derive a model from a summary. Knows settings, never data.
 
-    It may also have `traits` (see `has_trait`), `restored` and `learn_together` (see `Restores`, `LearnsTogether`).
+    It may also have `traits` (see `has_trait`), `restore` and `learn_together` (see `Restores`, `LearnsTogether`).
     """
 
     def needs(self, schema: Schema) -> frozenset[str]:
@@ -250,7 +250,7 @@ class HeldOut:
 class Restores(Protocol):
     """A learner whose models are more than a summary gives: it reads them from what a file keeps."""
 
-    def restored(self, summary: Summary, found: dict[str, Any]) -> Model: ...
+    def restore(self, summary: Summary, found: dict[str, Any]) -> Model: ...
 
 
 @runtime_checkable

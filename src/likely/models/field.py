@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from likely.models.contracts import Learner
 from likely.models.learners import LEARNERS
 from likely.models.naive.naive import NaiveBayes
 
@@ -13,9 +12,9 @@ MOST_FOR_NEIGHBORS = 100_000
 """Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
 
 
-def field_of(rows: int) -> tuple[dict[str, Any], dict[str, str]]:
+def field_of(rows: int) -> tuple[dict[str, Learner], dict[str, str]]:
     """The learners of a comparison by the name that it shows, and why others are not among them."""
-    out: dict[str, Any] = {
+    out: dict[str, Learner] = {
         "NaiveBayes": NaiveBayes(),
         "NaiveBayes, kernel": NaiveBayes(numbers="kernel"),
         "NaiveBayes, binned": NaiveBayes(numbers="binned"),

@@ -210,7 +210,7 @@ class Answers(ABC):
         tree: dict[str, Any] = {
             "learner": {"name": type(self.learner).__name__, "settings": state.plain(self.learner)},
             "summary": self.summary.state(),
-            "found": self.found(),
+            "found": self.search_state(),
         }
         if self.loss is not None:
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
@@ -224,12 +224,12 @@ class Answers(ABC):
         """What a file of this model holds."""
         return state.dump(self.tree())
 
-    def found(self) -> dict[str, Any]:
+    def search_state(self) -> dict[str, Any]:
         """What cannot be derived from the summary again (a learner's own sweeps found it); kept in the file."""
         return {}
 
-    def carried(self) -> dict[str, Any]:
-        """What of `found` holds as well when other rows are learned or unlearned."""
+    def lasting_state(self) -> dict[str, Any]:
+        """What of `search_state` holds as well when other rows are learned or unlearned."""
         return {}
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,5 @@
 """How a model scores a row as plain values, and that form in other languages.
 
-Imports models. `forms` is the form, `scoring` its reference scorer. Inside: languages/ (SQL, ONNX, PMML, Python).
+Imports models (contracts and shapes) in `describe` alone, which makes the form. `forms` is the form, `reading` and
+`scoring` (with `joint_terms`, `logs`) its reference scorer, `writing` its JSON. Inside: languages/.
 """

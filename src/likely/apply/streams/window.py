@@ -112,7 +112,7 @@ class Window:
     def _first(self, source: Source, how: Reading) -> Model:
         """The model of the first table: it says how columns are read, and what was chosen by looking at rows."""
         model = fit_table(engine_of(source, how), self._learner, how)
-        if model.found() and not model.carried():
+        if model.search_state() and not model.lasting_state():
             raise SettingError(
                 f"{type(self._learner).__name__} must see the rows themselves to learn, and a window keeps their sums."
             )

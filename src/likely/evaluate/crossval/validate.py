@@ -231,7 +231,7 @@ def validate_rows(
     notes = {
         name: merge_notes([FoldNotes.by(m) for m in held])
         for name, held in models.items()
-        if any(m.found() for m in held)
+        if any(m.search_state() for m in held)
     }
     kept = {n: merge_held_out([j.gathered[n] for j in judges]) for n in models if n in gather}
     count = len(deal.lessons.fold)

@@ -115,7 +115,7 @@ class LogOdds(Model):
         """The sum of the parts, normalised."""
         return Normalised(Sum(self.weights[0], self.parts))
 
-    def found(self) -> State:
+    def search_state(self) -> State:
         """The weights, and how the search ended."""
         if not self.facts:
             return {}

@@ -115,7 +115,7 @@ class Logistic(Settings):
         plain = [summary.canonical().without_text() for summary in (total, *training)]
         return FoldNewton.start(self, plain[0], plain[1:])
 
-    def restored(self, summary: Summary, found: State) -> LogOdds:
+    def restore(self, summary: Summary, found: State) -> LogOdds:
         """The model as a file keeps it."""
         facts = {k: float(v) for k, v in found["facts"].items()}
         weights = np.ascontiguousarray(found["weights"], np.float64)

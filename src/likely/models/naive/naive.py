@@ -62,7 +62,7 @@ class NaiveBayes(NaiveBayesSettings):
             return self.model(summary)
         return start_text_search(self, summary) or self.model(summary)
 
-    def restored(self, summary: Summary, found: State) -> Model:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         chosen = {name: replace(state.built(Text, said)) for name, said in found.get("text", {}).items()}

@@ -69,7 +69,7 @@ class Product(Model):
             return None
         return np.sum([text.log_orders(batch.cells[text.name]) for text in self.texts], axis=0)  # type: ignore[no-any-return]
 
-    def found(self) -> State:
+    def search_state(self) -> State:
         """The settings that were chosen on rows held out."""
         if not self.chosen:
             return {}
@@ -85,9 +85,9 @@ class Product(Model):
             return replace(learner, text=next(iter(self.chosen.values())))  # type: ignore[no-any-return]
         return replace(learner, text_by_column={**learner.text_by_column, **self.chosen})  # type: ignore[no-any-return]
 
-    def carried(self) -> State:
+    def lasting_state(self) -> State:
         """Chosen settings stay as they are when rows are learned or unlearned."""
-        return self.found()
+        return self.search_state()
 
     def terms(self, batch: Batch) -> Terms:
         """The prior and each factor's share of `log_joint`, by the same code."""

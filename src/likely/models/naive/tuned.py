@@ -79,7 +79,7 @@ class TunedNaiveBayes(Settings):
             return weight_product(NaiveBayes().product(summary), {}, self)
         return HeldOutSearch(TuningPlan.of(self, summary), summary)
 
-    def restored(self, summary: Summary, found: State) -> WeightedProduct:
+    def restore(self, summary: Summary, found: State) -> WeightedProduct:
         """The model as a file keeps it."""
         chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
         return weight_product(

@@ -118,15 +118,15 @@ class WeightedProduct(Model):
             return ()
         return (Exhibit("All evidence, the prior too, is multiplied by", ("temperature",), ((self.temperature,),)),)
 
-    def carried(self) -> State:
+    def lasting_state(self) -> State:
         """What was chosen stays as it is when rows are learned or unlearned."""
-        return self.found()
+        return self.search_state()
 
-    def found(self) -> State:
+    def search_state(self) -> State:
         """What was chosen, where rows were needed to choose it."""
         if has_trait(self.learner, "independent"):
             own = {} if setting_of(self.learner, "temperature") != "auto" else {"temperature": self.temperature}
-            return {**self.product.found(), **own}
+            return {**self.product.search_state(), **own}
         return {"chosen": settings_of(self.chosen)}
 
 

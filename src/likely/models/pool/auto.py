@@ -82,7 +82,7 @@ class Auto(Settings):
         """Begin the search; with a single class there is nothing to choose."""
         return start_auto_search(self, summary, self.candidates(summary), (self.parts, self.seed), self.noise)
 
-    def restored(self, summary: Summary, found: State) -> AutoModel:
+    def restore(self, summary: Summary, found: State) -> AutoModel:
         """The model as a file keeps it."""
         return restore_mixture(self, summary, found)
 

@@ -139,12 +139,12 @@ class AutoModel(Model):
         tables = [Exhibit(f"Candidates on {trial.rows:,} held-out rows", header, rows)] if rows else []
         return (*tables, *(self.members[0].exhibits() if len(self.members) == 1 else ()))
 
-    def found(self) -> State:
+    def search_state(self) -> State:
         """Everything: it took sweeps to find."""
         trial = self.trial
         return {
             "kept": [member_spec(m.learner) for m in self.members],
-            "members": [m.found() for m in self.members],
+            "members": [m.search_state() for m in self.members],
             "weights": self.weights,
             "temperatures": self.temperatures,
             "notes": list(self.notes),
@@ -160,16 +160,16 @@ class AutoModel(Model):
             },
         }
 
-    def carried(self) -> State:
+    def lasting_state(self) -> State:
         """Weights and temperatures stay as they are when rows are learned or unlearned, where sums are all it takes."""
         for member in self.members:
-            if member.found() and not member.carried():
+            if member.search_state() and not member.lasting_state():
                 title = learner_titles([member.learner])[0]
                 raise SettingError(
                     f"{title}, a member of this mixture, must see all rows again to learn. Fit it on all rows: "
                     "likely fit. A model of sums alone (--learner NaiveBayes) can learn, unlearn and be merged."
                 )
-        return self.found()
+        return self.search_state()
 
 
 def restore_mixture(learner: Learner, summary: Summary, found: State) -> AutoModel:
@@ -177,7 +177,7 @@ def restore_mixture(learner: Learner, summary: Summary, found: State) -> AutoMod
     models: list[Any] = []
     for spec, own in zip(found["kept"], found["members"], strict=True):
         member: Any = member_learner(spec)
-        models.append(member.restored(summary, own) if own else member.learn(summary))
+        models.append(member.restore(summary, own) if own else member.learn(summary))
     told = found["trial"]
     trial = Trial(
         tuple(dict(c) for c in told["candidates"]),

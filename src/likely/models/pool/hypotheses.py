@@ -114,11 +114,11 @@ class Hypotheses(Settings, ABC):
             search = replace(search, known={}, verdict=beliefs)
         return search.finished()
 
-    def restored(self, summary: Summary, found: State) -> Model:
+    def restore(self, summary: Summary, found: State) -> Model:
         """The model as a search found it."""
         models: list[Any] = []
         for learner, own in zip(self.learners, found["members"], strict=True):
-            models.append(learner.restored(summary, own) if own else learner.learn(summary))  # type: ignore[attr-defined]
+            models.append(learner.restore(summary, own) if own else learner.learn(summary))  # type: ignore[attr-defined]
         weight, figure = (np.array(found[name], np.float64) for name in ("weights", "figures"))
         return self.build_model(
             summary, tuple(models), Beliefs(self.titles, weight, figure, True), tuple(found["notes"])
@@ -237,14 +237,14 @@ class HypothesesModel(Model):
             Exhibit("The one hypothesis that is believed most", (name,), ((best,),)),
         )
 
-    def found(self) -> State:
+    def search_state(self) -> State:
         """Weights and members, where searches found them."""
         if not self.beliefs.searched:
             return {}
         return {
             "weights": self.beliefs.weight,
             "figures": self.beliefs.figure,
-            "members": [m.found() for m in self.members],
+            "members": [m.search_state() for m in self.members],
             "notes": list(self.notes),
         }
 
