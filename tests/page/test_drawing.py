@@ -6,6 +6,8 @@ import itertools
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace as Record
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,12 +17,14 @@ from hypothesis import strategies as st
 
 import likely
 from likely.evaluate.attributes.plane import Plane
+from likely.evaluate.scores.intervals import class_scores
 from likely.present.charts.bars import NamedBar, bar_chart, diverging, stacked
+from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import Axis, Frame, escape_text
 from likely.present.charts.histograms import bin_edges
 from likely.present.charts.planes import _contours, _ellipse, density, landscape
 from likely.present.page.attributes import evidence
-from likely.present.page.confusions import confusion
+from likely.present.report import look_tables as tables
 
 STYLE = (Path(likely.__file__).parent / "present" / "charts" / "charts.css").read_text("utf-8")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -102,17 +106,26 @@ def test_bars_are_as_long_as_their_numbers_say() -> None:
     assert 'x="50%" width="50%"' in diverging(4.0, 2.0, "k1")  # never out of its cell
 
 
+def looked(classes: list[str], table: list[list[float]]) -> Any:
+    each = class_scores(classes, table, [sum(row) for row in table])
+    return Record(classes=dict.fromkeys(classes, 1.0), confusion=table, decisions=None, per_class=tuple(each))
+
+
 def test_the_confusion_of_few_and_of_many_classes() -> None:
-    few = confusion(["a", "b"], [[8, 2], [1, 9]])
-    assert few is not None and few.map is None
-    assert [line.recall for line in few.lines] == ["80.0 %", "90.0 %"]
-    assert few.precision == ("88.9 %", "81.8 %")
+    few = looked(["a", "b"], [[8, 2], [1, 9]])
+    matrix = tables.confusion_table(few)
+    assert matrix.rows == (("a", "8", "2"), ("b", "1", "9"))
+    assert [cell.style for row in matrix.rows for cell in row[1:]] == [
+        "right shade6", "wrong shade2", "wrong shade1", "right shade7",
+    ]  # fmt: skip
+    assert [row[3].split(" (")[0] for row in tables.precision_table(few).rows] == ["80.0 %", "90.0 %"]
+    assert [row[2].split(" (")[0] for row in tables.precision_table(few).rows] == ["88.9 %", "81.8 %"]
     table = np.diag(np.full(30, 9.0))
     table[3, 7] = 4
-    many = confusion([f"c{k}" for k in range(30)], table.tolist())
-    assert many is not None and many.map is not None and not many.lines
-    assert many.worst == (("c3", "c7", "4", "30.8 %"),)
-    assert confusion(["a"], [[0]]) is None
+    many = looked([f"c{k}" for k in range(30)], table.tolist())
+    assert not tables.confusion_table(many).rows
+    assert 'class="chart confusion-map"' in confusion_map(list(many.classes), many.confusion)
+    assert tables.error_table(many).rows == (("c3", "c7", "4", "30.8 %"),)
 
 
 # -- colours ------------------------------------------------------------------------------------------------

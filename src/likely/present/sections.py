@@ -47,6 +47,17 @@ class Link(str):
         return f'<a href="#{self.place}">{words}</a>' if self.place else words
 
 
+class Shaded(str):
+    """A cell with a ground that says something on a page: `style` is a class of its style sheet."""
+
+    style: str
+
+    def __new__(cls, words: str, style: str) -> Shaded:
+        out = super().__new__(cls, words)
+        out.style = style
+        return out
+
+
 @dataclass(frozen=True)
 class Table:
     """A small table; `right` names the columns of numbers."""

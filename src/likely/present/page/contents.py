@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from likely.evaluate.look import AttributeBits, Look
 from likely.models.contracts import Model
 from likely.present.charts.bars import gauge, scale
+from likely.present.charts.confusion import MOST as MOST_MAPPED
+from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import Chart, colour, ticks
 from likely.present.charts.lines import learning, precision_recall, reliability, roc
 from likely.present.charts.planes import landscape, regions
 from likely.present.page import answers
 from likely.present.page.attributes import CARDS, MANY_CARDS, Card, card
-from likely.present.page.confusions import Confusion, confusion
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.report import look_tables as tables
 from likely.present.report.comparison import present_comparison
@@ -53,7 +54,6 @@ class Contents:
     sections: tuple[Section, ...]
     classes: Table
     cards: tuple[Card, ...] = ()
-    confusion: Confusion | None = None
     graph: Chart | None = None
     plane: PlaneView | None = None
     facts: tuple[tuple[str, str], ...] = ()
@@ -76,14 +76,13 @@ def look_contents(
     cards = () if model is None else _cards(model, list(told), told)
     keys = {name: c.key for name, c in zip(told, cards, strict=False)}
     classes = _classes(record.classes)
-    matrix = None if record.decisions is not None else confusion(list(record.classes), record.confusion)
     drawn, network = _network(model, record.target, keys, {name: a["bits"] for name, a in told.items()})
     sections = [
         _answer(record, classes),
         _whatif(model),
         _bits(record, keys),
         _attributes(cards),
-        _confusion(record, matrix),
+        _confusion(record),
         _ranks(record),
         _reliability(record),
         None if curve is None else _learning(curve),
@@ -101,7 +100,6 @@ def look_contents(
         sections=tuple(s for s in sections if s is not None),
         classes=classes,
         cards=cards,
-        confusion=matrix,
         graph=drawn,
         plane=None if record.plane is None else _plane_view(record),
         facts=answers.facts(record, version),
@@ -201,11 +199,22 @@ def _attributes(cards: tuple[Card, ...]) -> Section | None:
     return Section("attributes", "Each attribute", "Each attribute") if cards else None
 
 
-def _confusion(record: Look, matrix: Confusion | None) -> Section | None:
-    if matrix is None:
+def _confusion(record: Look) -> Section | None:
+    if record.decisions is not None or not any(map(any, record.confusion)):
         return None
-    each = tables.precision_table(record).first(MOST_CLASSES)
-    return Section("confusion", "Right and wrong", "Right and wrong", tables=(each,) if each.rows else ())
+    matrix, names = tables.confusion_table(record), [clean(c, 40) for c in record.classes]
+    words = "Each line is a true class, each column the class named. The stronger the colour, the greater the share of "
+    words += "the line"
+    charts: tuple[Chart, ...] = ()
+    if not matrix.rows and len(names) <= MOST_MAPPED:
+        charts, words = (confusion_map(names, record.confusion),), f"{words}; the diagonal is right"
+    held = [matrix, tables.precision_table(record).first(MOST_CLASSES)]
+    if len(names) > 2:
+        held.insert(1, tables.error_table(record))
+    sentences = (f"{words}.",) if matrix.rows or charts else ()
+    return Section(
+        "confusion", "Right and wrong", "Right and wrong", sentences, tuple(t for t in held if t.rows), charts
+    )
 
 
 def _ranks(record: Look) -> Section | None:

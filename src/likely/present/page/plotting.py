@@ -15,12 +15,12 @@ from likely.models.factors.categorical import shares_in_training
 from likely.models.posterior import Posterior
 from likely.models.shapes import LevelTable, WordWeights
 from likely.present.charts.bars import NamedBar, bar_chart
+from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import COLOURS, Chart, standalone
 from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
 from likely.present.charts.planes import landscape
 from likely.present.page.attributes import MOST_WORDS, evidence, prior_of
-from likely.present.page.confusions import shares_map
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.words import clean, percent
 from likely.sums.columns.counts import Counts
@@ -80,7 +80,7 @@ def _of_look(record: Look, what: str) -> Chart:
         found = [NamedBar(clean(a["name"], 40), a["bits"], f"{a['bits']:.3f}") for a in record.attributes]
         return bar_chart(f"What each attribute tells about {clean(record.target, 40)} alone", "bits", found)
     if what == "confusion":
-        return shares_map([clean(c, 40) for c in record.classes], record.confusion)
+        return confusion_map([clean(c, 40) for c in record.classes], record.confusion)
     if what == "reliability" and record.trust.calibration and record.trust.calibration[0].bins:
         return reliability(record.trust.calibration[0])
     if what == "plane":

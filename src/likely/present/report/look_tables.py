@@ -10,7 +10,8 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.intervals import Measure, Paired
-from likely.present.sections import Bar, Link, Table, numbers_from
+from likely.present.charts.confusion import SHADES, row_shares
+from likely.present.sections import Bar, Link, Shaded, Table, numbers_from
 from likely.present.words import clean, number, percent
 from likely.table.schema import Column
 
@@ -264,10 +265,33 @@ def confusion_table(record: Look) -> Table:
         actions = record.decisions.actions
         table, what = record.decisions.table, "the action"
         columns = [clean(a, 20 if len(actions) < 4 else 10) for a in actions]
-    rows = tuple((name, *map(number, row)) for name, row in zip(names, table, strict=True))
+    shades = row_shares(table)
+    rows = tuple(
+        (
+            name,
+            *(
+                Shaded(number(v), f"{'right' if i == j else 'wrong'} shade{round(SHADES * float(shades[i, j]))}")
+                for j, v in enumerate(row)
+            ),
+        )
+        for i, (name, row) in enumerate(zip(names, table, strict=True))
+    )
     header = ("true class", *(f"→ {n}" for n in columns))
     title = f"True class (rows) against {what} (columns)"
     return Table(title, header, rows if len(names) <= FEW_CLASSES else (), numbers_from(1, len(header)))
+
+
+def error_table(record: Look, most: int = 8) -> Table:
+    """Which classes are most often taken for which others."""
+    names, shares = [clean(c, 40) for c in record.classes], row_shares(record.confusion)
+    wrong = [(v, i, j) for i, row in enumerate(record.confusion) for j, v in enumerate(row) if i != j and v > 0]
+    rows = tuple(
+        (names[i], names[j], number(v), percent(float(shares[i, j])))
+        for v, i, j in sorted(wrong, key=lambda error: -error[0])[:most]
+    )
+    return Table(
+        "Most frequent errors", ("true class", "taken for", "rows", "of the true class"), rows, frozenset({2, 3})
+    )
 
 
 def column_table(columns: Sequence[Column]) -> Table:
