@@ -14,7 +14,7 @@ from scipy import stats
 import likely
 from likely.errors import InputError, SettingError
 from likely.evaluate.drift.changes import changes
-from likely.evaluate.drift.shifts import by_ranks, distance, unlike
+from likely.evaluate.drift.shifts import homogeneity_test, total_variation, wilcoxon_test
 
 ROWS = 400
 
@@ -75,17 +75,17 @@ def test_ranks_are_wilcoxons(rows: list[tuple[int, bool]]) -> None:
     values = sorted({v for v, _ in rows})
     one, two = (np.array([[float(side.count(v))] for v in values]) for side in (x, y))
     if not x or not y or len(values) == 1:
-        assert by_ranks(one, two) == 1.0
+        assert wilcoxon_test(one, two) == 1.0
         return
     wanted = stats.mannwhitneyu(x, y, use_continuity=False, method="asymptotic").pvalue
-    assert by_ranks(one, two) == pytest.approx(wanted, rel=1e-9)
+    assert wilcoxon_test(one, two) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_levels_are_tested_as_pearson_does_where_rows_are_many() -> None:
     one, two = np.array([[500.0, 30], [400, 70], [100, 900]]), np.array([[450.0, 25], [470, 80], [90, 880]])
     pearson = [stats.chi2_contingency([one[:, c], two[:, c]], correction=False).statistic for c in (0, 1)]
-    assert unlike(one, two) == pytest.approx(stats.chi2.sf(sum(pearson), 4), rel=0.01)
-    assert distance(one[:, :1], two[:, :1]) == pytest.approx(
+    assert homogeneity_test(one, two) == pytest.approx(stats.chi2.sf(sum(pearson), 4), rel=0.01)
+    assert total_variation(one[:, :1], two[:, :1]) == pytest.approx(
         np.abs([0.5 - 450 / 1010, 0.4 - 470 / 1010, 0.1 - 90 / 1010]).sum() / 2
     )
 

@@ -18,7 +18,7 @@ from likely.errors import SettingError
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.lessons import growing_lessons, k_fold
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.evaluate.trend import fitted, trend
+from likely.evaluate.trend import fit_power_law, trend
 from likely.models.contracts import Search
 from likely.table.open import open_source
 
@@ -259,7 +259,7 @@ def test_json_is_plain() -> None:
 def test_a_power_law_is_found_again(a: float, b: float, c: float) -> None:
     rows = 100 * 2.0 ** np.arange(7)
     truth = a + b * (rows / rows[-1]) ** -c
-    law = fitted(rows, truth)
+    law = fit_power_law(rows, truth)
     fall = truth[0] - truth[-1]
     assert law.misfit <= 0.01 * fall
     assert law.loss(2 * rows[-1]) == pytest.approx(a + b * 2**-c, abs=0.02 * fall)
@@ -269,7 +269,7 @@ def test_a_power_law_is_found_again(a: float, b: float, c: float) -> None:
 @given(st.lists(st.floats(0, 10), min_size=4, max_size=9))
 def test_no_law_is_outside_what_is_possible(losses: list[float]) -> None:
     rows = 2.0 ** np.arange(len(losses))
-    law = fitted(rows, np.array(losses))
+    law = fit_power_law(rows, np.array(losses))
     assert law.a >= 0 and law.b >= 0 and np.isfinite(law.misfit)
     assert law.loss(2 * rows[-1]) <= law.loss(rows[-1])
 

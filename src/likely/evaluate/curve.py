@@ -21,7 +21,7 @@ from likely.evaluate.crossval.notes import FoldNotes, merge_notes
 from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_lessons
 from likely.evaluate.scores.intervals import Measure, doubt, wilson
-from likely.evaluate.scores.scores import Scorer, Scores, summed
+from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.evaluate.trend import Trend, spread, trend
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
@@ -260,4 +260,4 @@ def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dic
 
 
 def _weight(scorer: Scorer) -> float:
-    return float(summed(scorer.brier)[0])
+    return float(total_moments(scorer.brier)[0])

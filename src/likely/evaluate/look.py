@@ -20,7 +20,7 @@ from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.temperature import Sharpened, Tempered, cooled, sharpened
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
-from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone, with_named
+from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
 from likely.evaluate.scores.calibration import Reliability, calibrations
 from likely.evaluate.scores.ceiling import Ceiling
 from likely.evaluate.scores.held_out import HeldOut
@@ -353,8 +353,8 @@ def _by_themselves(sweep: LookSweep, found: Validation) -> list[Attribute]:
     """The attributes, the most informative first; texts with what models of them alone name out of fold."""
     out = []
     for attribute in sweep.attributes:
-        scorer = found.scorers.get(LEARNER if attribute.name == sweep.only else alone(attribute.name))
+        scorer = found.scorers.get(LEARNER if attribute.name == sweep.only else alone_name(attribute.name))
         if attribute.words is not None and scorer is not None:
-            attribute = with_named(attribute, scorer.table(), found.total.rows)
+            attribute = with_predicted(attribute, scorer.table(), found.total.rows)
         out.append(attribute)
     return sorted(out, key=lambda a: -a.bits)

@@ -86,7 +86,7 @@ class LookSweep:
             if all(len(m.factors) == len(text.factors) == 1 for m, text in zip(held, own, strict=True)):
                 self.only = name
             elif all(text.factors for text in own):
-                out[alone(name)] = own
+                out[alone_name(name)] = own
         return out
 
     @staticmethod
@@ -102,12 +102,12 @@ class LookSweep:
         )
 
 
-def alone(column: str) -> str:
+def alone_name(column: str) -> str:
     """What the models of a text column by itself are called among the learners."""
     return f"{column} alone"
 
 
-def with_named(attribute: Attribute, confusion: Sequence[Sequence[float]], rows: float) -> Attribute:
+def with_predicted(attribute: Attribute, confusion: Sequence[Sequence[float]], rows: float) -> Attribute:
     """A text with what the class that it alone leads to, out of fold, tells about the target, if that is more.
 
     Whatever is worked out from a text tells no more than the text does, so this too is a least.

@@ -69,12 +69,12 @@ class Trend:
     forecasts: tuple[Forecast, ...] = ()
 
 
-def fitted(rows: NDArray[np.float64], losses: NDArray[np.float64]) -> Law:
+def fit_power_law(rows: NDArray[np.float64], losses: NDArray[np.float64]) -> Law:
     """The law through the losses at these sizes by least squares, a size counting 1, 2, 3 … times from the smallest on.
 
     For each exponent that is tried the best a and b are had in closed form; the first of the best exponents is taken.
 
-    >>> law = fitted(np.array([1.0, 2, 4, 8, 16]), 0.25 + np.array([1.0, 2, 4, 8, 16]) ** -0.5)
+    >>> law = fit_power_law(np.array([1.0, 2, 4, 8, 16]), 0.25 + np.array([1.0, 2, 4, 8, 16]) ** -0.5)
     >>> round(law.a, 2), round(law.c, 1)
     (0.25, 0.5)
     """
@@ -133,8 +133,8 @@ def trend(rows: NDArray[np.float64], losses: NDArray[np.float64], weight: NDArra
         return np.asarray(share @ losses / share.sum())
 
     whole = mean(None)
-    law = fitted(rows, whole)
-    others = [(m, fitted(rows, m)) for m in (mean(k) for k in range(len(weight)))]
+    law = fit_power_law(rows, whole)
+    others = [(m, fit_power_law(rows, m)) for m in (mean(k) for k in range(len(weight)))]
     forecasts = []
     bound = student_bound(len(weight) - 1)
     for times in TIMES:

@@ -115,11 +115,11 @@ def number_tables(one: Numbers, two: Numbers, scales: Scales, bins: int) -> tupl
 def of_levels(one: Counts, two: Counts, classes: tuple[str, ...], scales: Scales) -> Shift:
     """Levels, and being missing as one more."""
     names, *sides = level_tables(one, two, scales)
-    given, overall = unlike(*sides), unlike(*map(_over_classes, sides))
+    given, overall = homogeneity_test(*sides), homogeneity_test(*map(_over_classes, sides))
     had, has = ({n for n, w in zip(names, side.sum(axis=1), strict=False) if w > 0} for side in sides)
     new, gone = tuple(n for n in names if n not in had), tuple(n for n in names if n not in has)
-    cells = moved_cells(sides[0], sides[1], (*names, "missing"), classes)
-    return Shift(given, overall, distance(*sides), cells, new=new, gone=gone)
+    cells = most_moved(sides[0], sides[1], (*names, "missing"), classes)
+    return Shift(given, overall, total_variation(*sides), cells, new=new, gone=gone)
 
 
 def of_numbers(one: Numbers, two: Numbers, classes: tuple[str, ...], scales: Scales, date: bool = False) -> Shift:
@@ -129,13 +129,13 @@ def of_numbers(one: Numbers, two: Numbers, classes: tuple[str, ...], scales: Sca
     """
     cut, sides, ranked = number_tables(one, two, scales, BINS)
     names = (*(bin_labels(tuple(cut.tolist()), date) if len(cut) else ("any",)), "missing")
-    given = either(unlike(*sides), by_ranks(*ranked))
-    overall = either(unlike(*map(_over_classes, sides)), by_ranks(*map(_over_classes, ranked)))
+    given = smaller_of_two(homogeneity_test(*sides), wilcoxon_test(*ranked))
+    overall = smaller_of_two(homogeneity_test(*map(_over_classes, sides)), wilcoxon_test(*map(_over_classes, ranked)))
     spreads = tuple(
         Spread(label, a[0], b[0], a[1], b[1])
         for label, a, b in zip(classes, mean_and_deviation(one), mean_and_deviation(two), strict=True)
     )
-    return Shift(given, overall, distance(*sides), moved_cells(sides[0], sides[1], names, classes), spreads)
+    return Shift(given, overall, total_variation(*sides), most_moved(sides[0], sides[1], names, classes), spreads)
 
 
 def _over_classes(table: Table) -> Table:
@@ -184,21 +184,21 @@ def _best_word(texts: NDArray[np.float64], have: Table) -> tuple[float, NDArray[
     return min(1.0, len(surprise) * chi_square_tail(best * best, 1)), order, surprise
 
 
-def unlike(one: Table, two: Table) -> float:
+def homogeneity_test(one: Table, two: Table) -> float:
     """How often chance alone makes two tables (cells, classes) so different in their cells given the class."""
     return repetition(np.stack([one, two])).p
 
 
-def either(first: float, second: float) -> float:
+def smaller_of_two(first: float, second: float) -> float:
     """A p-value for two tests of which one is enough."""
     return min(1.0, 2 * min(first, second))
 
 
-def by_ranks(one: Table, two: Table) -> float:
+def wilcoxon_test(one: Table, two: Table) -> float:
     """Whether values (in order, by class) rank higher in one of the two: Wilcoxon's rank sums, squared, over classes.
 
     >>> low, high = np.array([[1.0], [1], [1], [0], [0], [0]]), np.array([[0.0], [0], [0], [1], [1], [1]])
-    >>> round(by_ranks(low, high), 4)
+    >>> round(wilcoxon_test(low, high), 4)
     0.0495
     """
     pooled = one + two
@@ -212,7 +212,7 @@ def by_ranks(one: Table, two: Table) -> float:
     return chi_square_tail(float((off[some] ** 2 / variance[some]).sum()), int(some.sum()))
 
 
-def distance(one: Table, two: Table) -> float:
+def total_variation(one: Table, two: Table) -> float:
     """The total variation between the two, in the mean over the classes that both have."""
     n, m = one.sum(axis=0), two.sum(axis=0)
     some = (n > 0) & (m > 0)
@@ -222,7 +222,7 @@ def distance(one: Table, two: Table) -> float:
     return float(np.average(apart, weights=(n + m)[some]))
 
 
-def moved_cells(one: Table, two: Table, names: tuple[str, ...], classes: tuple[str, ...]) -> tuple[Moved, ...]:
+def most_moved(one: Table, two: Table, names: tuple[str, ...], classes: tuple[str, ...]) -> tuple[Moved, ...]:
     """The cells that moved most for chance: (after - before) in standard errors, for given margins of each class."""
     n, m = one.sum(axis=0), two.sum(axis=0)
     total, there = n + m, one + two

@@ -90,7 +90,7 @@ def ceiling(total: Summary, sampled: list[Sampled]) -> Ceiling | None:
         place += batch.rows
     for part in range(PARTS):
         rest = [b.take(np.flatnonzero(p != part)) for b, p in zip(batches, parts, strict=True)]
-        model = Neighbors(k=1).learn(_summed(total, rest))
+        model = Neighbors(k=1).learn(_summarize(total, rest))
         places = np.array([*(total.classes.index(c) for c in model.classes), -1])
         for batch, own in zip(batches, parts, strict=True):
             rows = batch.take(np.flatnonzero(own == part))
@@ -104,7 +104,7 @@ def ceiling(total: Summary, sampled: list[Sampled]) -> Ceiling | None:
     return Ceiling(count, Measure(error, *bounds), least_error(bounds[0], classes), bounds[1])
 
 
-def _summed(total: Summary, batches: list[Batch]) -> Summary:
+def _summarize(total: Summary, batches: list[Batch]) -> Summary:
     """The summary of these rows, with the rows themselves."""
     out = Summary(total.schema)
     for batch in batches:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
-from likely.evaluate.scores.scores import Scorer, summed
+from likely.evaluate.scores.scores import Scorer, total_moments
 from likely.machinery.distributions import student_bound, student_within
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
 
 def doubt(held: Any, rows: float) -> float:
     """1.96 standard errors of a mean over so many rows."""
-    weight, total, squares = summed(held)
+    weight, total, squares = total_moments(held)
     if not weight:
         return 0.0
     mean = total / weight

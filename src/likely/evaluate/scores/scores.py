@@ -80,8 +80,8 @@ class Scorer:
 
     def read(self, times: int = 1) -> Scores:
         """The scores, rounded once; of rows that were predicted so many times, each counts once."""
-        weight, bits, _ = summed(self.surprise)
-        scored, brier, _ = summed(self.brier)
+        weight, bits, _ = total_moments(self.surprise)
+        scored, brier, _ = total_moments(self.brier)
         infinite = self.surprise.other.sum(1).fractions()[2]
         wrong, right = self.right.sum(1).fractions()
         all_rows = wrong + right
@@ -98,7 +98,7 @@ class Scorer:
         return (self.confusion.floats().T / times).tolist()
 
 
-def summed(held: Numbers) -> tuple[Fraction, Fraction, Fraction]:
+def total_moments(held: Numbers) -> tuple[Fraction, Fraction, Fraction]:
     """Weight, sum and sum of squares over all folds."""
     weight, first, second = zip(*held.moments(), strict=True)
     return sum(weight, Fraction(0)), sum(first, Fraction(0)), sum(second, Fraction(0))

@@ -42,14 +42,14 @@ def whatif(model: Model) -> str:
     name = type(model.learner).__name__
     text = ""
     if is_portable(model):
-        text = _told(model, "")
+        text = _whatif_json(model, "")
         if len(text) <= LARGEST:
             return text
     why = f"takes {len(text) / 1e6:.1f} MB" if text else "asks more than a page can hold"
-    other = None if has_trait(model.learner, "independent") else _naive(model)
+    other = None if has_trait(model.learner, "independent") else _naive_bayes(model)
     if other is not None:
         note = f"{name} {why}, so this is naive Bayes, learned from the same rows. Its answers are not those of {name}."
-        held = _told(other, note)
+        held = _whatif_json(other, note)
         if len(held) <= LARGEST:
             return held
     if not text:
@@ -60,14 +60,14 @@ def whatif(model: Model) -> str:
     )
 
 
-def _naive(model: Model) -> Model | None:
+def _naive_bayes(model: Model) -> Model | None:
     """Naive Bayes with its usual settings from the sums of another model; None where it would need the rows."""
     found = NaiveBayes().learn(model.summary.without(model.summary.more))
     other = found.blind() if isinstance(found, Search) else found
     return None if other is None else replace(other, loss=model.loss)
 
 
-def _told(model: Model, note: str) -> str:
+def _whatif_json(model: Model, note: str) -> str:
     form = portable(model)
     bits = {a.name: a.bits for a in attributes(model.summary)} if len(model.classes) > 1 else {}
     own = [{"bits": round(bits.get(a.name, 0.0), 9), **_about(model, a)} for a in form.attributes]
