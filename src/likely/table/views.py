@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from likely.errors import InputError
 from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.table.arrow import ArrowArray, ArrowDictionary
@@ -61,8 +62,9 @@ def text_cells(array: ArrowArray) -> Texts:
         return Texts(np.empty(0, np.uint8), np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
     kind = "int64" if pa.types.is_large_string(array.type) else "int32"
     at: NDArray[np.integer] = numbers_in(offsets, kind)[array.offset : array.offset + len(array) + 1]
-    starts, ends, valid = at[:-1].astype(np.int64), at[1:].astype(np.int64), validity(array)
     content = numbers_in(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
+    _check_offsets(at, content.size)
+    starts, ends, valid = at[:-1].astype(np.int64), at[1:].astype(np.int64), validity(array)
     return Texts(content, starts, np.where(valid, ends, starts) if valid.size else ends)
 
 
@@ -71,12 +73,30 @@ def indices(array: ArrowDictionary) -> NDArray[np.int32]:
     index = array.indices
     bitmap, data = index.buffers()
     raw: NDArray[np.integer] = numbers_in(data, str(index.type))[index.offset : index.offset + len(index)]
+    _check_codes(array, raw)
     out = np.ascontiguousarray(raw, np.int32)
     if index.null_count and bitmap is not None:
         marked = np.empty(len(out), np.int32)
         mark_nulls(out, numbers_in(bitmap, np.uint8), index.offset, marked)
         return marked
     return out
+
+
+def _check_codes(array: ArrowDictionary, codes: NDArray[np.integer]) -> None:
+    """Refuse codes that point beyond the dictionary, where kernels would follow them (tests/table/test_unsound.py)."""
+    size = len(array.dictionary)
+    if not codes.size or (int(codes.min()) >= 0 and int(codes.max()) < size):
+        return
+    there = validity(array.indices)
+    wrong = (codes < 0) | (codes >= size)
+    if (wrong & there if there.size else wrong).any():  # what lies below a null is nobody's
+        raise InputError("The table is not sound: a column has codes that its dictionary does not have. Make it again.")
+
+
+def _check_offsets(offsets: NDArray[np.integer], size: int) -> None:
+    """Refuse texts that begin or end outside of their bytes."""
+    if int(offsets[0]) < 0 or int(offsets[-1]) > size or bool((offsets[1:] < offsets[:-1]).any()):
+        raise InputError("The table is not sound: a text lies outside of its column's bytes. Make it again.")
 
 
 def count_codes(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:

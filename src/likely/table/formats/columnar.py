@@ -11,6 +11,7 @@ import pyarrow as pa
 from likely.errors import InputError, shown
 from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.formats.files import Place, file_errors
+from likely.table.formats.memory import TableSource
 from likely.table.formats.text_file import open_text
 from likely.table.source import Source, check_names
 
@@ -117,6 +118,16 @@ def open_ipc(place: Place) -> Source:
         return IpcSource(place, reader.schema, whole)
 
 
+def read_ipc(data: bytes, name: str) -> Source:
+    """The table that the bytes of an Arrow IPC file or stream hold, checked as a whole."""
+    with _sound(name, "Arrow"):
+        buffer = pa.py_buffer(data)
+        reader = pa.ipc.open_file(buffer) if data.startswith(b"ARROW1") else pa.ipc.open_stream(buffer)
+        table = reader.read_all()
+        table.validate(full=True)
+        return TableSource(table, name)
+
+
 class IpcSource(_FileSource):
     """An Arrow IPC file (random access) or stream."""
 
@@ -130,6 +141,7 @@ class IpcSource(_FileSource):
         options = pa.ipc.IpcReadOptions(included_fields=sorted(set(wanted)))
         with _sound(self.name, "Arrow"), pa.memory_map(self._place.path) as file:
             for batch in self._stored(file, options):
+                batch.validate(full=True)  # foreign bytes: offsets, codes and UTF-8, before any kernel follows them
                 for start in range(0, batch.num_rows, ROWS):
                     yield self._given(batch.slice(start, ROWS), names)
 

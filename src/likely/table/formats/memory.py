@@ -21,6 +21,11 @@ class TableSource(Source):
 
     def __init__(self, table: pa.Table, name: str = "the table") -> None:
         check_names(name, tuple(table.schema.names))
+        try:
+            table.validate()  # sizes of buffers, at no cost; what lies in them is checked where it is read
+        except pa.ArrowInvalid as error:
+            said = shown(" ".join(str(error).split()), 160)
+            raise InputError(f"{name} is not a sound Arrow table ({said}). Make it again.") from error
         if table.column(0).num_chunks > 64 + table.num_rows // 1024:
             table = table.combine_chunks()  # many tiny chunks would cost more than their rows
         self.name, self.table = name, table

@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 
 from likely.table.arrow import ArrowBatch
+from likely.table.formats.columnar import read_ipc
 from likely.table.open import open_file
 from likely.table.output.sink import Sink
 from likely.table.source import Source
@@ -24,6 +25,9 @@ _SUFFIX: dict[Format, str] = {"csv": ".csv", "json": ".jsonl", "arrow": ".arrow"
 @contextmanager
 def read_payload(data: bytes, format: Format) -> Iterator[Source]:
     """The table that these bytes hold; it is gone when the block ends."""
+    if format == "arrow":
+        yield read_ipc(data, "request.arrow")
+        return
     handle, path = tempfile.mkstemp(prefix="likely-", suffix=_SUFFIX[format])
     try:
         with os.fdopen(handle, "wb") as file:
