@@ -136,7 +136,7 @@ def test_no_part_of_an_address_that_is_secret_is_ever_shown(user: str, password:
         return
     assert address is not None and address.shown == "postgresql://host.example:1/db"
     assert "host" in repr(address) and text not in repr(address)
-    said = address.masked(f"it said {text} and {password} and {option}, {quote(password, safe='')}")
+    said = address.mask_secrets(f"it said {text} and {password} and {option}, {quote(password, safe='')}")
     for secret in (password, option, spelled):
         assert len(secret) < 4 or " ".join(secret.split()) not in said.replace("***", "")
     assert "://…@" in masked(f"look at {text}") and (len(spelled) < 4 or spelled not in masked(f"look at {text}"))

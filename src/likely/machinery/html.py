@@ -38,16 +38,16 @@ def html_table(
     >>> html_table("t", ("a",), [("<",)])
     '<div class="likely"><p><strong>t</strong></p><table><thead><tr><th>a</th></tr></thead><tbody>...&lt;...</div>'
     """
-    held = list(lines)
+    rows = list(lines)
 
     def cell(k: int, word: str) -> str:
         side = ' align="right"' if k in right else ""
         return f"<td{side}>{word if k in bars else escape_text(word)}</td>"
 
     head = "".join(f"<th>{escape_text(h)}</th>" for h in header)
-    body = "".join(f"<tr>{''.join(cell(k, w) for k, w in enumerate(line))}</tr>" for line in held[:MOST_LINES])
-    told = [*remarks, *([f"{len(held) - MOST_LINES} more."] if len(held) > MOST_LINES else [])]
+    body = "".join(f"<tr>{''.join(cell(k, w) for k, w in enumerate(line))}</tr>" for line in rows[:MOST_LINES])
+    below = [*remarks, *([f"{len(rows) - MOST_LINES} more."] if len(rows) > MOST_LINES else [])]
     return (
         f'<div class="likely"><p><strong>{escape_text(title, 200)}</strong></p><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{''.join(f'<p>{escape_text(r, 300)}</p>' for r in told)}</div>"
+        f"<tbody>{body}</tbody></table>{''.join(f'<p>{escape_text(r, 300)}</p>' for r in below)}</div>"
     )

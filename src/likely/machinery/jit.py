@@ -184,11 +184,11 @@ def _llvm() -> Any:
 def _address(wanted: Kernel) -> int:
     """Where the machine code of a kernel begins, loaded from disk or compiled now."""
     llvm = _llvm()
-    held = _read(_file_name(wanted, llvm))
-    if held is None:
-        held = wanted.compiled()
-        _keep(_file_name(wanted, llvm), held)
-    symbol, outside, code = held
+    compiled = _read(_file_name(wanted, llvm))
+    if compiled is None:
+        compiled = wanted.compiled()
+        _keep(_file_name(wanted, llvm), compiled)
+    symbol, outside, code = compiled
     stop = ctypes.cast(ctypes.CDLL(None).abort, ctypes.c_void_p).value
     for name in outside:
         # Calls that a kernel declares but never makes (raising, freeing): they must resolve to something.
@@ -248,6 +248,6 @@ def _read(name: str) -> tuple[str, list[str], bytes] | None:
     return symbol, outside, code
 
 
-def _keep(name: str, held: tuple[str, list[str], bytes]) -> None:
-    symbol, outside, code = held
+def _keep(name: str, compiled: tuple[str, list[str], bytes]) -> None:
+    symbol, outside, code = compiled
     write_cached(name, _FORMAT + " ".join([symbol, *outside]).encode() + b"\n" + code)

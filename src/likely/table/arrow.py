@@ -196,8 +196,8 @@ def unpack_batch(data: bytes) -> pa.RecordBatch:
 
 def pack_schema(schema: pa.Schema, names: Sequence[str] | None = None) -> bytes:
     """Names and types of columns (of all, or of these) as bytes."""
-    chosen = schema if names is None else pa.schema([schema.field(name) for name in names])
-    return chosen.serialize().to_pybytes()
+    selected = schema if names is None else pa.schema([schema.field(name) for name in names])
+    return selected.serialize().to_pybytes()
 
 
 def unpack_schema(data: bytes) -> pa.Schema:

@@ -83,11 +83,11 @@ class Batch:
         return Batch(self.rows, {name: self.cells[name] for name in names}, self.target, self.weight, self.start)
 
     def _at(self, index: Any, rows: int) -> Batch:
-        def some(cell: Cells) -> Cells:
+        def rows_of(cell: Cells) -> Cells:
             if isinstance(cell, Texts):
                 return cell.take(index)
             return Codes(cell.codes[index], cell.labels) if isinstance(cell, Codes) else cell[index]
 
         target = None if self.target is None else Codes(self.target.codes[index], self.target.labels)
         weight = None if self.weight is None else self.weight[index]
-        return Batch(rows, {name: some(c) for name, c in self.cells.items()}, target, weight, self.start)
+        return Batch(rows, {name: rows_of(c) for name, c in self.cells.items()}, target, weight, self.start)

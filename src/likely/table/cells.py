@@ -346,10 +346,10 @@ def parse(data: Bytes, starts: Longs, ends: Longs, missing: Hashes, dates: bool,
             if ease == EASY:
                 out[i] = value
             elif ease == LONG:
-                found = _nearest_double(digits, power)
-                if found != 0:
+                nearest = _nearest_double(digits, power)
+                if nearest != 0:
                     state[i] = 0
-                    bits[i] = found | (np.uint64(1 << 63) if negative else np.uint64(0))
+                    bits[i] = nearest | (np.uint64(1 << 63) if negative else np.uint64(0))
 
 
 @kernel("u1[], i8[], i8[], u8[]")

@@ -288,9 +288,9 @@ class Encoder:
     def _nominal(self, column: Column, array: ArrowArray, start: int) -> Codes:
         closed = self.labels is not None
         labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
-        found = _levels(column, array, start, self._missing, labels, closed)
+        codes = _levels(column, array, start, self._missing, labels, closed)
         if closed:
-            strange = np.flatnonzero(found == UNSEEN_CODE)
+            strange = np.flatnonzero(codes == UNSEEN_CODE)
             if len(strange):
                 self.unseen[column.name] = self.unseen.get(column.name, 0) + len(strange)
                 if self.refuse_unseen:
@@ -299,7 +299,7 @@ class Encoder:
                         f"Row {start + at + 1} has {shown(array[at].as_py())} in column {shown(column.name)}, "
                         "a level that training did not have. Learn with unseen='skip' (--unseen skip) to let it pass."
                     )
-        return Codes(found, labels)
+        return Codes(codes, labels)
 
     def _texts(self, column: Column, array: ArrowArray, start: int) -> Texts:
         out = _sound(column, array, start)
@@ -314,8 +314,8 @@ class Encoder:
         if column.edges:
             values = self._numbers(column, array)
             places = [labels.index.get(name, UNSEEN_CODE) for name in bin_labels(column.edges)]
-            found = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
-            return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), found), labels)
+            codes = np.array(places, np.int32)[np.searchsorted(np.array(column.edges), values, side="right")]
+            return Codes(np.where(np.isnan(values), np.int32(MISSING_CODE), codes), labels)
         return Codes(_levels(column, array, start, self._missing, labels, self.classes is not None), labels)
 
     def _weight(self, column: Column, array: ArrowArray, start: int) -> Floats:

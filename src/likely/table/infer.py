@@ -45,9 +45,9 @@ class TextProfile:
     examples: tuple[str, ...]
 
 
-def infer_text_column(name: str, seen: TextProfile, *, target: bool = False) -> Column:
+def infer_text_column(name: str, profile: TextProfile, *, target: bool = False) -> Column:
     """How to read a text column; kind "number" is a first answer that `settled` may still change."""
-    kind, reading, reason = _kind_of_text(seen)
+    kind, reading, reason = _kind_of_text(profile)
     if target and kind in ("identifier", "text", "constant"):
         kind, reading = "nominal", "text"
     left_out = kind in ("identifier", "constant")
@@ -56,35 +56,35 @@ def infer_text_column(name: str, seen: TextProfile, *, target: bool = False) -> 
     return Column(name, kind, role, reading, tokens=tokens, reason=reason)  # type: ignore[arg-type]
 
 
-def _kind_of_text(seen: TextProfile) -> tuple[Kind, Reading, Reason]:
-    rows, distinct = seen.rows, seen.distinct
+def _kind_of_text(profile: TextProfile) -> tuple[Kind, Reading, Reason]:
+    rows, distinct = profile.rows, profile.distinct
     if rows == 0:
         return "constant", "text", Reason("empty")
-    numbers = seen.whole + seen.decimal
-    if seen.code == 0 and numbers >= MOSTLY_NUMBERS * rows:
-        return "number", "number", _mixed("numbers", rows - numbers, seen)
-    if seen.date >= MOSTLY_NUMBERS * rows:
-        return "date", "date", _mixed("dates", rows - seen.date, seen)
+    numbers = profile.whole + profile.decimal
+    if profile.code == 0 and numbers >= MOSTLY_NUMBERS * rows:
+        return "number", "number", _mixed("numbers", rows - numbers, profile)
+    if profile.date >= MOSTLY_NUMBERS * rows:
+        return "date", "date", _mixed("dates", rows - profile.date, profile)
     if distinct == 1:
         return "constant", "text", Reason("constant")
     share = distinct / rows
     different = (distinct == rows >= 5) or (share > 0.9 and rows >= 50)
-    if (seen.words_per_cell >= 4 and share > 0.3) or (seen.words_per_cell >= 3 and different):
-        return "text", "text", Reason("free text", round(seen.words_per_cell))
+    if (profile.words_per_cell >= 4 and share > 0.3) or (profile.words_per_cell >= 3 and different):
+        return "text", "text", Reason("free text", round(profile.words_per_cell))
     if different:
         return "identifier", "text", Reason("all different", distinct, rows)
     if distinct > MANY_LEVELS:
         return "identifier", "text", Reason("too many levels", distinct)
-    if seen.code and seen.code + numbers == rows:
+    if profile.code and profile.code + numbers == rows:
         return "nominal", "text", Reason("codes", distinct)
     if rows // 2 < numbers < rows:
-        return "nominal", "text", _mixed("mixed levels", rows - numbers, seen)
+        return "nominal", "text", _mixed("mixed levels", rows - numbers, profile)
     return "nominal", "text", Reason("levels", distinct)
 
 
-def _mixed(why: Why, strays: int, seen: TextProfile) -> Reason:
-    examples = tuple(shown(e, 20) for e in seen.examples) if strays else ()
-    return Reason(why, seen.distinct, strays=strays, examples=examples)
+def _mixed(why: Why, strays: int, profile: TextProfile) -> Reason:
+    examples = tuple(shown(e, 20) for e in profile.examples) if strays else ()
+    return Reason(why, profile.distinct, strays=strays, examples=examples)
 
 
 def finalize_number_column(column: Column, values: Floats, weight: Floats, complete: bool) -> Column:

@@ -21,22 +21,22 @@ _LONG: dict[str, tuple[Kind, Reading]] = {
     "constant of numbers": ("constant", "number"),
     "constant of dates": ("constant", "date"),
 }
-_WORDS = {meant: said for said, meant in (_PLAIN | _LONG).items()}
+_WORDS = {meant: word for word, meant in (_PLAIN | _LONG).items()}
 USUAL = ("nominal", "nominal of numbers", "number", "date", "text", "ignore")
 """What there is to say by hand; the others are how a spec spells what inference found."""
 
 
-def parse_kind(said: str, name: str, form: str) -> tuple[Kind, Reading]:
+def parse_kind(word: str, name: str, form: str) -> tuple[Kind, Reading]:
     """Kind and reading of a column of which this was said; `form` is what its table keeps there.
 
     >>> kind_of("nominal of numbers", "rooms", "text"), kind_of("nominal", "rooms", "number")
     (('nominal', 'number'), ('nominal', 'number'))
     """
-    if said in _LONG:
-        return _LONG[said]
-    if said not in _PLAIN:
-        raise SettingError(f"Column {shown(name)} cannot be read as {shown(said)}. Say one of {', '.join(USUAL)}.")
-    kind, reading = _PLAIN[said]
+    if word in _LONG:
+        return _LONG[word]
+    if word not in _PLAIN:
+        raise SettingError(f"Column {shown(name)} cannot be read as {shown(word)}. Say one of {', '.join(USUAL)}.")
+    kind, reading = _PLAIN[word]
     if kind == "nominal" and form not in ("text", "boolean", "empty"):
         reading = "number"  # the table keeps numbers there, so 1 and 1.0 are one level
     return kind, reading

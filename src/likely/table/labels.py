@@ -22,11 +22,11 @@ class Labels:
 
     def code(self, name: str) -> int:
         """The code of `name`, which is added if it is new."""
-        found = self.index.get(name)
-        if found is None:
-            found = self.index[name] = len(self.names)
+        code = self.index.get(name)
+        if code is None:
+            code = self.index[name] = len(self.names)
             self.names.append(name)
-        return found
+        return code
 
     def copy(self) -> Labels:
         return Labels(self.names)
@@ -84,9 +84,9 @@ def shortest_between(low: float, high: float) -> float:
     (23.8, 100.0, -1.0)
     """
     for digits in range(1, 17):
-        for found in (float(f"{high:.{digits}g}"), float(f"{low:.{digits}g}"), float(f"{(low + high) / 2:.{digits}g}")):
-            if low < found <= high:
-                return found
+        for edge in (float(f"{high:.{digits}g}"), float(f"{low:.{digits}g}"), float(f"{(low + high) / 2:.{digits}g}")):
+            if low < edge <= high:
+                return edge
     return high
 
 

@@ -93,15 +93,15 @@ class StreamBlocks:
 
     def _block(self, records: int, lines: bool) -> bytes:
         """The bytes of so many records, or all that are left."""
-        state, seen, parts, size = np.array([0, 1, 0], np.int64), 0, list[bytes](), 0
+        state, records_read, parts, size = np.array([0, 1, 0], np.int64), 0, list[bytes](), 0
         delimiter = ord(self._delimiter or self._guess())
         while True:
             data = np.frombuffer(self._rest, np.uint8)
             used = find_record_end(data, delimiter, 0 if lines else 1, records, state)
-            seen = int(state[2])
+            records_read = int(state[2])
             parts.append(self._rest[:used])
             size, self._rest = size + used, self._rest[used:]
-            if seen == records or self._ended:
+            if records_read == records or self._ended:
                 return b"".join(parts)
             if size > LONGEST:
                 raise InputError(
@@ -122,7 +122,7 @@ def find_record_end(data: Bytes, delimiter: int, quotes: int, wanted: int, state
 
     Lines without anything in them are no records.
     """
-    inside, start, seen = state[0], state[1], state[2]
+    inside, start, records_read = state[0], state[1], state[2]
     used = data.size
     for i in range(data.size):
         byte = data[i]
@@ -135,9 +135,9 @@ def find_record_end(data: Bytes, delimiter: int, quotes: int, wanted: int, state
             inside = 1
         elif byte == 10:
             if start != 2:
-                seen += 1
+                records_read += 1
             start = 2
-            if seen == wanted:
+            if records_read == wanted:
                 used = i + 1
                 break
         elif byte == delimiter:
@@ -146,5 +146,5 @@ def find_record_end(data: Bytes, delimiter: int, quotes: int, wanted: int, state
             start = 0
         elif start == 0:
             start = 1  # a line may end with it alone: a quote that follows opens a cell (tests/spark/test_files.py)
-    state[0], state[1], state[2] = inside, start, seen
+    state[0], state[1], state[2] = inside, start, records_read
     return used

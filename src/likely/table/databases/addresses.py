@@ -22,9 +22,9 @@ class Address:
     shown: str
     secrets: tuple[str, ...] = field(repr=False, default=())
 
-    def masked(self, said: object) -> str:
+    def mask_secrets(self, message: object) -> str:
         """What a driver says, on one line, without anything that only this address knows."""
-        text = str(said)
+        text = str(message)
         for secret in self.secrets:
             if secret not in text and " ".join(secret.split()) not in " ".join(text.split()):
                 continue
@@ -36,10 +36,10 @@ class Address:
 
 def parse_address(text: str) -> Address | None:
     """The parts of scheme://user:password@host/name?option=value; None for what is no address."""
-    found = _ADDRESS.match(text)
-    if found is None:
+    match = _ADDRESS.match(text)
+    if match is None:
         return None
-    scheme, rest = found[1].lower(), found[2]
+    scheme, rest = match[1].lower(), match[2]
     # Whoever forgets to encode a slash or an @ of a password must not see the half of it in a sentence.
     private, at, public = rest.rpartition("@")
     if not at:

@@ -113,12 +113,12 @@ class DatabaseSource(Source):
         try:
             yield
         except DriverError as error:
-            rows, said = done(), _driver_message(self._address, error)
+            rows, message = done(), _driver_message(self._address, error)
             if rows:
                 raise InputError(
-                    f"{self.name} broke off after {rows:,} rows: {said}. Nothing was written; run again."
+                    f"{self.name} broke off after {rows:,} rows: {message}. Nothing was written; run again."
                 ) from None
-            raise InputError(f"{self.name} cannot be read: {said}. Mend the query, or ask who runs it.") from None
+            raise InputError(f"{self.name} cannot be read: {message}. Mend the query, or ask who runs it.") from None
 
     def counts(self, columns: Sequence[str], most: int) -> pa.Table | None:
         """Each different row of these columns and, last, how often it occurs; None where there are more than `most`."""
@@ -156,8 +156,8 @@ def is_countable(kind: pa.DataType) -> bool:
 
 def _driver_message(address: Address | None, error: DriverError) -> str:
     """What a driver said, fit to be shown."""
-    said = str(error) if address is None else address.masked(error)
-    return shown(" ".join(said.split()).rstrip("."), 300)
+    message = str(error) if address is None else address.mask_secrets(error)
+    return shown(" ".join(message.split()).rstrip("."), 300)
 
 
 def _tables(dialect: Dialect) -> dict[str, str]:

@@ -102,13 +102,13 @@ class ArffSource(Source):
             raise decoding_error(self._text) from error
 
     def _attribute(self, entry: str, line: int) -> tuple[str, Declaration]:
-        found = _ATTRIBUTE.match(entry)
-        if not found or not found[2]:
+        match = _ATTRIBUTE.match(entry)
+        if not match or not match[2]:
             raise InputError(
                 f"Line {line:,} of {self.name} is not an attribute: {shown(entry)}. "
                 "Write @attribute 'its name' numeric, or its levels in braces."
             )
-        name, kind = _unquoted(found[1]).strip(), found[2].strip()
+        name, kind = _unquoted(match[1]).strip(), match[2].strip()
         if kind.startswith("{"):
             return name, Declaration("nominal", _levels(kind[1:]))
         word = kind.split(None, 1)[0].lower()
@@ -195,14 +195,14 @@ class ArffSource(Source):
         words: list[str] = []
         at, more = 0, True
         while more:
-            found = _CELL.match(entry, at)
-            if not found:
+            match = _CELL.match(entry, at)
+            if not match:
                 raise InputError(
                     f"Line {line:,} of {self.name} has a quote that is not closed, or text after one. "
                     "Mend it; a quote inside a text needs a backslash before it."
                 )
-            words.append(found[1])
-            at, more = found.end(), found[2] == ","
+            words.append(match[1])
+            at, more = match.end(), match[2] == ","
         if len(words) == 1 < len(self.declared):
             words = re.findall(rf"{_QUOTED}|\S+", entry)  # blanks separate cells where no comma does
         if len(words) != len(self.declared):
@@ -214,15 +214,15 @@ class ArffSource(Source):
         row = list(self._zeros)
         at = 1
         while entry[at:].strip() != "}":
-            found = _SPARSE.match(entry, at)
-            if not found or int(found[1]) >= len(row):
+            match = _SPARSE.match(entry, at)
+            if not match or int(match[1]) >= len(row):
                 raise InputError(
                     f"Line {line:,} of {self.name} is no sparse row: {shown(entry)}. "
                     f"Write {{index value, …}} with indexes from 0 to {len(row) - 1}."
                 )
-            row[int(found[1])] = _value(found[2])
-            at = found.end()
-            if found[3] == "}":
+            row[int(match[1])] = _value(match[2])
+            at = match.end()
+            if match[3] == "}":
                 break
         if entry[at:].strip(" }"):
             raise InputError(f"Line {line:,} of {self.name} has text after its sparse row. Take it off.")
@@ -264,8 +264,8 @@ def _without_comment(entry: str) -> str:
     """A comment starts at the line's beginning or after a blank; so 50% stays a cell."""
     if "%" not in entry:
         return entry
-    found = _CODE.match(entry)
-    return found[0] if found and not entry.startswith("%") else ""
+    match = _CODE.match(entry)
+    return match[0] if match and not entry.startswith("%") else ""
 
 
 def _unquoted(word: str) -> str:
@@ -281,10 +281,10 @@ def _value(word: str) -> str | None:
 def _levels(text: str) -> tuple[str, ...]:
     levels: dict[str, None] = {}
     at = 0
-    while found := _LEVEL.match(text, at):
-        if found[1]:
-            levels[_unquoted(found[1])] = None
-        at = found.end()
-        if found[2] == "}":
+    while match := _LEVEL.match(text, at):
+        if match[1]:
+            levels[_unquoted(match[1])] = None
+        at = match.end()
+        if match[2] == "}":
             break
     return tuple(levels)

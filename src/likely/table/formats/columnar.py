@@ -35,8 +35,8 @@ def _sound(name: str, format: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             with file_errors(name):
                 raise
-        said = shown(" ".join(str(error).split()), 160)
-        raise InputError(f"{name} is not a sound {format} file ({said}). Write or fetch it again.") from error
+        message = shown(" ".join(str(error).split()), 160)
+        raise InputError(f"{name} is not a sound {format} file ({message}). Write or fetch it again.") from error
 
 
 class _FileSource(Source):
@@ -171,8 +171,8 @@ class JsonSource(_FileSource):
         self._path, self.name = path, place.name
         with self._failures():
             database = self._database()
-            found = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()
-        kinds = {str(row[0]): "JSON" if _is_nested(str(row[1])) else str(row[1]) for row in found}
+            described = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()
+        kinds = {str(row[0]): "JSON" if _is_nested(str(row[1])) else str(row[1]) for row in described}
         if list(kinds) == ["json"]:  # duckdb's own name for lines that are no objects
             raise InputError(f"{self.name} holds no objects with names. Each line must be like {{'age': 39, …}}.")
         self._select = {name: _sql_value(name, kind) for name, kind in kinds.items()}
@@ -209,8 +209,8 @@ class JsonSource(_FileSource):
         return duckdb.connect(config={"memory_limit": "1GB", "threads": 2})
 
     def _table(self, columns: str) -> str:
-        found = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
-        return f"read_json(?, format='auto', compression='none'{found})"
+        how = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
+        return f"read_json(?, format='auto', compression='none'{settings})"
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -220,8 +220,8 @@ class JsonSource(_FileSource):
             with file_errors(self.name):
                 yield
         except duckdb.Error as error:
-            said = str(error).split("LINE 1:")[0].replace(self._path, self.name).strip()
-            raise InputError(f"{self.name} is not sound JSON lines: {shown(said, 300)}. Mend that line.") from error
+            message = str(error).split("LINE 1:")[0].replace(self._path, self.name).strip()
+            raise InputError(f"{self.name} is not sound JSON lines: {shown(message, 300)}. Mend that line.") from error
 
 
 def _sql_text(text: str) -> str:

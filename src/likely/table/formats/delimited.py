@@ -144,16 +144,16 @@ class DelimitedSource(Source):
             with file_errors(self.name):
                 yield
         except pa.ArrowInvalid as error:
-            said = str(error)
-            if "straddl" in said or "Row is too long" in said:
+            message = str(error)
+            if "straddl" in message or "Row is too long" in message:
                 raise _RowTooLong from error
-            if "UTF8" in said:
+            if "UTF8" in message:
                 raise decoding_error(self.text) from error
             if bad:
                 raise InputError(self._ragged(bad[0], done)) from error
-            if "Expected" in said and not self._watch:
+            if "Expected" in message and not self._watch:
                 raise _Ragged from error
-            raise InputError(f"{self.name} cannot be read after row {done:,}: {shown(said, 200)}.") from error
+            raise InputError(f"{self.name} cannot be read after row {done:,}: {shown(message, 200)}.") from error
 
     def _ragged(self, row: InvalidRow, done: int) -> str:
         """Reads again, slowly, up to the row that is too short or too long, to tell its line."""
@@ -189,9 +189,9 @@ class DelimitedSource(Source):
         lines = 1
         with self.text.stream() as stream:
             while block := stream.read(BLOCK):
-                found = block.find(b"\0")
-                lines += block.count(b"\n", 0, found if found >= 0 else len(block))
-                if found >= 0:
+                place = block.find(b"\0")
+                lines += block.count(b"\n", 0, place if place >= 0 else len(block))
+                if place >= 0:
                     break
         return lines
 

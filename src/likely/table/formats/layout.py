@@ -54,9 +54,9 @@ def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None
             if not whole:
                 raise InputError(f"The first {size >> 20} MB of {name} are blank. It needs a header line and rows.")
             raise InputError(f"{name} is empty. It needs a header line and rows.")
-        found = _layout(name, sample, whole, delimiter, hint)
-        if found:
-            return found
+        layout = _layout(name, sample, whole, delimiter, hint)
+        if layout:
+            return layout
         if size >= HEADER_LIMIT:
             raise InputError(
                 f"The first line of {name} is longer than {HEADER_LIMIT >> 20} MB. "
@@ -67,9 +67,9 @@ def detect_layout(text: TextFile, delimiter: str | None, hint: str | None = None
 
 def _layout(name: str, sample: str, whole: bool, delimiter: str | None, hint: str | None) -> Layout | None:
     offset = 0
-    said = re.match(r"\s*sep=([^\r\n])[ \t]*(\r\n|\r|\n)", sample)
-    if said:  # Excel's own way to tell the delimiter
-        offset, delimiter = said.end(), delimiter or said[1]
+    line = re.match(r"\s*sep=([^\r\n])[ \t]*(\r\n|\r|\n)", sample)
+    if line:  # Excel's own way to tell the delimiter
+        offset, delimiter = line.end(), delimiter or line[1]
     body = sample[offset:]
     notes = []
     with long_cells():
@@ -111,7 +111,7 @@ class _Records:
 
 def _delimiter(body: str, whole: bool, hint: str | None) -> str:
     """The candidate by which most rows have as many cells as the header, then with most cells; '' for one column."""
-    best, chosen = (0.0, 0), ""
+    best, delimiter = (0.0, 0), ""
     titled = ""
     for candidate in (hint or "") + _STRONG + _WEAK:
         if candidate not in body:
@@ -126,17 +126,17 @@ def _delimiter(body: str, whole: bool, hint: str | None) -> str:
             if not whole and len(widths) > 1:
                 widths.pop()  # the sample may end inside it
         width, others = widths[0], widths[1:]
-        if candidate in _WEAK and (width < 3 or not others or set(others) != {width} or chosen):
+        if candidate in _WEAK and (width < 3 or not others or set(others) != {width} or delimiter):
             continue
         if width > 1:
             agree = sum(w == width for w in others) / len(others) if others else 1.0
             if candidate == hint:
                 return candidate
             if (agree, width) > best:
-                best, chosen = (agree, width), candidate
+                best, delimiter = (agree, width), candidate
         elif candidate in _STRONG and len(others) > 2 and others[1] > 2 and len(set(others[1:])) == 1:
             titled = titled or candidate  # a title above the table: better refused as ragged than read as one column
-    return chosen or titled
+    return delimiter or titled
 
 
 def _named(delimiter: str) -> str:

@@ -152,9 +152,9 @@ def prediction_batch(
 ) -> pa.RecordBatch:
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
     names = prediction_names(classes)
-    some = codes >= 0
-    arrays: list[ArrowArray] = [name_array(codes, classes, some)]
-    arrays += [number_array(matrix[:, k], some) for k in range(len(classes))]
+    classified = codes >= 0
+    arrays: list[ArrowArray] = [name_array(codes, classes, classified)]
+    arrays += [number_array(matrix[:, k], classified) for k in range(len(classes))]
     return _beside(kept, names, arrays)
 
 
@@ -177,10 +177,10 @@ def decision_batch(
     Numbers that are NaN are empty cells.
     """
     names = [*actions, *(o or "" for o in others)]
-    chosen = np.where(codes >= 0, codes, len(actions) - 1 - codes)
-    said = np.array([True] * len(actions) + [o is not None for o in others])[chosen]
+    actions_of = np.where(codes >= 0, codes, len(actions) - 1 - codes)
+    has_action = np.array([True] * len(actions) + [o is not None for o in others])[actions_of]
     without = codes < 0
-    arrays: list[ArrowArray] = [name_array(chosen, names, said)]
+    arrays: list[ArrowArray] = [name_array(actions_of, names, has_action)]
     arrays += [number_array(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
     arrays.append(number_array(margins, ~np.isnan(margins)))
     arrays.append(name_array(np.where(without, -1 - codes, 0), reasons, without))

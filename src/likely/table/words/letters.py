@@ -75,12 +75,12 @@ def _neighbours(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """By Python's own rule: the sigma of "A?Σ" is final if ? is cased or passed over, that of "?Σ" if ? is cased."""
     out = np.empty(CHARACTERS, np.uint8)
     for start in range(0, CHARACTERS, _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
+        part = slice(start, start + _AT_ONCE)
         rows = np.full((_AT_ONCE, 7), _LINE, np.uint32)
-        rows[:, 1], rows[:, 2] = points[some], _CAPITAL_SIGMA
-        rows[:, 4], rows[:, 5], rows[:, 6] = ord("A"), points[some], _CAPITAL_SIGMA
-        found = _lowered(rows.reshape(-1)).reshape(-1, 7)
-        alone, after = found[:, 2] == _FINAL_SIGMA, found[:, 6] == _FINAL_SIGMA
-        out[some] = np.where(alone, CASED, np.where(after, PASSED, OTHER))
+        rows[:, 1], rows[:, 2] = points[part], _CAPITAL_SIGMA
+        rows[:, 4], rows[:, 5], rows[:, 6] = ord("A"), points[part], _CAPITAL_SIGMA
+        small = _lowered(rows.reshape(-1)).reshape(-1, 7)
+        alone, after = small[:, 2] == _FINAL_SIGMA, small[:, 6] == _FINAL_SIGMA
+        out[part] = np.where(alone, CASED, np.where(after, PASSED, OTHER))
     out[[_DOTTED_I, _CAPITAL_SIGMA]] = CASED
     return out

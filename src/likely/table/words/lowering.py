@@ -92,8 +92,8 @@ def find_words(low: Bytes, size: int, bounds: Hashes) -> Whole:
         inside = np.uint64(0)
         for j in range(np.uint64(8)):
             x = load_eight(low, at + _EIGHT * j)
-            some = (((x & _LOW_BITS) + _LOW_BITS) | x) & _HIGH_BITS
-            inside |= (((some >> _SEVEN) * _GATHER) >> _LAST) << (_EIGHT * j)
+            nonzero = (((x & _LOW_BITS) + _LOW_BITS) | x) & _HIGH_BITS
+            inside |= (((nonzero >> _SEVEN) * _GATHER) >> _LAST) << (_EIGHT * j)
         turns = inside ^ ((inside << _ONE) | before)
         before = inside >> _TOP
         while turns != 0:
