@@ -210,7 +210,7 @@ class JsonSource(_FileSource):
 
     def _table(self, columns: str) -> str:
         how = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
-        return f"read_json(?, format='auto', compression='none'{settings})"
+        return f"read_json(?, format='auto', compression='none'{how})"
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
