@@ -8,7 +8,7 @@ last bit (decision 0032).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def build_boxes(
 
 
 @inner
-def _select(key: Any, order: Any, low: Any, high: Any, middle: Any) -> None:
+def _select(key: Floats, order: Longs, low: int, high: int, middle: int) -> None:
     """Move keys low … high-1, and the order with them, so that none before `middle` is above one from there on."""
     high -= 1
     while low < high:
@@ -131,19 +131,9 @@ def _halve(points: Floats, codes: Ints, apart: Floats, city: int, levels: int, o
 
 @inner
 def reaches(
-    i: Any,
-    query: Any,
-    query_codes: Any,
-    low: Any,
-    high: Any,
-    most: Any,
-    first: Any,
-    last: Any,
-    unknown: Any,
-    apart: Any,
-    city: Any,
-    out: Any,
-) -> None:
+    i: int, query: Floats, query_codes: Ints, low: Floats, high: Floats, most: Floats, first: Ints, last: Ints,
+    unknown: Floats, apart: Floats, city: int, out: Floats,
+) -> None:  # fmt: skip
     """For each box a distance that none of its rows is nearer to query i than."""
     for b in range(out.size):
         out[b] = 0.0

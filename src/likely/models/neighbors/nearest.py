@@ -8,8 +8,6 @@ than the neighbours found so far are passed over. Measured, for a query among 45
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints
@@ -22,18 +20,9 @@ FIRST = 4
 
 @inner
 def _measure(
-    i: Any,
-    query: Any,
-    query_codes: Any,
-    first: Any,
-    rows: Any,
-    codes: Any,
-    unknown: Any,
-    far: Any,
-    apart: Any,
-    city: Any,
-    out: Any,
-) -> None:
+    i: int, query: Floats, query_codes: Ints, first: int, rows: Floats, codes: Ints, unknown: Floats, far: Floats,
+    apart: Floats, city: int, out: Floats,
+) -> None:  # fmt: skip
     """The distance of query i from each of the rows that begin with `first`, column by column."""
     for r in range(out.size):
         out[r] = 0.0
@@ -63,7 +52,7 @@ def _measure(
 
 
 @inner
-def _put(d: Any, group: Any, weight: Any, k: Any, grow: Any, used: Any, at: Any, held: Any) -> Any:
+def _put(d: float, group: int, weight: float, k: int, grow: int, used: int, at: Floats, held: Floats) -> int:
     """Put a row at distance d into its slot, drop slots that are not needed any more; how many are used then."""
     last = held.shape[1] - 1
     s = used
@@ -89,7 +78,7 @@ def _put(d: Any, group: Any, weight: Any, k: Any, grow: Any, used: Any, at: Any,
 
 
 @inner
-def _count(k: Any, city: Any, inverse: Any, used: Any, at: Any, held: Any, votes: Any) -> None:
+def _count(k: int, city: int, inverse: int, used: int, at: Floats, held: Floats, votes: Floats) -> None:
     """The votes of the rows in the slots; the last slot is taken in part."""
     last = held.shape[1] - 1
     before = 0.0
@@ -115,26 +104,10 @@ def _count(k: Any, city: Any, inverse: Any, used: Any, at: Any, held: Any, votes
 
 @inner
 def _look(
-    i: Any,
-    query: Any,
-    query_codes: Any,
-    start: Any,
-    rows: Any,
-    codes: Any,
-    group: Any,
-    weight: Any,
-    unknown: Any,
-    far: Any,
-    apart: Any,
-    k: Any,
-    city: Any,
-    grow: Any,
-    used: Any,
-    farthest: Any,
-    tile: Any,
-    at: Any,
-    held: Any,
-) -> Any:
+    i: int, query: Floats, query_codes: Ints, start: int, rows: Floats, codes: Ints, group: Ints, weight: Floats,
+    unknown: Floats, far: Floats, apart: Floats, k: int, city: int, grow: int, used: int, farthest: float,
+    tile: Floats, at: Floats, held: Floats,
+) -> tuple[int, float]:  # fmt: skip
     """Look through the rows from `start` on that `tile` has room for: slots used then, and how far neighbours reach."""
     _measure(i, query, query_codes, start, rows, codes, unknown, far, apart, city, tile)
     size = held.shape[1] - 1
@@ -155,32 +128,11 @@ def _look(
     "i8, i8, i8, i8, f8[], f8[], f8[], f8[][], f8[][], f8[]"
 )
 def nearest(
-    query: Floats,
-    query_codes: Ints,
-    rows: Floats,
-    codes: Ints,
-    group: Ints,
-    weight: Floats,
-    levels: int,
-    low: Floats,
-    high: Floats,
-    most: Floats,
-    first: Ints,
-    last: Ints,
-    unknown: Floats,
-    far: Floats,
-    apart: Floats,
-    k: int,
-    city: int,
-    grow: int,
-    inverse: int,
-    tile: Floats,
-    away: Floats,
-    at: Floats,
-    held: Floats,
-    votes: Floats,
+    query: Floats, query_codes: Ints, rows: Floats, codes: Ints, group: Ints, weight: Floats, levels: int,
+    low: Floats, high: Floats, most: Floats, first: Ints, last: Ints, unknown: Floats, far: Floats, apart: Floats,
+    k: int, city: int, grow: int, inverse: int, tile: Floats, away: Floats, at: Floats, held: Floats, votes: Floats,
     radius: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """votes[i] = what the k nearest rows of query i weigh in each class; radius[i] = the distance of the k-th.
 
     `rows` and `codes` are (columns, rows), in the order of the boxes that `levels` … `last` describe. Distances are
