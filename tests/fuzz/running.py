@@ -1,0 +1,143 @@
+"""Damaged files are given to a process of their own, which may die, hang or eat memory without harm to this one."""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from fuzz.targets import TARGETS, Target
+
+SECONDS = 10
+MEMORY = 2 << 30
+
+
+@dataclass(frozen=True)
+class Case:
+    """One damaged file: it can be made again from its target and its number."""
+
+    target: str
+    number: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    case: Case
+    failure: str | None
+
+
+def cases(target: Target, seeds: list[bytes], first: int, count: int) -> Iterator[Case]:
+    """Damaged files by number; the same number is the same file, as long as the seeds are the same."""
+    for number in range(first, first + count):
+        chance = random.Random(f"{target.name} {number}")
+        yield Case(target.name, number, target.damage(chance.choice(seeds), chance))
+
+
+def seeds_of(target: Target) -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        return list(target.seeds(Path(folder)))
+
+
+def attacked(items: Iterable[Case]) -> Iterator[Outcome]:
+    """What became of each damaged file."""
+    worker: _Worker | None = None
+    for case in items:
+        worker = worker or _Worker()
+        failure = worker.attack(case)
+        if failure is not None and worker.is_over:
+            worker = None
+        yield Outcome(case, failure)
+    if worker is not None:
+        worker.end()
+
+
+class _Worker:
+    """A process that attacks one case after the other."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")  # forking a process with threads may hang by itself
+        self._ours, theirs = context.Pipe()
+        self._log = tempfile.NamedTemporaryFile("r")  # noqa: SIM115 - open as long as the process lives
+        self._process = context.Process(target=_work, args=(theirs, self._log.name), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.is_over = False
+
+    def attack(self, case: Case) -> str | None:
+        try:
+            self._ours.send((case.target, case.data))
+            if not self._ours.poll(SECONDS):
+                self._kill()
+                return f"no answer after {SECONDS} seconds\n{self._log.read()[-3000:]}"
+            answer: str | None = self._ours.recv()
+        except (EOFError, OSError):
+            self._process.join(5)
+            code = self._process.exitcode
+            self._kill()
+            name = signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
+            return f"the process died: {name}\n{self._log.read()[-3000:]}"
+        return answer
+
+    def _kill(self) -> None:
+        self.is_over = True
+        if self._process.pid is not None and self._process.is_alive():
+            os.kill(self._process.pid, signal.SIGKILL)
+        self._process.join()
+
+    def end(self) -> None:
+        self._ours.close()
+        self._process.join(5)
+        self._kill()
+
+
+def _work(pipe: Connection, log: str) -> None:
+    file = open(log, "w")  # noqa: SIM115 - open as long as the process lives
+    faulthandler.enable(file)
+    base = Path(tempfile.mkdtemp(prefix="likely-fuzz-"))
+    os.chdir(base)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+    number = 0
+    try:
+        while True:
+            name, data = pipe.recv()
+            number += 1
+            folder = base / str(number)
+            folder.mkdir()
+            faulthandler.dump_traceback_later(SECONDS - 1, file=file)
+            pipe.send(_attack(TARGETS[name], data, folder))
+            faulthandler.cancel_dump_traceback_later()
+            shutil.rmtree(folder, ignore_errors=True)
+    except EOFError:
+        pass
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+        os._exit(0)
+
+
+def _attack(target: Target, data: bytes, folder: Path) -> str | None:
+    before = _peak()
+    start = time.monotonic()
+    try:
+        target.attack(data, folder)
+    except BaseException:
+        return traceback.format_exc()
+    if _peak() - before > MEMORY:
+        return f"{(_peak() - before) >> 20} MB more than before, after {time.monotonic() - start:.1f} s"
+    return None
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
