@@ -1,0 +1,212 @@
+"""One table, every way in: files, frames and databases give one summary, to the last bit, at the edges of types too."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likely
+from likely.sums import state
+
+BIG = 2**53
+WHOLE = [BIG - 1, BIG, BIG + 1, BIG + 2, -BIG - 1, 2**63 - 1, -(2**63), 0]
+UNSIGNED = [2**64 - 1, 2**64 - 2, BIG + 1, BIG, 0, 1, 2, 3]
+DECIMALS = [Decimal(d) for d in ("12345678901234567890.123", "12345678901234567890.124", "0.100", "-0.001", "1.000")]
+TABLE = pa.table(
+    {
+        "key": pa.array(WHOLE * 3, pa.int64()),
+        "account": pa.array(UNSIGNED * 3, pa.uint64()),
+        "price": pa.array((DECIMALS * 5)[:24], pa.decimal128(38, 3)),
+        "x": pa.array([0.0, -0.0, 1.5, -2.25, None, 1e300, 5e-324, 0.1] * 3, pa.float64()),
+        "flag": pa.array([True, False, None, True, True, False, False, True] * 3, pa.bool_()),
+        "name": pa.array(["a", "b", None, "Ünï", "c d", "e,f", 'q"q', "z"] * 3, pa.string()),
+        "y": pa.array(["no", "yes", "no"] * 8, pa.string()),
+    }
+)
+TYPES = {
+    "key": "nominal",
+    "account": "nominal",
+    "price": "nominal",
+    "x": "number",
+    "flag": "nominal",
+    "name": "nominal",
+}
+
+
+def bits(data: object, **how: Any) -> bytes:
+    """The sums of a table, as bytes: statistics and classes, without the reasons why columns are read as they are."""
+    summary = likely.summarize(data, "y", **{"types": TYPES, **how})
+    tree = summary.canonical().state()
+    return state.dump({key: value for key, value in tree.items() if key != "schema"})
+
+
+def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
+    return table.to_pylist()
+
+
+def as_text(value: Any) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def delimited(path: Path, delimiter: str) -> Path:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter)
+    writer.writerow(TABLE.column_names)
+    writer.writerows([as_text(v) for v in row.values()] for row in plain_rows(TABLE))
+    path.write_text(out.getvalue(), encoding="utf-8")
+    return path
+
+
+def json_lines(path: Path) -> Path:
+    # A number of JSON is a double for most readers, so decimals are written as text.
+    lines = (json.dumps(row, default=str, ensure_ascii=False) for row in plain_rows(TABLE))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def parquet(path: Path) -> Path:
+    pq.write_table(TABLE, path, row_group_size=7)
+    return path
+
+
+def arrow(path: Path, make: Callable[..., Any]) -> Path:
+    with make(str(path), TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=5)
+    return path
+
+
+def duck(path: Path) -> Path:
+    with duckdb.connect(str(path)) as base:
+        base.register("rows_of_the_table", TABLE)
+        base.execute("create table t as select * from rows_of_the_table")
+    return path
+
+
+def lite(path: Path) -> Path:
+    base = sqlite3.connect(path)
+    base.execute("create table t (key integer, account text, price text, x real, flag text, name text, y text)")
+    for row in plain_rows(TABLE):
+        cells = [row["key"], *(None if row[n] is None else as_text(row[n]) for n in ("account", "price"))]
+        base.execute(
+            "insert into t values (?,?,?,?,?,?,?)",
+            [*cells, row["x"], as_text(row["flag"]) or None, row["name"], row["y"]],
+        )
+    base.commit()
+    base.close()
+    return path
+
+
+def frame_of_dictionaries() -> pa.Table:
+    out = TABLE
+    for name in ("key", "account", "name", "y"):
+        out = out.set_column(out.schema.get_field_index(name), name, out.column(name).dictionary_encode())
+    return out
+
+
+WAYS: dict[str, Callable[[Path], object]] = {
+    "csv": lambda folder: delimited(folder / "t.csv", ","),
+    "tsv": lambda folder: delimited(folder / "t.tsv", "\t"),
+    "json lines": lambda folder: json_lines(folder / "t.jsonl"),
+    "parquet": lambda folder: parquet(folder / "t.parquet"),
+    "arrow file": lambda folder: arrow(folder / "t.arrow", pa.ipc.new_file),
+    "arrow stream": lambda folder: arrow(folder / "t.arrows", pa.ipc.new_stream),
+    "arrow table": lambda _: TABLE,
+    "arrow dictionaries": lambda _: frame_of_dictionaries(),
+    "pandas": lambda _: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda _: pl.from_arrow(TABLE),
+    "dict": lambda _: TABLE.to_pydict(),
+    "rows": lambda _: plain_rows(TABLE),
+    "rows backwards": lambda _: plain_rows(TABLE)[::-1],
+    "duckdb": lambda folder: duck(folder / "t.duckdb"),
+    "sqlite": lambda folder: lite(folder / "t.sqlite"),
+}
+
+
+@pytest.fixture(scope="module")
+def wanted() -> bytes:
+    return bits(TABLE)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_gives_the_same_sums(way: str, tmp_path: Path, wanted: bytes) -> None:
+    data = WAYS[way](tmp_path)
+    how: dict[str, Any] = {}
+    if way in ("duckdb", "sqlite"):
+        data = likely.database(data, table="t")
+    assert bits(data, **how) == wanted
+
+
+def test_levels_of_whole_numbers_and_decimals_are_exact() -> None:
+    summary = likely.summarize(TABLE, "y", types=TYPES)
+    assert set(summary["key"].labels.names) == {str(n) for n in WHOLE}
+    assert set(summary["account"].labels.names) == {str(n) for n in UNSIGNED}
+    assert len(summary["price"].labels.names) == len(DECIMALS)
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.uint64(), pa.decimal128(38, 0), pa.decimal256(60, 0)])
+def test_classes_of_large_whole_numbers_stay_apart(kind: pa.DataType) -> None:
+    values = [BIG, BIG + 1, BIG + 2]
+    table = pa.table({"x": ["a", "b", "c"] * 4, "y": pa.array(values * 4, kind)})
+    assert likely.summarize(table, "y", types={"y": "nominal"}).classes == tuple(map(str, values))
+    assert likely.summarize(table.to_pydict(), "y", types={"y": "nominal"}).classes == tuple(map(str, values))
+
+
+def test_small_and_narrow_types_are_what_they_say() -> None:
+    values = [0, 1, 2, 3, 5, 8] * 4
+    wanted = bits({"x": [float(v) for v in values], "y": ["a", "b"] * 12}, types={"x": "number"})
+    for kind in (
+        pa.int8(),
+        pa.uint8(),
+        pa.int16(),
+        pa.int32(),
+        pa.uint64(),
+        pa.float32(),
+        pa.float16(),
+        pa.decimal128(9, 2),
+    ):
+        plain = (
+            [np.float16(v) for v in values]
+            if kind == pa.float16()
+            else [Decimal(v) for v in values]
+            if pa.types.is_decimal(kind)
+            else values
+        )
+        table = pa.table({"x": pa.array(plain, kind), "y": ["a", "b"] * 12})
+        assert bits(table, types={"x": "number"}) == wanted, kind
+
+
+def test_dates_are_the_same_instant_however_they_are_typed(tmp_path: Path) -> None:
+    texts = ["2020-01-31", "1969-12-31", "2021-07-01"] * 4
+    target = ["a", "b"] * 6
+    wanted = bits({"d": texts, "y": target}, types={"d": "date"})
+    days = pa.array(texts).cast(pa.date32())
+    for kind in (
+        pa.date32(),
+        pa.date64(),
+        pa.timestamp("s"),
+        pa.timestamp("ms"),
+        pa.timestamp("us"),
+        pa.timestamp("ns"),
+        pa.timestamp("us", "UTC"),
+    ):
+        assert bits(pa.table({"d": days.cast(kind), "y": target}), types={"d": "date"}) == wanted, kind
+    zoned = pa.array(texts).cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Europe/Paris"))
+    assert bits(pa.table({"d": zoned, "y": target}), types={"d": "date"}) == wanted
+    (tmp_path / "d.csv").write_text(
+        "d,y\n" + "".join(f"{d}T02:00:00+02:00,{t}\n" for d, t in zip(texts, target, strict=True))
+    )
+    assert bits(tmp_path / "d.csv", types={"d": "date"}) == wanted
