@@ -81,7 +81,7 @@ def test_parquet_and_text_in_fragments(spark: Any, tmp_path: Path) -> None:
     pq.write_table(table.slice(600), tmp_path / "b.parquet")
     here = likely.summarize(tmp_path, TARGET)
     spread = Files(str(tmp_path), Reading(TARGET), spark, size=1 << 12)
-    assert spread.parts and spread.parts > 3 and spread.counted()[-1] > 0 and sum(spread.counted()) == 900
+    assert spread.parts and spread.parts > 3 and spread.count_rows()[-1] > 0 and sum(spread.count_rows()) == 900
     assert bits(summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset({"pairs"}))) == bits(
         likely.summarize(tmp_path, TARGET, more=["pairs"])
     )
