@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -201,7 +201,7 @@ class Observation:
 
     def state(self) -> State:
         names = list(self.profiles)
-        out: dict[str, Any] = {
+        out: State = {
             "names": names,
             "profiles": [self.profiles[n].state() for n in names],
             "missing": list(self.plan.missing),
@@ -213,7 +213,7 @@ class Observation:
         return out if self.summary is None else {**out, "summary": self.summary.state()}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Observation:
+    def from_state(cls, state: State) -> Observation:
         summary = Summary.from_state(state["summary"]) if "summary" in state else None
         schema = None if summary is None else summary.schema
         plan = Plan(tuple(state["names"]), state.get("tallied"), schema, tuple(state["missing"]))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +26,12 @@ from likely.spark.spread import LETTER, Spread, check_letters
 from likely.sums.summary import Summary
 from likely.sums.trees import OrderedSum
 from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
+from likely.table.batch import Ints
 from likely.table.encode import Encoder
 from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
 
 MOST_BLOCKS = 64
 """At most about so many sums come back to the driver."""
@@ -58,7 +62,7 @@ class Rows:
     places: Places
     dealing: Dealing | None = None
 
-    def batches(self, source: Source, part: int) -> Iterator[tuple[Any, int, Any]]:
+    def batches(self, source: Source, part: int) -> Iterator[tuple[ArrowBatch, int, Ints]]:
         """Batches cut where pieces are, the number of the first row of each, and the fold of each row."""
         if part >= len(self.places.rows):
             raise _unstable(source.name)
@@ -85,7 +89,7 @@ class Rows:
     def encoder(self) -> Encoder:
         return closed_encoder(self.total)
 
-    def piece(self, encoder: Encoder, batch: Any, start: int, fold: Any) -> Piece:
+    def piece(self, encoder: Encoder, batch: ArrowBatch, start: int, fold: Ints) -> Piece:
         return Piece(encoder.encode(batch, start), fold)
 
 

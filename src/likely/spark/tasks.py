@@ -6,9 +6,9 @@ pyspark only to ask which part this is; sends no object but as bytes (parcel.py)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from likely.table.output.sink import prediction_batch
 from likely.table.source import Source
 from likely.table.wrappers.remote import OneSweepSource, letter, read_letters, read_numbers
 
+if TYPE_CHECKING:
+    from likely.table.arrow import ArrowBatch
+
 SOUND, WRONG = b"+", b"!"
 Answer = tuple[int, bytes]
 """A key and bytes."""
@@ -35,7 +38,7 @@ Task = Callable[[Source, int], Iterator[Answer]]
 """What to do with the rows of a part, given its number."""
 
 
-def of_frame(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+def of_frame(job: bytes, batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
     """A task on the rows of one partition of a DataFrame."""
     from pyspark import TaskContext
 
@@ -48,7 +51,7 @@ def of_frame(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     yield from _answered(part, work, f"part {part + 1} of the table")
 
 
-def of_files(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+def of_files(job: bytes, batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
     """A task on fragments of files, which it opens itself; `batches` hold their numbers."""
     for part in read_numbers(batches):
 
@@ -59,7 +62,7 @@ def of_files(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
         yield from _answered(part, work)
 
 
-def of_letters(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+def of_letters(job: bytes, batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
     """A task on letters; those that say what is wrong go on as they are."""
     wrong: list[tuple[int, int, bytes]] = []
 
@@ -75,7 +78,7 @@ def of_letters(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
         yield letter(*one)
 
 
-def _answered(part: int, work: Callable[[], Iterator[Answer]], where: str = "") -> Iterator[Any]:
+def _answered(part: int, work: Callable[[], Iterator[Answer]], where: str = "") -> Iterator[ArrowBatch]:
     """Letters of what work gives. A person's mistake is an answer too: Spark would try a failure again and again."""
     try:
         for key, data in work():
@@ -103,7 +106,7 @@ class Bundle:
         return {"held": np.frombuffer(packed(self.held), np.uint8)}
 
     @classmethod
-    def from_state(cls, tree: Mapping[str, Any]) -> Bundle:
+    def from_state(cls, tree: State) -> Bundle:
         return cls(unpacked(tree["held"].tobytes()))
 
 
@@ -196,7 +199,7 @@ class Ranges:
         yield 0, packed(cut_text(self.fragments[part], self.how, self.size))
 
 
-def predicted(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+def predicted(job: bytes, batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
     """The rows of a partition with prediction and probabilities."""
     model: Model
     model, names, read, keep = unpacked(job)

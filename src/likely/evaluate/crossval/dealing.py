@@ -32,9 +32,11 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from likely.table.arrow import ArrowBatch
+
 MOST_EACH = 1000
 """Rows that are each left out in turn where the learner must really learn that often."""
-Placed = tuple[Any, Ints, "NDArray[np.int64]"]
+Placed = tuple["ArrowBatch", Ints, "NDArray[np.int64]"]
 """A batch, the class of each row, and what its fold follows from."""
 
 
@@ -105,7 +107,7 @@ class Dealing:
 class Dealer(Protocol):
     """Says the part of each row. `place` is quick and runs under the sweep's lock, `folds` anywhere."""
 
-    def place(self, batch: Any, start: int) -> Placed:
+    def place(self, batch: ArrowBatch, start: int) -> Placed:
         """The batch with each row's class code and what its part follows from; in the order of the table."""
         ...
 
@@ -143,7 +145,7 @@ class Stratified:
         self._encoder = encoder_of_target(schema, classes=None if before is None else Labels(before))
         self._seen = np.array([*(before or {}).values(), *[0] * 16], np.int64)
 
-    def place(self, batch: Any, start: int) -> Placed:
+    def place(self, batch: ArrowBatch, start: int) -> Placed:
         """The batch with each row's class code and its number among the rows of its class."""
         target = self._encoder.encode(batch, start).target
         assert target is not None
@@ -166,7 +168,7 @@ class _ByColumn:
     def __init__(self, schema: Schema, column: Column, part: Callable[[Any], NDArray[np.int64]]) -> None:
         self._encoder, self._part, self._name = encoder_of_target(schema, column), part, column.name
 
-    def place(self, batch: Any, start: int) -> Placed:
+    def place(self, batch: ArrowBatch, start: int) -> Placed:
         """The batch with each row's class code and its part."""
         encoded = self._encoder.encode(batch, start)
         assert encoded.target is not None
@@ -183,7 +185,7 @@ class _Each:
     def __init__(self, schema: Schema) -> None:
         self._encoder, self._seen = encoder_of_target(schema), 0
 
-    def place(self, batch: Any, start: int) -> Placed:
+    def place(self, batch: ArrowBatch, start: int) -> Placed:
         target = self._encoder.encode(batch, start).target
         assert target is not None
         known = target.codes >= 0
@@ -302,7 +304,7 @@ class _Times:
         self._encoder, self._name = encoder_of_target(schema, column), column.name
         self.times, self.missing = Numbers(1, cap=1 << 16), 0
 
-    def take(self, batch: Any, start: int) -> None:
+    def take(self, batch: ArrowBatch, start: int) -> None:
         encoded = self._encoder.encode(batch, start)
         assert encoded.target is not None
         x = encoded.cells[self._name]

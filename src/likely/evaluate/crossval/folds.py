@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class FoldObservation:
         return {"seen": self.seen.state(), "rows": self.rows}
 
     @classmethod
-    def from_state(cls, tree: Mapping[str, Any]) -> FoldObservation:
+    def from_state(cls, tree: State) -> FoldObservation:
         return cls(Observation.from_state(tree["seen"]), np.asarray(tree["rows"], np.int64))
 
     def sums(self, draft: Draft) -> FoldSums:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.scores.held_out import HeldOutCollector
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
+from likely.intake.engine import Worker
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Model
 from likely.probability.loss import Loss
@@ -42,7 +43,7 @@ class Judge:
         models: Models,
         lessons: Lessons,
         slot: Callable[[str, int], Hashable],
-        extra: Any = None,
+        extra: Worker | None = None,
         loss: Loss | None = None,
         gather: Mapping[str, HeldOutCollector] | None = None,
         folds_apart: bool = False,

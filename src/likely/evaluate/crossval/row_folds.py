@@ -5,7 +5,7 @@ Knows parts and lessons; nothing of scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from likely.models.linear.newton import FoldNewton
+    from likely.table.arrow import ArrowBatch
 
 W = TypeVar("W", bound=Worker)
 
@@ -169,7 +170,7 @@ def dealt_piece(encoder: Encoder, dealer: Dealer, parts: int, placed: Placed, st
     return Piece(batch, np.where(counts, fold, np.int32(parts)))
 
 
-def _placed(batches: Any, dealer: Dealer) -> Any:
+def _placed(batches: Iterable[ArrowBatch], dealer: Dealer) -> Iterator[tuple[Placed, int]]:
     start = 0
     for batch in batches:
         yield dealer.place(batch, start), start

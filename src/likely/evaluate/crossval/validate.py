@@ -24,6 +24,7 @@ from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.scores.held_out import HeldOut, HeldOutCollector, merge_held_out
 from likely.evaluate.scores.intervals import Parts, of_rows, of_scorer
 from likely.evaluate.scores.scores import Scorer
+from likely.intake.engine import Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
 from likely.models.contracts import Learner, LearnsTogether, Model, Search
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 Learners = Mapping[str, Learner] | Callable[[Summary], Mapping[str, Learner]]
 """By name; or what names them once the sums of all rows are known."""
+Watcher = Callable[[Summary], Worker]
+"""Makes, from the sums of all rows, what is shown every piece that is scored."""
 Derive = Callable[[Mapping[str, list[Model]]], Mapping[str, list[Model]]]
 
 
@@ -138,7 +141,7 @@ def validate(
     learners: Learners,
     folds: int | Folds,
     seed: int = 0,
-    extra: Any = None,
+    extra: Watcher | None = None,
     loss: Loss | None = None,
     derive: Derive | None = None,
     gather: frozenset[str] = frozenset(),
@@ -186,7 +189,7 @@ def _once(
     reading: Reading,
     learners: Learners,
     deal: Deal,
-    extra: Any = None,
+    extra: Watcher | None = None,
     loss: Loss | None = None,
     derive: Derive | None = None,
     gather: frozenset[str] = frozenset(),
@@ -204,7 +207,7 @@ def validate_rows(
     rows: FoldedRows,
     sums: FoldSums,
     learners: Learners,
-    extra: Any = None,
+    extra: Watcher | None = None,
     loss: Loss | None = None,
     derive: Derive | None = None,
     gather: frozenset[str] = frozenset(),
@@ -250,7 +253,7 @@ def _each_left_out(
     first: Draft,
     reading: Reading,
     learners: Learners,
-    extra: Any,
+    extra: Watcher | None,
     loss: Loss | None,
     gather: frozenset[str],
 ) -> Validation:

@@ -19,6 +19,7 @@ from unicodedata import unidata_version
 
 from likely.errors import FileFormatError, InputError, shown
 from likely.sums import state
+from likely.sums.contracts import State
 from likely.table.formats.fingerprint import Stamp, fingerprint
 
 RULES = 1
@@ -121,7 +122,7 @@ class SumFolder:
     def _path(self, file: File, reading: str, kind: str, more: str = "") -> Path:
         return self.folder / f"{file.content}-{reading}{more and '-' + more}.{kind}"
 
-    def get(self, file: File, reading: str, kind: str, more: str = "") -> dict[str, Any] | None:
+    def get(self, file: File, reading: str, kind: str, more: str = "") -> State | None:
         """An entry that was kept; None where there is none, or none that is whole. Who asks for it has use for it."""
         path = self._path(file, reading, kind, more)
         self._used.add(path.name)
@@ -132,7 +133,7 @@ class SumFolder:
         except (FileFormatError, InputError):
             return None
 
-    def put(self, file: File, reading: str, kind: str, tree: dict[str, Any], more: str = "") -> None:
+    def put(self, file: File, reading: str, kind: str, tree: State, more: str = "") -> None:
         """Keep an entry, whole or not at all."""
         state.write(self._path(file, reading, kind, more), state.dump(tree))
 
