@@ -15,7 +15,7 @@ from likely.intake.observe import Observation, Plan
 from likely.intake.reading import Reading, check_reading
 from likely.intake.schema import guess_schema
 from likely.models.contracts import Model, Search
-from likely.spark.searching import run_search
+from likely.spark.pieces import run_search
 from likely.spark.spread import Files, Spread
 from likely.spark.tasks import Bundle, Extend, Observe
 from likely.sums.summary import Summary

@@ -1,7 +1,7 @@
 """Sweeps in which the place of a row matters: pieces, cut at the same rows as on one machine and added as the same
 tree, so that even sums of floats agree to the last bit (decision 0096).
 
-A piece that lies across parts is put together again before it is looked at. Knows pieces and places, no search.
+A piece that lies across parts is put together again before it is looked at. Searches have their further sweeps so.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 from likely.errors import InputError
 from likely.evaluate.crossval.dealing import Dealing, Stratified
 from likely.evaluate.crossval.row_folds import dealt_piece
-from likely.intake.extend import closed_encoder
+from likely.intake.extend import classes_and_weights, closed_encoder
 from likely.intake.row_cache import Piece, piece_rows
+from likely.models.contracts import Model, Search
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
 from likely.spark.session import failures
 from likely.spark.spread import LETTER, Spread, check_letters
 from likely.sums.summary import Summary
-from likely.sums.trees import OrderedSum
+from likely.sums.trees import OrderedSum, plus_tuples
 from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
 from likely.table.batch import Ints
 from likely.table.encode import Encoder
@@ -172,3 +173,22 @@ def sum_pieces(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: C
     for block in sorted((unpacked(data) for _, _, data in found), key=lambda b: b[1] << b[0]):
         sums.take_block(*block)
     return sums.whole()
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a search wants to know of a piece."""
+
+    search: Search
+    summary: Summary
+
+    def __call__(self, piece: Piece) -> tuple[Any, ...]:
+        return self.search.look_at(piece.batch, *classes_and_weights(self.summary, piece.batch))
+
+
+def run_search(spread: Spread, search: Model | Search, summary: Summary) -> Model:
+    """Give a search its sweeps. A counting sweep comes first: the place of a row matters to some."""
+    rows = Rows(summary, Places(tuple(spread.count_rows())))
+    while isinstance(search, Search):
+        search = search.step(sum_pieces(spread, rows, Ask(search, summary), plus_tuples))
+    return search
