@@ -168,7 +168,7 @@ def test_classes_may_be_called_anything(classes: list[Any]) -> None:
     found = faces.NaiveBayesClassifier().fit(rows, y)
     assert len(found.model_.classes) == len(classes)
     assert found.predict(rows).tolist() == y.tolist()
-    assert found.explain(rows, 1, of=classes[1]).of == found._names([classes[1]])[0]
+    assert found.explain(rows, 1, of=classes[1]).of == found._class_name(classes[1])
 
 
 def test_counts_of_words_are_a_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,11 +92,11 @@ def _read_block(text: str) -> list[str]:
 
 FORMS = {
     "prior": Form("observed|uniform|CLASS=P", _read_prior, True, "Give CLASS=P once for every class."),
-    "numbers": Form("KIND|COLUMN=KIND", lambda said: _by_column(said, "--numbers", "COLUMN=KIND"), True),
+    "numbers": Form("KIND|COLUMN=KIND", lambda entries: _by_column(entries, "--numbers", "COLUMN=KIND"), True),
     "bandwidth": Form("RULE|NUMBER", _number_or_word),
     "bins": Form("RULE|COLUMN=RULE|COLUMN=EDGES", _read_bins, True, "Edges: age=20,40,60."),
     "blocks": Form(
-        "COLUMN,COLUMN…", lambda said: [*map(_read_block, said)], True, "A line of CSV, once for each block."
+        "COLUMN,COLUMN…", lambda lines: [*map(_read_block, lines)], True, "A line of CSV, once for each block."
     ),
     "text": Form("|".join(KINDS), str),
 }
@@ -176,7 +176,7 @@ def _read_learner(values: Values) -> Learner | None:
     """The learner that the options describe; None where they say nothing."""
     settings: Values = {}
     for name, about in OFFERED.items():
-        if _is_said(_parameter(name)):
+        if _is_given(_parameter(name)):
             form, value = _form(name, about), values[_parameter(name)]
             settings[name] = value if form is None else form.read(value)
     of_text = {name: settings.pop(name) for name in OF_TEXT if name in settings}
@@ -196,7 +196,7 @@ def _read_learner(values: Values) -> Learner | None:
     return learner
 
 
-def _is_said(parameter: str) -> bool:
+def _is_given(parameter: str) -> bool:
     source = click.get_current_context().get_parameter_source(parameter)
     return source not in (None, ParameterSource.DEFAULT)
 
@@ -252,7 +252,7 @@ def _check_said_once(spec_file: str, reading: Values) -> None:
     spoken = {"learner", "settings", *map(_parameter, OFFERED), *reading}
     spoken |= {*(TOKENS if "tokens" in reading else ()), *(["schema_file"] if reading else [])}
     for option in click.get_current_context().command.params:
-        if option.name in spoken and _is_said(option.name):
+        if option.name in spoken and _is_given(option.name):
             raise SettingError(
                 f"{shown(spec_file)} says already what {option.opts[-1]} would say. "
                 "Change the spec, or leave one of them out."

@@ -1,6 +1,9 @@
 """Estimators in the manner of scikit-learn over likely's learners, and its five naive Bayes classes on exact sums.
 
-The only room that imports scikit-learn (and scipy, which comes with it): the extra `sklearn`.
+The only room that imports scikit-learn (and scipy, which comes with it): the extra `sklearn`. May import everything but
+the other faces. `estimator` makes an estimator of any learner, its parameters those that the learner declares;
+`classifiers` and `density` name them; `tables` reads X and y; `exact_bayes`, `discrete`, `categorical` and `gaussian`
+are the five classes that take the place of scikit-learn's own.
 
 >>> from likely.sklearn import NaiveBayesClassifier
 >>> X, y = [["sun", 3.5], ["rain", 1.0], ["sun", 2.5], ["rain", 0.5]], ["yes", "no", "yes", "no"]

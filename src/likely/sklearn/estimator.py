@@ -124,7 +124,7 @@ class LearnerEstimator(BaseEstimator):
     def _reading(self) -> State:
         """How the rows are read, as `Reading` and `fit` take it."""
         tokens = getattr(self, "tokens", None)
-        how = {"types": self._types_said, "missing": self.missing_cells, "weight": self._weight, "tokens": tokens}
+        how = {"types": self._column_types, "missing": self.missing_cells, "weight": self._weight, "tokens": tokens}
         return {"target": self._target, **how}
 
     def _start(self, source: Rows, target: str | None) -> None:
@@ -132,9 +132,9 @@ class LearnerEstimator(BaseEstimator):
         self._target = None if target is None else free_name(target, source.schema.names)
         self._weight: str | None = None
         self._counted = isinstance(source, CountedSource)
-        self._types_said = {WORDS: "text"} if self._counted else self._types(source)
+        self._column_types = {WORDS: "text"} if self._counted else self._types(source)
         if self._target is not None:
-            self._types_said = {**self._types_said, self._target: "nominal"}
+            self._column_types = {**self._column_types, self._target: "nominal"}
 
     def _types(self, source: Rows) -> dict[str, str]:
         """How columns are to be read, where that is not left to inference."""
@@ -257,24 +257,25 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         """The rows with their classes and weights as a table."""
         source = read_rows(self, X, reset=first, words=self._words)
         name = getattr(y, "name", None)
-        y = read_labels(y, X)
+        labels, codes = np.unique(read_labels(y, X), return_inverse=True)
         weights = row_weights(sample_weight, X)
         if first:
             self._start(source, name if isinstance(name, str) else "class")
-        found, codes = np.unique(y, return_inverse=True)
-        held = found[:0] if first else self.classes_
-        self.classes_ = np.unique(np.concatenate([a for a in (held, found, _as_array(classes)) if len(a)]))
+        before = labels[:0] if first else self.classes_
+        announced = labels[:0] if classes is None else np.asarray(classes)
+        self.classes_ = np.unique(np.concatenate([a for a in (before, labels, announced) if len(a)]))
         assert self._target is not None
-        return self._add_weights(add_columns(source, (self._target, codes, self._names(found)), None), weights)
+        named = add_columns(source, (self._target, codes, [self._class_name(c) for c in labels]), None)
+        return self._add_weights(named, weights)
 
-    def _names(self, classes: Labels) -> list[str]:
-        missing = missing_tokens(self.missing_cells)
-        return [class_name(c, missing) for c in classes]
+    def _class_name(self, label: object) -> str:
+        """What the core calls a class."""
+        return class_name(label, missing_tokens(self.missing_cells))
 
     def _matrix(self, scores: NDArray[np.float64], empty: float) -> NDArray[np.float64]:
         """Columns of the model's classes as those of `classes_`; `empty` for classes that no row had."""
         out = np.full((len(scores), len(self.classes_)), empty)
-        place = {name: k for k, name in enumerate(self._names(self.classes_))}
+        place = {name: k for k, name in enumerate(map(self._class_name, self.classes_))}
         out[:, [place[name] for name in self.model_.classes]] = scores
         return out
 
@@ -282,14 +283,14 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         """P(class | row), (rows, classes). NaN, with a warning, where a row is impossible under every class."""
         source = self._table(X)
         with as_value_errors():
-            found = self.model_.posterior(source)
-        out = self._matrix(found.matrix, 0.0)
-        if found.undefined.any():
-            count = int(found.undefined.sum())
+            posterior = self.model_.posterior(source)
+        out = self._matrix(posterior.matrix, 0.0)
+        if posterior.undefined.any():
+            count = int(posterior.undefined.sum())
             warnings.warn(
                 f"{count:,} of {len(out):,} rows cannot be classified, so their probabilities are NaN.", stacklevel=2
             )
-            out[found.undefined] = np.nan
+            out[posterior.undefined] = np.nan
         return out
 
     def predict_log_proba(self, X: object) -> NDArray[np.float64]:
@@ -313,10 +314,10 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
             warnings.simplefilter("ignore")
             chances = self.predict_proba(X)
         unknown = np.isnan(chances[:, 0])
-        best = np.where(unknown, self._commonest() if unknown.any() else 0, chances.argmax(axis=1))
+        best = np.where(unknown, self._most_common() if unknown.any() else 0, chances.argmax(axis=1))
         return self.classes_[best]
 
-    def _commonest(self) -> int:
+    def _most_common(self) -> int:
         total = self._matrix(self.model_.summary.canonical().total.floats()[None], 0.0)
         return int(total[0].argmax())
 
@@ -324,22 +325,17 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         """The action of least expected loss for every row; `how` takes what `likely.decide` takes."""
         source = self._table(X)
         if isinstance(loss, Mapping):
-            missing = missing_tokens(self.missing_cells)
-            loss = {class_name(c, missing): costs for c, costs in loss.items()}
+            loss = {self._class_name(c): costs for c, costs in loss.items()}
         with as_value_errors():
-            found = likely.decide(self.model_, source, loss, **how)
-        return replace(found, posterior=replace(found.posterior, frames=FrameKind.of(X)))
+            decision = likely.decide(self.model_, source, loss, **how)
+        return replace(decision, posterior=replace(decision.posterior, frames=FrameKind.of(X)))
 
     def explain(self, X: object, row: int = 0, of: object = None, against: object = None, **how: Any) -> likely.Ledger:
         """The ledger of one row of X, by its position; `how` takes what `likely.explain` takes."""
-        source, missing = self._table(X), missing_tokens(self.missing_cells)
+        source = self._table(X)
         rows = source.rows or 0
         if not -rows <= row < rows:
             raise IndexError(f"There is no row {row}: X has {rows:,} rows, counted from 0.")
-        a, b = (None if c is None else class_name(c, missing) for c in (of, against))
+        a, b = (None if c is None else self._class_name(c) for c in (of, against))
         with as_value_errors():
             return likely.explain(self.model_, source, number=row % rows + 1, of=a, against=b, **how)
-
-
-def _as_array(classes: ArrayLike | None) -> Labels:
-    return np.empty(0) if classes is None else np.asarray(classes)

@@ -102,9 +102,9 @@ def class_name(value: object, missing: Sequence[str]) -> str:
     return f"'{text}'" if quoted or not text or text != text.strip() or text in missing else text
 
 
-def missing_tokens(said: Sequence[str] | None) -> tuple[str, ...]:
+def missing_tokens(given: Sequence[str] | None) -> tuple[str, ...]:
     """The cells that mean "missing"."""
-    return MISSING if said is None else ("", *(s.strip() for s in said))
+    return MISSING if given is None else ("", *(s.strip() for s in given))
 
 
 def add_columns(

@@ -44,8 +44,8 @@ class Guard:
         if name.lower() not in self.names:
             await refuse(sending, 421, "This server answers to 127.0.0.1 and localhost only.")
             return
-        said = headers.get(b"content-length", b"0")
-        if not said.isdigit() or int(said) > self.largest:
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > self.largest:
             await refuse(sending, 413, self._sentence())
             return
         body, more = bytearray(), True

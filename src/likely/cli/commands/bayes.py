@@ -64,7 +64,7 @@ def bayes(
     likely bayes --prior cancer=0.008 --likelihood cancer=0.98 --likelihood "no cancer=0.03"
     """
     from likely.probability.board import record, working
-    from likely.probability.rule import bayes as ruled
+    from likely.probability.rule import bayes as apply_rule
 
     before = pairs(prior, "--prior", "HYPOTHESIS=P")
     if not before:
@@ -72,11 +72,10 @@ def bayes(
     if tests and (likelihood or evidence):
         raise SettingError("--test stands in place of --likelihood and --evidence. Give one or the other.")
     pieces = _tested(before, tests, results) if tests or results else _pieces(likelihood, evidence)
-    belief = (
-        ruled(before, density=density) if not pieces else ruled(before, pieces[0][1], pieces[0][0], density=density)
-    )
-    for name, said in pieces[1:]:
-        belief = belief.update(said, name)
+    first = pieces[0] if pieces else (None, None)
+    belief = apply_rule(before, first[1], first[0], density=density)
+    for name, likelihoods in pieces[1:]:
+        belief = belief.update(likelihoods, name)
     costs = _loss(loss, abstain, [str(h) for h in belief.hypotheses])
     if as_json:
         import json
