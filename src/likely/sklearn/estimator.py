@@ -314,10 +314,10 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
             warnings.simplefilter("ignore")
             chances = self.predict_proba(X)
         unknown = np.isnan(chances[:, 0])
-        best = np.where(unknown, self._most_common() if unknown.any() else 0, chances.argmax(axis=1))
+        best = np.where(unknown, self._most_frequent() if unknown.any() else 0, chances.argmax(axis=1))
         return self.classes_[best]
 
-    def _most_common(self) -> int:
+    def _most_frequent(self) -> int:
         total = self._matrix(self.model_.summary.canonical().total.floats()[None], 0.0)
         return int(total[0].argmax())
 
