@@ -20,7 +20,7 @@ SOURCE = Path(likely.__file__).parent
 ROWS = 120
 TABLE = {"a": list(np.resize(["p", "q", "q"], ROWS)), "x": list(np.arange(ROWS) / 7), "t": list("xyy" * (ROWS // 3))}
 
-# Every file outside models/ that lets something learn without being told what, and what for. Spark learns by fitting.py.
+# Every file outside models/ that lets something learn without being told what, and what for. Spark uses fitting.py.
 FACES = {
     "apply/fitting.py": {"fit", "sums"},
     "apply/streams/follow.py": {"sums"},
