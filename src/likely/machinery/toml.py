@@ -32,7 +32,7 @@ def read_toml_text(path: str | Path) -> str:
 def toml_key(name: str) -> str:
     """A name as TOML writes keys: bare where it may be.
 
-    >>> key("send-home"), key("send home")
+    >>> toml_key("send-home"), toml_key("send home")
     ('send-home', '"send home"')
     """
     return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else toml_string(name)

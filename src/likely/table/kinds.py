@@ -29,7 +29,7 @@ USUAL = ("nominal", "nominal of numbers", "number", "date", "text", "ignore")
 def parse_kind(word: str, name: str, form: str) -> tuple[Kind, Reading]:
     """Kind and reading of a column of which this was said; `form` is what its table keeps there.
 
-    >>> kind_of("nominal of numbers", "rooms", "text"), kind_of("nominal", "rooms", "number")
+    >>> parse_kind("nominal of numbers", "rooms", "text"), parse_kind("nominal", "rooms", "number")
     (('nominal', 'number'), ('nominal', 'number'))
     """
     if word in _LONG:
@@ -45,7 +45,7 @@ def parse_kind(word: str, name: str, form: str) -> tuple[Kind, Reading]:
 def kind_name(column: Column) -> str:
     """What to say of a column so that it is read again as it was.
 
-    >>> spoken(Column("rooms", "nominal", "attribute", "number")), spoken(Column("n", "number", "attribute", "number"))
+    >>> kind_name(Column("rooms", "nominal", "attribute", "number")), kind_name(Column("n", "number", "attribute", "number"))
     ('nominal of numbers', 'number')
     """
     return _WORDS[column.kind, column.reading]

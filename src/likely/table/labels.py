@@ -80,7 +80,7 @@ def sorted_labels(names: Sequence[str], numeric: bool) -> list[str]:
 def shortest_between(low: float, high: float) -> float:
     """The number with the fewest digits above `low` and not above `high`: an edge that people can read.
 
-    >>> shortest(23.61, 23.83746751620238), shortest(99.0, 104.0), shortest(-2.5, -1.0)
+    >>> shortest_between(23.61, 23.83746751620238), shortest_between(99.0, 104.0), shortest_between(-2.5, -1.0)
     (23.8, 100.0, -1.0)
     """
     for digits in range(1, 17):
