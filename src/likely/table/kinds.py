@@ -45,7 +45,7 @@ def parse_kind(word: str, name: str, form: str) -> tuple[Kind, Reading]:
 def kind_name(column: Column) -> str:
     """What to say of a column so that it is read again as it was.
 
-    >>> kind_name(Column("rooms", "nominal", "attribute", "number")), kind_name(Column("n", "number", "attribute", "number"))
-    ('nominal of numbers', 'number')
+    >>> kind_name(Column("rooms", "nominal", "attribute", "number"))
+    'nominal of numbers'
     """
     return _WORDS[column.kind, column.reading]
