@@ -2,7 +2,8 @@
 
 LikelyError                 anything that is a person's to mend; the command line prints it and exits 2
 ├── InputError              the data cannot be read: missing file, ragged row, bad encoding
-│   └── EncodingError       the bytes are not text in the encoding that was tried
+│   ├── EncodingError       the bytes are not text in the encoding that was tried
+│   └── TooLarge            more rows, cells or bytes than a server takes in one request
 ├── ColumnError             a column that is missing, doubled, or unfit for its role
 ├── SchemaMismatch          two summaries (or a file and a schema) read a column differently
 ├── NotLearned              rows to unlearn that were never learned
@@ -36,6 +37,10 @@ class InputError(LikelyError):
 
 class EncodingError(InputError):
     """The bytes are not text in the encoding that was tried."""
+
+
+class TooLarge(InputError):
+    """More rows, cells or bytes than a server takes in one request."""
 
 
 class ColumnError(LikelyError):
@@ -83,10 +88,16 @@ def masked(sentence: str) -> str:
     return re.sub(r"(://[^\s?]*\?)[^\s'\"]*[^\s'\".,;]", r"\1…", without)
 
 
+_LONG_NAME, _COMPARED = 200, 10_000
+"""Names that are longer, or come after so many others, are not compared."""
+
+
 def nearest(name: str, names: Iterable[str], most: int = 8) -> str:
     """The end of a sentence that suggests the nearest existing name, or lists the names where there are few."""
     known = list(names)
-    close = get_close_matches(name, known, n=1, cutoff=0.6) or _begun(name, known)
+    # Comparing takes the product of the lengths: a name of a megabyte, or a million names, would take minutes.
+    near = [k for k in known[:_COMPARED] if len(k) <= _LONG_NAME] if len(name) <= _LONG_NAME else []
+    close = get_close_matches(name, near, n=1, cutoff=0.6) or _begun(name, near)
     if close:
         return f"Did you mean {shown(close[0])}?"
     if not known:

@@ -365,19 +365,19 @@ def attack_api(data: bytes, folder: Path) -> None:
     if not _clients:
         import likely
         from likely.web.application import application
+        from likely.web.limits import Limits
 
         model = likely.fit(columns(), "y", likely.NaiveBayes(), types={"text": "ignore", "day": "ignore"})
-        _clients.append(
-            TestClient(
-                application(model, "page", "1", 10_000_000), base_url="http://127.0.0.1", raise_server_exceptions=False
-            )
-        )
+        served = application(model, "page", "1", Limits(body=10_000_000))
+        _clients.append(TestClient(served, base_url="http://127.0.0.1", raise_server_exceptions=False))
     client: TestClient = _clients[0]  # type: ignore[assignment]
     head, _, body = data.partition(b"\n")
     path, _, kind = head.decode().partition(" ")
     answer = client.post(path, content=body, headers={"content-type": kind or "application/json"})
     if answer.status_code >= 500:
         raise Failure(f"{path}: {answer.status_code} {answer.text[:500]}")
+    if answer.status_code >= 400 and (set(answer.json()) != {"error"} or len(answer.content) > 3000):
+        raise Failure(f"{path}: {answer.status_code} is not one sentence: {answer.text[:500]}")
     if len(answer.content) > 5 * len(body) + 100_000:
         raise Failure(f"{path}: {len(answer.content)} bytes in answer to {len(body)}")
 

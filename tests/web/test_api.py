@@ -17,7 +17,8 @@ from likely.models.contracts import Model
 pytest.importorskip("fastapi", reason="fastapi is not installed: pip install likely[web]")
 from fastapi.testclient import TestClient
 
-from likely.web.application import MOST_ROWS, application
+from likely.web.application import application
+from likely.web.limits import MOST_ROWS, Limits
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HERE = "http://127.0.0.1"
@@ -31,7 +32,7 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def client(model: Model) -> TestClient:
-    return TestClient(application(model, "<!doctype html>the page", "1.2.3", 100_000), base_url=HERE)
+    return TestClient(application(model, "<!doctype html>the page", "1.2.3", Limits(body=100_000)), base_url=HERE)
 
 
 def test_the_page_and_what_the_model_is(client: TestClient, model: Model) -> None:
@@ -198,4 +199,4 @@ def test_the_api_keeps_to_its_description(model: Model) -> None:
 
         keeps()
         tried += 1
-    assert tried == 6
+    assert tried == 7

@@ -94,7 +94,9 @@ class Loss:
 
     def rows(self, classes: Iterable[str]) -> tuple[tuple[Number, ...], ...]:
         """The costs as a table: a row for each of these classes, a column for each action."""
-        return tuple(tuple(self.cost(name, action) for action in self.actions) for name in classes)
+        unknown = {} if self.abstain is None else {DONT_KNOW: self.abstain}
+        table = ({**self._of(name), **unknown} for name in classes)
+        return tuple(tuple(of_class.get(action, 0) for action in self.actions) for of_class in table)
 
     def check(self, classes: Iterable[str]) -> None:
         """Refuse to decide between these classes where one is not named, or where an action has no name."""

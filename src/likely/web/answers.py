@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from likely.apply.answers import Answers, Mismatches
@@ -16,12 +16,17 @@ from likely.errors import SettingError
 from likely.models.contracts import Model
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
+from likely.table.arrow import ArrowBatch
 from likely.table.labels import label
 from likely.table.output.payload import Format, read_payload, write_payload
+from likely.table.source import Source
+from likely.web.limits import Limits, TableCheck
 
 Row: TypeAlias = Mapping[str, object]
 Answer: TypeAlias = dict[str, Any]
 """Plain values, as JSON has them."""
+TableAnswer: TypeAlias = tuple[bytes, list[str]]
+"""A table of answers, and remarks."""
 A = TypeVar("A")
 
 
@@ -40,8 +45,9 @@ def describe_model(model: Model) -> Answer:
     }
 
 
-def complete_rows(model: Model, rows: Sequence[Row]) -> list[dict[str, object]]:
+def complete_rows(model: Model, rows: Sequence[Row], limits: Limits) -> list[dict[str, object]]:
     """Rows with a cell for every attribute. A name that the model does not know is refused, with the nearest one."""
+    limits.check_cells(len(rows), len(model.schema.attributes), "attributes")
     names = set(model.schema.names)
     for name in sorted({name for row in rows for name in row} - names):
         model.schema[name]
@@ -68,10 +74,11 @@ def _cell(value: object, spelled: dict[str, str] | None) -> object:
     return spelled.get(text, text) if isinstance(value, bool) and text is not None else text
 
 
-def predict_rows(model: Model, rows: Sequence[Row]) -> Answer:
+def predict_rows(model: Model, rows: Sequence[Row], limits: Limits) -> Answer:
     """The class of each row, and the probability of every class."""
     _check_target(model)
-    posterior = model.posterior(complete_rows(model, rows))
+    limits.check_cells(len(rows), len(model.classes), "classes")
+    posterior = model.posterior(complete_rows(model, rows, limits))
     best = posterior.best if isinstance(posterior.best, list) else [posterior.best]
     out = [
         {"prediction": name, "probabilities": dict(zip(model.classes, chances, strict=True))}
@@ -82,19 +89,26 @@ def predict_rows(model: Model, rows: Sequence[Row]) -> Answer:
     return {"proper": bool(posterior.proper), "rows": out, "remarks": unlike.remarks()}
 
 
-def explain_row(model: Model, row: Row, of: str | None, against: str | None, unit: Unit) -> Answer:
+def explain_row(model: Model, row: Row, of: str | None, against: str | None, unit: Unit, limits: Limits) -> Answer:
     """The ledger of one answer."""
-    (cells,) = complete_rows(model, [row])
+    (cells,) = complete_rows(model, [row], limits)
     given = {c.name: cells[c.name] for c in model.schema.attributes}
     return explain(model, given, of=of, against=against, unit=unit).to_dict()
 
 
 def decide_rows(
-    model: Model, rows: Sequence[Row], costs: Mapping[str, Mapping[str, float]] | None, abstain: float | None
+    model: Model,
+    rows: Sequence[Row],
+    costs: Mapping[str, Mapping[str, float]] | None,
+    abstain: float | None,
+    limits: Limits,
 ) -> Answer:
     """The action of least expected loss for each row."""
     _check_target(model)
-    decision = decider(model, read_loss(model, costs, abstain)).decide(complete_rows(model, rows))
+    limits.check_actions(len({action for of_class in (costs or {}).values() for action in of_class}))
+    how = decider(model, read_loss(model, costs, abstain))
+    limits.check_cells(len(rows), len(how.loss.actions), "actions")
+    decision = how.decide(complete_rows(model, rows, limits))
     actions, reasons = (x if isinstance(x, list) else [x] for x in (decision.action, decision.reason))
     expected = [dict(zip(decision.actions, map(_finite, line), strict=True)) for line in decision.expected.tolist()]
     margins = map(_finite, decision.margins.tolist())
@@ -126,19 +140,26 @@ def _check_target(model: Model) -> None:
 # -- whole tables -----------------------------------------------------------------------------------------------
 
 
-def predict_table(model: Model, data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
+def predict_table(model: Model, data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
     """Predictions of a whole table, and what was unlike training on the way."""
     _check_target(model)
-    return _answer_table(Predictions(model), data, given, wanted)
+    return _answer_table(Predictions(model), data, given, wanted, limits)
 
 
-def decide_table(model: Model, data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
+def decide_table(model: Model, data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
     """Decisions about a whole table by the model's own loss, or zero-one."""
     _check_target(model)
-    return _answer_table(Decisions(decider(model)), data, given, wanted)
+    return _answer_table(Decisions(decider(model)), data, given, wanted, limits)
 
 
-def _answer_table(answers: Answers[A], data: bytes, given: Format, wanted: Format) -> tuple[bytes, list[str]]:
-    with read_payload(data, given) as source:
-        out = write_payload((answers.columns(answer, kept) for answer, kept in answers.stream(source)), wanted)
-        return out, answers.mismatches.remarks()
+def _answer_table(answers: Answers[A], data: bytes, given: Format, wanted: Format, limits: Limits) -> TableAnswer:
+    check = TableCheck(limits)
+
+    def batches(source: Source) -> Iterator[ArrowBatch]:
+        for answer, kept in answers.stream(source):
+            found = answers.columns(answer, kept)
+            check.add(found.num_rows, len(source.schema) + found.num_columns)
+            yield found
+
+    with read_payload(data, given, limits.unpacked) as source:
+        return write_payload(batches(source), wanted), answers.mismatches.remarks()

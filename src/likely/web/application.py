@@ -5,23 +5,28 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat
 from starlette.concurrency import run_in_threadpool
 
-from likely.errors import LikelyError
 from likely.models.contracts import Model
 from likely.table.output.payload import Format
 from likely.web import answers
 from likely.web.guard import Guard
+from likely.web.limits import MOST_ROWS, Limits
+from likely.web.refusals import add_refusals
 
-LARGEST = 16 << 20
-"""Bytes that a request may have, unless told otherwise."""
-MOST_ROWS = 10_000
-"""Rows in one request of JSON; tables have no such bound but their size."""
 REMARKS = "X-Likely-Remarks"
 
-Cell = str | FiniteFloat | bool | None
-Row = dict[str, Cell]
+
+def check_text(text: str) -> str:
+    """JSON can spell half of a character (a lone surrogate), which no table can hold."""
+    text.encode()
+    return text
+
+
+Text = Annotated[str, AfterValidator(check_text)]
+Cell = Text | FiniteFloat | bool | None
+Row = dict[Text, Cell]
 
 TYPES: dict[str, Format] = {
     "text/csv": "csv",
@@ -31,7 +36,7 @@ TYPES: dict[str, Format] = {
 MEDIA: dict[Format, str] = {format: media for media, format in TYPES.items()}
 
 
-TableAnswer: TypeAlias = Callable[[Model, bytes, Format, Format], tuple[bytes, list[str]]]
+TableAnswer: TypeAlias = Callable[[Model, bytes, Format, Format, Limits], tuple[bytes, list[str]]]
 
 
 class Asked(BaseModel):
@@ -50,15 +55,15 @@ class OneRow(Asked):
     """One row to explain."""
 
     row: Row
-    of: str | None = Field(None, description="The class to weigh; the most probable one otherwise.")
-    against: str | None = Field(None, description="The class to weigh it against, or 'rest'.")
+    of: Text | None = Field(None, description="The class to weigh; the most probable one otherwise.")
+    against: Text | None = Field(None, description="The class to weigh it against, or 'rest'.")
     unit: Literal["bits", "decibans", "nats", "odds"] = "bits"
 
 
 class RowsToDecide(Rows):
     """Rows to decide, and what each action costs in each class."""
 
-    loss: dict[str, dict[str, FiniteFloat]] | None = Field(
+    loss: dict[Text, dict[Text, FiniteFloat]] | None = Field(
         None, description="For each class the cost of each action; the model's own otherwise, or 1 for a wrong class."
     )
     abstain: FiniteFloat | None = Field(None, description="What it costs to say: don't know.")
@@ -101,16 +106,26 @@ class About(BaseModel):
     attributes: list[Attribute]
 
 
+class Health(BaseModel):
+    """That the server answers, and for what; nothing of any row."""
+
+    status: Literal["ok"]
+    version: str
+    target: str | None
+
+
 class Problem(BaseModel):
     """Why there is no answer, in a sentence."""
 
     error: str
 
 
-BAD: dict[int | str, dict[str, Any]] = {
+REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The rows cannot be read, or what was asked cannot be said."},
-    413: {"model": Problem, "description": "The request is too large."},
+    413: {"model": Problem, "description": "The request, or the answer to it, would be too large."},
     421: {"model": Problem, "description": "The request is for another host."},
+    422: {"model": Problem, "description": "The request is not of the form that is described here."},
+    503: {"model": Problem, "description": "There was no answer in time, or too many requests at once."},
 }
 BODY = {
     "requestBody": {
@@ -119,7 +134,7 @@ BODY = {
     }
 }
 TABLE: dict[int | str, dict[str, Any]] = {
-    **BAD,
+    **REFUSED,
     200: {
         "description": f"A row for each row. The header {REMARKS} says what was unlike training.",
         "content": {media: {"schema": {"type": "string"}} for media in TYPES},
@@ -128,8 +143,9 @@ TABLE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def application(model: Model, page: str, version: str = "", largest: int = LARGEST) -> Guard:
+def application(model: Model, page: str, version: str = "", limits: Limits | None = None) -> Guard:
     """The application for one model and its page."""
+    limits = limits or Limits()
     app = FastAPI(
         title="likely",
         version=version or "0",
@@ -138,45 +154,49 @@ def application(model: Model, page: str, version: str = "", largest: int = LARGE
         redoc_url=None,
     )
 
-    @app.exception_handler(LikelyError)
-    async def refuse(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 400)
+    add_refusals(app)
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def whole_page() -> HTMLResponse:
         return HTMLResponse(page)
 
-    _add_rows(app, model)
-    _add_tables(app, model)
+    @app.get("/health", responses=REFUSED)
+    def health() -> Health:
+        """That the server answers: its version, and what the model predicts."""
+        target = model.schema.target
+        return Health(status="ok", version=app.version, target=None if target is None else target.name)
+
+    _add_rows(app, model, limits)
+    _add_tables(app, model, limits)
     _name_the_columns(app, model)
-    return Guard(app, largest)
+    return Guard(app, limits)
 
 
-def _add_rows(app: FastAPI, model: Model) -> None:
+def _add_rows(app: FastAPI, model: Model, limits: Limits) -> None:
     """What is answered in JSON: about the model, and about a few rows."""
 
-    @app.get("/model", responses=BAD)
+    @app.get("/model", responses=REFUSED)
     def about_the_model() -> About:
         """What the model predicts, and from what."""
         return About(**answers.describe_model(model))
 
-    @app.post("/predict", responses=BAD)
+    @app.post("/predict", responses=REFUSED)
     def predict(asked: Rows) -> Predictions:
         """The class of each row, and the probability of every class."""
-        return Predictions(**answers.predict_rows(model, asked.rows))
+        return Predictions(**answers.predict_rows(model, asked.rows, limits))
 
-    @app.post("/explain", responses=BAD)
+    @app.post("/explain", responses=REFUSED)
     def explain(asked: OneRow) -> answers.Answer:
         """The evidence of one answer, attribute by attribute."""
-        return answers.explain_row(model, asked.row, asked.of, asked.against, asked.unit)
+        return answers.explain_row(model, asked.row, asked.of, asked.against, asked.unit, limits)
 
-    @app.post("/decide", responses=BAD)
+    @app.post("/decide", responses=REFUSED)
     def decide(asked: RowsToDecide) -> Decisions:
         """The action of least expected loss for each row."""
-        return Decisions(**answers.decide_rows(model, asked.rows, asked.loss, asked.abstain))
+        return Decisions(**answers.decide_rows(model, asked.rows, asked.loss, asked.abstain, limits))
 
 
-def _add_tables(app: FastAPI, model: Model) -> None:
+def _add_tables(app: FastAPI, model: Model, limits: Limits) -> None:
     """What is answered about whole tables, in the format that the request wants."""
     Wanted = Annotated[Format, Query(alias="format", description="How the answer is written.")]
     how: dict[str, Any] = {"response_class": Response, "responses": TABLE, "openapi_extra": BODY}
@@ -184,19 +204,21 @@ def _add_tables(app: FastAPI, model: Model) -> None:
     @app.post("/predict/table", **how)
     async def predict_table(request: Request, wanted: Wanted = "csv") -> Response:
         """Predictions of a whole table, sent as CSV, JSON lines or Arrow."""
-        return await _answer_table(model, request, answers.predict_table, wanted)
+        return await _answer_table(model, request, answers.predict_table, wanted, limits)
 
     @app.post("/decide/table", **how)
     async def decide_table(request: Request, wanted: Wanted = "csv") -> Response:
         """Decisions about a whole table by the model's own loss; a wrong class costs 1 where it has none."""
-        return await _answer_table(model, request, answers.decide_table, wanted)
+        return await _answer_table(model, request, answers.decide_table, wanted, limits)
 
 
-async def _answer_table(model: Model, request: Request, answer: TableAnswer, wanted: Format) -> Response:
+async def _answer_table(
+    model: Model, request: Request, answer: TableAnswer, wanted: Format, limits: Limits
+) -> Response:
     given = TYPES.get(request.headers.get("content-type", "").partition(";")[0].strip().lower())
     if given is None:
         return JSONResponse({"error": f"Send the table as one of {', '.join(TYPES)}."}, 415)
-    body, remarks = await run_in_threadpool(answer, model, await request.body(), given, wanted)
+    body, remarks = await run_in_threadpool(answer, model, await request.body(), given, wanted, limits)
     # A header holds Latin letters only, and one line.
     plain = " ".join(remarks).encode("ascii", "replace").decode()[:2000]
     return Response(body, media_type=MEDIA[wanted], headers={REMARKS: plain} if plain else None)

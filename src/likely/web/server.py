@@ -8,11 +8,12 @@ from typing import Any
 
 from likely.errors import InputError, SettingError, shown
 from likely.models.contracts import Model
+from likely.web.limits import Limits
 
 HOST = "127.0.0.1"
 
 
-def serve(model: Model, page: str, *, port: int, largest: int, version: str, ready: Callable[[str], None]) -> None:
+def serve(model: Model, page: str, *, port: int, limits: Limits, version: str, ready: Callable[[str], None]) -> None:
     """Serve until the process is interrupted or asked to end; `ready` is told the address first."""
     try:
         import uvicorn
@@ -25,7 +26,7 @@ def serve(model: Model, page: str, *, port: int, largest: int, version: str, rea
         ) from None
     bound = _bind(port)
     quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "off"}
-    config = uvicorn.Config(application(model, page, version, largest), timeout_graceful_shutdown=5, **quiet)
+    config = uvicorn.Config(application(model, page, version, limits), timeout_graceful_shutdown=5, **quiet)
     ready(f"http://{HOST}:{bound.getsockname()[1]}/")
     try:
         uvicorn.Server(config).run(sockets=[bound])

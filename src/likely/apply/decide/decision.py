@@ -35,7 +35,8 @@ class Costs:
         self.table: Matrix = np.array([[float(c) for c in row] for row in exact]).reshape(len(exact), -1)
         # What every action costs alike decides nothing. Without it (taken off exactly, so that the costliest action
         # of each class is at 0) zero-one loss compares -P(class), bit for bit what the most probable class compares.
-        self.apart: Matrix = np.array([[float(c - max(row)) for c in row] for row in exact]).reshape(len(exact), -1)
+        apart = [[float(c - most) for c in row] for row in exact for most in [max(row)]]
+        self.apart: Matrix = np.array(apart).reshape(len(exact), -1)
 
     @property
     def span(self) -> float:

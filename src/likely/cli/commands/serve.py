@@ -23,25 +23,43 @@ if TYPE_CHECKING:
 @click.option(
     "--largest", type=click.IntRange(1, 4096), default=16, metavar="MB", help="Requests that are larger are refused."
 )
+@click.option(
+    "--unpacked",
+    type=click.IntRange(1, 1 << 20),
+    default=256,
+    metavar="MB",
+    help="Tables that are larger once decompressed are refused.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=60,
+    help="Requests that take longer are refused.",
+)
 @folds_option(10)
 @seed_option
 @loss_option
 @learning_options
-def serve(source: str, how: Learning, port: int, largest: int, folds: int, seed: int) -> None:
+def serve(
+    source: str, how: Learning, port: int, largest: int, unpacked: int, seconds: float, folds: int, seed: int
+) -> None:
     """Serve the page of a model at http://127.0.0.1:PORT/ and an API beside it, until interrupted.
 
     MODEL is a file of `likely fit`. With --target, DATA is looked at first, as `likely look` does. Other machines
     cannot reach the server. /openapi.json describes the API; nothing is kept of any request.
     """
     from likely import __version__
+    from likely.web.limits import Limits
     from likely.web.server import serve as run
 
     model, page = _look(source, how, folds, seed) if how.target is not None else _load(source, how)
 
+    limits = Limits(body=largest << 20, unpacked=unpacked << 20, seconds=seconds)
+
     def ready(address: str) -> None:
         terminal.write(f"Serving {address} (Ctrl+C ends it)")
 
-    run(model, page, port=port, largest=largest << 20, version=__version__, ready=ready)
+    run(model, page, port=port, limits=limits, version=__version__, ready=ready)
     terminal.say("The server has ended.")
 
 

@@ -28,7 +28,7 @@ FORMATS = {
     ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".arrows": "ipc",
 }  # fmt: skip
-_MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
+MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 _FOREIGN = (
     (b"\x89likely\n", "a model file, not a table: give it to likely show, or to likely predict before the table"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
@@ -84,7 +84,7 @@ def detect_format(path: str, name: str) -> tuple[Place, str, str]:
     """A file with its compression, its format ("database" and those of FORMATS), and its suffix but for compression."""
     with file_errors(name), open(path, "rb") as file:
         start = file.read(64)
-    packed = next((kind for magic, kind in _MAGIC if start.startswith(magic)), None)
+    packed = next((kind for magic, kind in MAGIC if start.startswith(magic)), None)
     place = Place(path, name, packed)
     if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
         return place, "database", ""
