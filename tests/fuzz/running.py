@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import multiprocessing
 import os
@@ -20,6 +21,8 @@ from pathlib import Path
 from fuzz.targets import TARGETS, Target
 
 SECONDS = 10
+COMPILING = 600
+"""Seconds that the sound files of a target may take, as kernels may have to be compiled for them."""
 MEMORY = 2 << 30
 
 
@@ -78,6 +81,8 @@ class _Worker:
     def attack(self, case: Case) -> str | None:
         try:
             self._ours.send((case.target, case.data))
+            if self._ours.poll(COMPILING):
+                self._ours.recv()
             if not self._ours.poll(SECONDS):
                 self._kill()
                 return f"no answer after {SECONDS} seconds\n{self._log.read()[-3000:]}"
@@ -110,9 +115,14 @@ def _work(pipe: Connection, log: str) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
     number = 0
+    warm: set[str] = set()
     try:
         while True:
             name, data = pipe.recv()
+            if name not in warm:
+                _attack_seeds(TARGETS[name], base)
+                warm.add(name)
+            pipe.send("ready")
             number += 1
             folder = base / str(number)
             folder.mkdir()
@@ -125,6 +135,16 @@ def _work(pipe: Connection, log: str) -> None:
     finally:
         shutil.rmtree(base, ignore_errors=True)
         os._exit(0)
+
+
+def _attack_seeds(target: Target, base: Path) -> None:
+    """Sound files first: kernels that nobody has used on this machine are compiled now, which is no hang."""
+    for number, data in enumerate(seeds_of(target)):
+        folder = base / f"sound-{number}"
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(Exception):
+            target.attack(data, folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _attack(target: Target, data: bytes, folder: Path) -> str | None:

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from databases.conftest import Server
 
 import likely
 from likely.sums import state
@@ -40,16 +41,16 @@ TABLE = pa.table(
 TYPES = {
     "key": "nominal",
     "account": "nominal",
-    "price": "nominal",
+    "price": "nominal of numbers",  # of texts too, where 0.100 would else be another level than 0.1
     "x": "number",
     "flag": "nominal",
     "name": "nominal",
 }
 
 
-def bits(data: object, **how: Any) -> bytes:
+def bits(data: object, types: dict[str, str] = TYPES, how: Callable[..., Any] = likely.summarize) -> bytes:
     """The sums of a table, as bytes: statistics and classes, without the reasons why columns are read as they are."""
-    summary = likely.summarize(data, "y", **{"types": TYPES, **how})
+    summary = how(data, "y", types=types)
     tree = summary.canonical().state()
     return state.dump({key: value for key, value in tree.items() if key != "schema"})
 
@@ -144,10 +145,31 @@ def wanted() -> bytes:
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_gives_the_same_sums(way: str, tmp_path: Path, wanted: bytes) -> None:
     data = WAYS[way](tmp_path)
-    how: dict[str, Any] = {}
     if way in ("duckdb", "sqlite"):
         data = likely.database(data, table="t")
-    assert bits(data, **how) == wanted
+    assert bits(data) == wanted
+
+
+def test_postgresql_gives_the_same_sums(postgres: Server, wanted: bytes) -> None:
+    def literal(value: Any) -> str:
+        return "null" if value is None else f"$q${as_text(value)}$q$"
+
+    kinds = "key bigint, account numeric(20), price numeric(38, 3), x float8, flag boolean, name text, y text"
+    rows = ", ".join(f"({', '.join(map(literal, row.values()))})" for row in plain_rows(TABLE))
+    postgres.run(f"create table ways ({kinds})", f"insert into ways values {rows}")
+    assert bits(likely.database(postgres.address, table="ways")) == wanted
+
+
+def test_spark_gives_the_same_sums(spark: Any, tmp_path: Path, wanted: bytes) -> None:
+    # Spark has no unsigned numbers of 64 bits: they are decimals there.
+    account = TABLE.schema.get_field_index("account")
+    table = TABLE.set_column(account, "account", TABLE.column("account").cast(pa.decimal128(20, 0)))
+    pq.write_table(table, tmp_path / "t.parquet")
+    from likely.spark import summarize
+
+    assert bits(spark.read.parquet(str(tmp_path / "t.parquet")), how=summarize) == wanted
+    pq.write_table(TABLE, tmp_path / "own.parquet")
+    assert bits(str(tmp_path / "own.parquet"), how=summarize) == wanted
 
 
 def test_levels_of_whole_numbers_and_decimals_are_exact() -> None:
@@ -155,6 +177,43 @@ def test_levels_of_whole_numbers_and_decimals_are_exact() -> None:
     assert set(summary["key"].labels.names) == {str(n) for n in WHOLE}
     assert set(summary["account"].labels.names) == {str(n) for n in UNSIGNED}
     assert len(summary["price"].labels.names) == len(DECIMALS)
+
+
+def test_large_numbers_are_rounded_once_to_the_nearest_double(tmp_path: Path) -> None:
+    """As numbers, in every format; and by no way in do they become levels of which two are one."""
+    values = [BIG, BIG + 1, BIG + 2, BIG + 3] * 10
+    target = ["a", "b"] * 20
+    wanted = bits({"x": [float(v) for v in values], "y": target}, types={"x": "number"})
+    for kind in (pa.int64(), pa.uint64(), pa.decimal128(38, 0), pa.decimal256(60, 2), pa.string()):
+        table = pa.table({"x": pa.array(values, pa.int64()).cast(kind), "y": target})
+        assert bits(table, types={"x": "number"}) == wanted, kind
+        summary = likely.summarize(table, "y")
+        assert summary.schema["x"].kind == "number" and "rounded" in summary.schema["x"].why, kind
+    rows = "".join(f"{v},{t}\n" for v, t in zip(values, target, strict=True))
+    (tmp_path / "t.csv").write_text("x,y\n" + rows)
+    assert bits(tmp_path / "t.csv", types={"x": "number"}) == wanted
+
+
+def test_a_numeric_target_is_exact_unasked(tmp_path: Path) -> None:
+    values = [BIG, BIG + 1, BIG + 2]
+    rows = {"x": ["a", "b", "c"] * 4, "y": values * 4}
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in zip(*rows.values(), strict=True)))
+    for data in (rows, pd.DataFrame(rows), tmp_path / "t.csv"):
+        model = likely.fit(data, "y", likely.NaiveBayes())
+        assert model.classes == tuple(map(str, values))
+        assert [str(c) for c in model.predict(rows)] == [str(v) for v in rows["y"]]
+
+
+def test_exports_do_not_confuse_levels_that_are_one_double() -> None:
+    values = [BIG, BIG + 1, BIG + 2] * 4
+    table = pa.table({"key": pa.array(values, pa.int64()), "y": ["a", "b", "c"] * 4})
+    model = likely.fit(table, "y", likely.NaiveBayes(), types={"key": "nominal"})
+    wanted = [str(c) for c in model.predict(table)]
+    assert wanted == ["a", "b", "c"] * 4
+    query = likely.export(model, "sql", table="keys", dialect="duckdb")
+    with duckdb.connect() as base:
+        base.register("keys", table)
+        assert base.sql(query).to_arrow_table().column("prediction").to_pylist() == wanted
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint64(), pa.decimal128(38, 0), pa.decimal256(60, 0)])
@@ -204,7 +263,7 @@ def test_dates_are_the_same_instant_however_they_are_typed(tmp_path: Path) -> No
         pa.timestamp("us", "UTC"),
     ):
         assert bits(pa.table({"d": days.cast(kind), "y": target}), types={"d": "date"}) == wanted, kind
-    zoned = pa.array(texts).cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Europe/Paris"))
+    zoned = days.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Europe/Paris"))
     assert bits(pa.table({"d": zoned, "y": target}), types={"d": "date"}) == wanted
     (tmp_path / "d.csv").write_text(
         "d,y\n" + "".join(f"{d}T02:00:00+02:00,{t}\n" for d, t in zip(texts, target, strict=True))

@@ -303,6 +303,9 @@ def remark(column: Column) -> str:
     name = shown(column.name)
     if column.kind == "identifier" and not column.asked:
         return f"{name} looks like an identifier and is left out: {column.why}."
+    if column.reason.why == "large whole numbers":
+        option = type_option(column.name, "nominal")
+        return f"{name} is read as a number: {column.why}. If these are keys or account numbers, say {option}."
     if column.reason.strays:
         other = "number" if column.kind == "nominal" else "nominal"
         return f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}."

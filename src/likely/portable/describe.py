@@ -19,6 +19,7 @@ from likely.models.contracts import Model
 from likely.models.quotient import log_of
 from likely.portable import forms
 from likely.sums.columns.counts import Counts
+from likely.table.labels import number_label
 from likely.table.schema import Column
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def _attribute(model: Model, column: Column) -> forms.Attribute:
         words = forms.Words() if how is None else forms.Words(how.shortest, how.pairs, how.stop, how.grams)
         return forms.Attribute(column.name, "text", words=words)
     if isinstance(model.summary.columns[column.name], Counts):
-        return forms.Attribute(column.name, "level", tuple(model.levels(column.name)), column.reading == "number")
+        levels = tuple(model.levels(column.name))
+        # Languages compare numbers as doubles; where these cannot tell levels apart, the digits are compared as text.
+        numeric = column.reading == "number" and all(number_label(float(level)) == level for level in levels)
+        return forms.Attribute(column.name, "level", levels, numeric)
     return forms.Attribute(column.name, "date" if column.reading == "date" else "number")
 
 

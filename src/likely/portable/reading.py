@@ -65,7 +65,9 @@ def cell_of(attribute: Attribute, value: object, missing: tuple[str, ...]) -> Ce
 
 def _level(attribute: Attribute, value: object, missing: tuple[str, ...]) -> int:
     known = attribute.levels
-    if attribute.numeric:
+    if isinstance(value, int) and not isinstance(value, bool):
+        text: str | None = str(value)  # exact: two whole numbers may be one double
+    elif attribute.numeric:
         number = _number(value, missing)
         text = number_label(number) if math.isfinite(number) else None
     elif isinstance(value, bool):
@@ -160,7 +162,7 @@ def seconds_of(text: str) -> float:
 
 def number_label(value: float) -> str:
     """The one spelling of a number as a level: whole numbers without a point, others as Python writes them."""
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
+    return str(int(value)) if value == int(value) and abs(value) < 2**64 else repr(value)
 
 
 def words_of(text: str, how: Words) -> list[str]:

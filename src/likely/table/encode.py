@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from likely.errors import ColumnError, InputError, UnseenLevel, shown
 from likely.table import cells
 from likely.table.arrow import ArrowArray, ArrowBatch, ArrowType, dictionary_encode, is_text, number_array, text_array
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts, pack_texts
-from likely.table.labels import Labels, bin_labels, label, number_label
+from likely.table.labels import Labels, bin_labels, decimal_label, label, number_label
 from likely.table.schema import Column, Schema
 from likely.table.views import (
     count_codes,
@@ -175,10 +176,7 @@ def encode_levels(
     else:
         coded = dictionary_encode(array)
         names, index = coded.dictionary, indices(coded)
-    texts = [_level(v) for v in names.to_pylist()]
-    if reading == "number":
-        values, _ = parse_numbers(names, token_hashes(tuple(missing)))
-        texts = [number_label(v) if np.isfinite(v) else None for v in values.tolist()]
+    texts = _number_levels(names, missing) if reading == "number" else [_level(v) for v in names.to_pylist()]
     if closed and pa.types.is_boolean(names.type):
         # Truth values meet a column that was text: its file may have spelled them True or TRUE.
         spelled = {name.lower(): name for name in labels.names if name.lower() in ("true", "false")}
@@ -190,6 +188,20 @@ def encode_levels(
             places[k] = labels.index.get(text, UNSEEN_CODE) if closed else labels.code(text)
     out = np.empty(len(index), np.int32)
     translate_codes(index, places, out)
+    return out
+
+
+def _number_levels(names: ArrowArray, missing: frozenset[str]) -> list[str | None]:
+    """Numbers as levels: exact, whatever they are kept as, for 2**53 and 2**53 + 1 are one double (tests/ways_in)."""
+    if pa.types.is_integer(names.type) or pa.types.is_decimal(names.type):
+        return [label(v) for v in names.to_pylist()]
+    values, _ = parse_numbers(names, token_hashes(tuple(missing)))
+    out = [number_label(v) if np.isfinite(v) else None for v in values.tolist()]
+    if is_text(names.type):
+        for k, text in enumerate(plain_text(names).to_pylist()):
+            # A double holds up to 15 digits; with an exponent it is how programs write a double.
+            if text is not None and out[k] is not None and len(text) > 15 and "e" not in text.lower():
+                out[k] = decimal_label(Decimal(text.strip(BLANKS).replace(",", "")))
     return out
 
 

@@ -94,18 +94,29 @@ def finalize_number_column(column: Column, values: Floats, weight: Floats, compl
     """
     if len(values) == 0:
         return replace(column, kind="constant", role="left out", reason=Reason("empty"))
+    large = column.kind == "number" and _are_large(values)
     if len(values) == 1 and complete:
-        return replace(column, kind="constant", role="left out", reason=Reason("constant"))
+        reason = Reason("large whole numbers" if large else "constant")
+        return replace(column, kind="constant", role="left out", reason=reason)
     if column.kind != "number":
         return column
     rows = float(weight.sum())
     if not bool(np.all(values == np.floor(values))) and complete:
         return column
+    if large:
+        # One of these doubles may stand for several whole numbers, so they are no levels: those are exact.
+        return replace(column, reason=Reason("large whole numbers"))
     if complete and (len(values) == 2 or (len(values) <= FEW_NUMBERS and rows >= ROWS_PER_LEVEL * len(values))):
         return replace(column, kind="nominal", reason=Reason("few whole numbers", len(values)))
     if is_serial(values, weight):
         return replace(column, kind="identifier", role="left out", reason=Reason("row numbers"))
     return column
+
+
+def _are_large(values: Floats) -> bool:
+    """Whether whole numbers of 64 bits are so large that a double is not enough to tell them apart."""
+    most = float(np.abs(values).max())
+    return 2.0**53 <= most < 2.0**64 and bool(np.all(values == np.floor(values)))
 
 
 def is_serial(values: Floats, weight: Floats) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import pairwise
 
 
@@ -50,12 +51,35 @@ def label(value: object) -> str | None:
         return str(value)
     if isinstance(value, float):
         return None if math.isnan(value) else number_label(value)
+    if isinstance(value, Decimal):
+        return decimal_label(value) if value.is_finite() else None
     return str(value)
 
 
 def number_label(value: float) -> str:
-    """The one spelling of a number as a label: whole numbers without a point, others as Python writes them."""
-    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 2**53 else repr(value)
+    """The one spelling of a double as a label: whole numbers without a point, others as Python writes them.
+
+    Whole numbers of 64 bits are their digits, so that they are the same labels whether they were stored as integers or
+    as doubles; what no integer column can hold keeps its exponent.
+
+    >>> number_label(3.0), number_label(0.1), number_label(2.0**53), number_label(1e300)
+    ('3', '0.1', '9007199254740992', '1e+300')
+    """
+    return str(int(value)) if math.isfinite(value) and value == int(value) and abs(value) < 2**64 else repr(value)
+
+
+def decimal_label(value: Decimal) -> str:
+    """The spelling of an exact number as a label: that of the double where the double says the same, else all digits.
+
+    >>> decimal_label(Decimal("0.100")), decimal_label(Decimal("3.00")), decimal_label(Decimal(2**53 + 1))
+    ('0.1', '3', '9007199254740993')
+    >>> decimal_label(Decimal("12345678901234567890.1230"))
+    '12345678901234567890.123'
+    """
+    if value == value.to_integral_value():
+        return str(int(value))
+    nearest = repr(float(value))
+    return nearest if Decimal(nearest) == value else format(value, "f").rstrip("0")
 
 
 def date_label(seconds: float) -> str:
@@ -74,7 +98,7 @@ def date_label(seconds: float) -> str:
 
 def sorted_labels(names: Sequence[str], numeric: bool) -> list[str]:
     """Schema order: numbers by size, everything else by code point. Ties in a prediction go to the first."""
-    return sorted(names, key=lambda n: (float(n), n)) if numeric else sorted(names)
+    return sorted(names, key=lambda n: (Decimal(n), n)) if numeric else sorted(names)
 
 
 def shortest_between(low: float, high: float) -> float:

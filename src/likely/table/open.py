@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import weakref
 from typing import Any
 
 from likely.errors import InputError, shown
-from likely.table.formats.files import detect_format, file_errors, list_files, temporary_file
+from likely.table.formats.files import TemporaryFile, detect_format, file_errors, list_files
 from likely.table.formats.fingerprint import Stamp
 from likely.table.source import Source
 from likely.table.wrappers.concatenated import concatenate
@@ -19,7 +20,8 @@ from likely.table.wrappers.watched import Watched
 
 _FETCHED = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "gcs", "abfs", "hdfs")
 _DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
-_spooled: dict[int, tuple[Any, str]] = {}
+_spooled: dict[int, tuple[Any, TemporaryFile]] = {}
+"""By the id of a stream, what it held; the stream too where its end cannot be noticed, so that its id stays its own."""
 
 
 def open_source(data: object, *, encoding: str | None = None, delimiter: str | None = None) -> Source:
@@ -70,17 +72,21 @@ def open_watched_file(path: str, name: str, encoding: str | None, delimiter: str
     return source if source.is_snapshot else Watched(source, path, stamp)
 
 
-def open_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
-    """One file as a table; `name` is what to call it in a sentence."""
+def open_file(
+    path: str, name: str, encoding: str | None, delimiter: str | None, holder: TemporaryFile | None = None
+) -> Source:
+    """One file as a table; `name` is what to call it in a sentence, `holder` the temporary file that it is, if so."""
     if os.path.exists(path) and not os.path.isfile(path):
         # A named pipe or a device can be read only once, like standard input.
         with file_errors(name), open(path, "rb") as stream:
             return _open_stream(stream, name, encoding, delimiter)
-    place, format, suffix = detect_format(path, name)
+    place, format, suffix = detect_format(path, name, holder)
     if format == "database":
         from likely.table.databases.database import database
 
-        return database(path)
+        source = database(path)
+        source.holder = holder
+        return source
     if format in ("parquet", "ipc", "json"):
         from likely.table.formats import columnar
 
@@ -99,17 +105,29 @@ def open_file(path: str, name: str, encoding: str | None, delimiter: str | None)
 def _open_stream(stream: Any, name: str, encoding: str | None, delimiter: str | None) -> Source:
     """Spool a stream that can be read only once; the same stream asked for again gives the same spool."""
     if id(stream) not in _spooled:
-        path = temporary_file()
-        content = getattr(stream, "buffer", stream)
-        with file_errors(name), open(path, "wb") as spool:
-            first = content.read(1 << 20)
-            if isinstance(first, str):
-                spool.write(first.encode("utf-8", "surrogateescape"))
-                for text in iter(lambda: content.read(1 << 20), ""):
-                    spool.write(text.encode("utf-8", "surrogateescape"))
-            else:
-                spool.write(first)
-                shutil.copyfileobj(content, spool, 1 << 20)
-        # The stream itself is kept, so that its id cannot be given to another.
-        _spooled[id(stream)] = (stream, path)
-    return open_file(_spooled[id(stream)][1], name, encoding, delimiter)
+        spool = _spool(stream, name)
+        try:
+            weakref.finalize(stream, _spooled.pop, id(stream), None)
+            _spooled[id(stream)] = (None, spool)
+        except TypeError:
+            _spooled[id(stream)] = (stream, spool)
+    spool = _spooled[id(stream)][1]
+    return open_file(spool.path, name, encoding, delimiter, spool)
+
+
+def _spool(stream: Any, name: str) -> TemporaryFile:
+    """What a stream holds, in a file."""
+    spool = TemporaryFile()
+    content = getattr(stream, "buffer", stream)
+    with file_errors(name), open(spool.path, "wb") as file:
+        first = content.read(1 << 20)
+        if isinstance(first, str):
+            file.write(first.encode("utf-8", "surrogateescape"))
+            for text in iter(lambda: content.read(1 << 20), ""):
+                file.write(text.encode("utf-8", "surrogateescape"))
+        else:
+            file.write(first)
+            shutil.copyfileobj(content, file, 1 << 20)
+    if detect_format(spool.path, name)[1] != "database":  # whose driver needs a name
+        spool.hide()
+    return spool

@@ -19,8 +19,8 @@ MISSING: tuple[str, ...] = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL",
 Why = Literal[
     "unsaid", "asked", "declared", "weight", "stored numbers", "stored dates", "booleans", "unusable", "empty",
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
-    "few whole numbers", "row numbers", "numeric classes", "equal bins", "given bins", "known classes", "group",
-    "order",
+    "few whole numbers", "large whole numbers", "row numbers", "numeric classes", "equal bins", "given bins",
+    "known classes", "group", "order",
 ]  # fmt: skip
 _SENTENCES: dict[Why, str] = {
     "unsaid": "",
@@ -42,6 +42,7 @@ _SENTENCES: dict[Why, str] = {
     "mixed levels": "{count:,} levels, mostly numbers",
     "codes": "{count:,} codes with leading zeros",
     "few whole numbers": "whole numbers with only {count} values",
+    "large whole numbers": "whole numbers of more than 15 digits, rounded to the nearest double",
     "row numbers": "whole numbers that count the rows",
     "numeric classes": "numbers with {count} values",
     "equal bins": "numbers in {count} bins of about as many rows each",

@@ -5,9 +5,7 @@ Knows where a record of delimited text or JSON lines ends; holds one block at a 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ import numpy as np
 from likely.errors import InputError
 from likely.machinery.arrays import Bytes, Longs
 from likely.machinery.jit import kernel
-from likely.table.formats.files import Place, file_errors, temporary_file
+from likely.table.formats.files import Place, TemporaryFile, file_errors
 from likely.table.formats.layout import detect_layout
 from likely.table.formats.text_file import open_text
 from likely.table.open import open_file
@@ -50,27 +48,23 @@ class StreamBlocks:
         if not first.strip():
             raise InputError(f"{self._name} is empty. It needs a header line and rows.")
         lines = first.lstrip().startswith(b"{")
-        spare = temporary_file()
-        path = spare + (".jsonl" if lines else ".csv")
-        try:
-            yield from self._sources(path, lines)
-        finally:
-            with suppress(OSError):
-                os.unlink(path)
+        spare = TemporaryFile()
+        spare.hide()
+        yield from self._sources(spare, lines)
 
-    def _sources(self, path: str, lines: bool) -> Iterator[Source]:
+    def _sources(self, spare: TemporaryFile, lines: bool) -> Iterator[Source]:
         header, done = b"", 0
         while not done or not self._ended or self._rest.strip():
             # The first block is cut before its header is known, so the header is one record more of it.
             block = self._block(self._every + (0 if done or lines else 1), lines)
             if done and not block.strip():
                 break
-            with file_errors(self._name), open(path, "wb") as file:
+            with file_errors(self._name), open(spare.path, "wb") as file:
                 file.write(header + block)
             name = self._name if not done else f"{self._name} after row {done:,}"
-            source = open_file(path, name, self._encoding, self._delimiter)
+            source = open_file(spare.path, name, self._encoding, self._delimiter, spare)
             if not done and not lines:
-                text, _ = open_text(Place(path, name), self._encoding)
+                text, _ = open_text(Place(spare.path, name), self._encoding)
                 layout = detect_layout(text, self._delimiter)
                 header = b"".join(block.splitlines(keepends=True)[: layout.lines])
                 self._delimiter, self._encoding = layout.delimiter, self._encoding or text.encoding

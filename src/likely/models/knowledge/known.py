@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.knowledge.knowledge import TOLERANCE, Knowledge
 from likely.models.quotient import as_written
-from likely.table.labels import bin_labels, number_label
+from likely.table.labels import bin_labels, decimal_label, number_label
 from likely.table.schema import Column, Schema
 
 TRUTHS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("1", "0"))
@@ -181,8 +182,9 @@ def _spelled(column: Column, name: str, schema: Schema, seen: Sequence[str] = ()
         return name
     if column.reading == "number":
         try:
-            return number_label(float(name))
-        except ValueError:
+            number = Decimal(name)
+            return decimal_label(number) if "e" not in name.lower() else number_label(float(number))
+        except ArithmeticError:
             raise SettingError(
                 f"Knowledge names {shown(name)} of {shown(column.name)}, whose cells are numbers. Name one of them."
             ) from None

@@ -17,7 +17,7 @@ from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.databases.addresses import Address, parse_address
 from likely.table.databases.dialects import Dialect, DriverError, open_dialect
 from likely.table.encode import column_form
-from likely.table.formats.files import file_errors
+from likely.table.formats.files import TemporaryFile, file_errors
 from likely.table.source import Source, check_names
 
 COUNT = "likely_count"
@@ -70,6 +70,8 @@ class DatabaseSource(Source):
     """The rows of a query."""
 
     is_snapshot = True
+    holder: TemporaryFile | None = None
+    """The temporary file that the database is in, if it came in a stream."""
 
     def __init__(
         self, dialect: Dialect, place: str, address: Address | None, query: str, table: str | None = None

@@ -12,7 +12,7 @@ from likely.errors import InputError, shown
 from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.memory import TableSource
-from likely.table.formats.text_file import open_text
+from likely.table.formats.text_file import TextFile, open_text
 from likely.table.source import Source, check_names
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def open_json(place: Place, encoding: str | None) -> Source:
     text, note = open_text(place, encoding)
     if not text.head(1 << 16)[0].strip():
         raise InputError(f"{place.name} is empty. It needs one object per line.")
-    source = JsonSource(place, text.copied() if place.packed or text.encoding != "utf-8" else place.path)
+    source = JsonSource(place, text)
     source.notes = (note,) if note else ()
     return source
 
@@ -167,8 +167,9 @@ def open_json(place: Place, encoding: str | None) -> Source:
 class JsonSource(_FileSource):
     """JSON lines, read by duckdb. A nested value is its JSON text; so is a column of several types."""
 
-    def __init__(self, place: Place, path: str) -> None:
-        self._path, self.name = path, place.name
+    def __init__(self, place: Place, text: TextFile) -> None:
+        self._text, self.name = text, place.name  # the text is kept, as a copy of it lives no longer
+        path = self._path = text.copied() if place.packed or text.encoding != "utf-8" else place.path
         with self._failures():
             database = self._database()
             described = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()

@@ -5,15 +5,14 @@ Knows bytes and paths only; what the bytes say is for the readers. A failure nam
 
 from __future__ import annotations
 
-import atexit
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from glob import glob, has_magic
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -48,6 +47,8 @@ class Place:
     path: str
     name: str
     packed: str | None = None
+    holder: TemporaryFile | None = None
+    """The temporary file that `path` is in, which must live as long as anyone reads it."""
 
     def stream(self) -> pa.NativeFile:
         """The bytes, decompressed, from the beginning."""
@@ -80,12 +81,12 @@ def file_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be read ({shown(message, 160)}). Check it, or fetch it again.") from error
 
 
-def detect_format(path: str, name: str) -> tuple[Place, str, str]:
+def detect_format(path: str, name: str, holder: TemporaryFile | None = None) -> tuple[Place, str, str]:
     """A file with its compression, its format ("database" and those of FORMATS), and its suffix but for compression."""
     with file_errors(name), open(path, "rb") as file:
         start = file.read(64)
     packed = next((kind for magic, kind in MAGIC if start.startswith(magic)), None)
-    place = Place(path, name, packed)
+    place = Place(path, name, packed, holder)
     if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
         return place, "database", ""
     head = place.head(1 << 16)[0] if packed else start
@@ -180,9 +181,28 @@ def _missing(path: str) -> str:
     return f"There is no file {shown(path, 200)}. {end}"
 
 
-def temporary_file() -> str:
-    """The path of a new file that is deleted when the program ends."""
-    handle, path = tempfile.mkstemp(prefix="likely-")
+class TemporaryFile:
+    """A file of our own, for rows that can be read only once or must be recoded. It is gone when this object is.
+
+    Where the system shows open files as paths of their own (Linux), `hide` takes its name away at once: then nothing is
+    left behind even if the program is killed (tests/table/test_temporary.py).
+    """
+
+    def __init__(self) -> None:
+        self._handle, self.path = tempfile.mkstemp(prefix="likely-")
+        self._end = weakref.finalize(self, _remove, self._handle, self.path)
+
+    def hide(self) -> None:
+        """Take the name away; the file is reached by the path of the open file from now on."""
+        own = f"/proc/self/fd/{self._handle}"
+        if self.path != own and os.path.exists(own):
+            self._end.detach()
+            os.unlink(self.path)
+            self.path, self._end = own, weakref.finalize(self, _remove, self._handle, None)
+
+
+def _remove(handle: int, path: str | None) -> None:
     os.close(handle)
-    atexit.register(Path(path).unlink, missing_ok=True)
-    return path
+    if path is not None:
+        with suppress(OSError):
+            os.unlink(path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from likely.errors import EncodingError, InputError, SettingError, shown
-from likely.table.formats.files import Place, file_errors, temporary_file
+from likely.table.formats.files import Place, TemporaryFile, file_errors
 
 SAMPLE = 1 << 20
 _BOMS = (
@@ -36,7 +36,7 @@ class TextFile:
 
     place: Place
     encoding: str
-    _copy: str = field(default="", repr=False)
+    _copy: TemporaryFile | None = field(default=None, repr=False)
 
     @property
     def plain(self) -> bool:
@@ -58,14 +58,15 @@ class TextFile:
         return raw
 
     def copied(self) -> str:
-        """The path of a copy in plain UTF-8, made once and deleted when the program ends.
+        """The path of a copy in plain UTF-8, made once; it lives as long as this object.
 
         Recoding on the way would call Python from the parser's threads, and a program that ends in the middle of a
         sweep (an error will do) would hang: test_a_program_may_end_in_the_middle_of_a_sweep.
         """
-        if not self._copy:
-            path, decoder = temporary_file(), self.decoder()
-            with file_errors(self.place.name), self.place.stream() as stream, open(path, "wb") as copy:
+        if self._copy is None:
+            made, decoder = TemporaryFile(), self.decoder()
+            made.hide()
+            with file_errors(self.place.name), self.place.stream() as stream, open(made.path, "wb") as copy:
                 more = True
                 while more:
                     block = stream.read(SAMPLE)
@@ -75,8 +76,8 @@ class TextFile:
                     except UnicodeDecodeError as error:
                         raise decoding_error(self) from error
                     copy.write((text if copy.tell() else text.removeprefix("\ufeff")).encode())
-            self._copy = path
-        return self._copy
+            self._copy = made
+        return self._copy.path
 
     def decoder(self) -> codecs.IncrementalDecoder:
         return codecs.getincrementaldecoder(self.encoding)("likely-control" if self.encoding == "cp1252" else "strict")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,7 @@ import pyarrow as pa
 from likely.errors import InputError, TooLarge, shown
 from likely.table.arrow import ArrowBatch
 from likely.table.formats.columnar import read_ipc
-from likely.table.formats.files import MAGIC, detect_format, file_errors
+from likely.table.formats.files import MAGIC, TemporaryFile, detect_format, file_errors
 from likely.table.formats.ipc_size import measure_ipc
 from likely.table.open import open_file
 from likely.table.output.sink import Sink
@@ -48,16 +47,13 @@ def read_payload(data: bytes, format: Format, unpacked: int) -> Iterator[Source]
             raise _too_large(unpacked)
         yield read_ipc(stream, name)
         return
-    handle, path = tempfile.mkstemp(prefix="likely-", suffix=_SUFFIX[format])
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_unpack(data, name, unpacked))
-        _, found, _ = detect_format(path, name)
-        if found != _HOLDS[format]:
-            raise InputError(f"{name} does not hold what it was sent as. Send CSV, JSON lines or an Arrow stream.")
-        yield open_file(path, name, None, None)
-    finally:
-        Path(path).unlink(missing_ok=True)
+    body = TemporaryFile()
+    body.hide()
+    with open(body.path, "wb") as file:
+        file.write(_unpack(data, name, unpacked))
+    if detect_format(body.path, name)[1] != _HOLDS[format]:
+        raise InputError(f"{name} does not hold what it was sent as. Send CSV, JSON lines or an Arrow stream.")
+    yield open_file(body.path, name, None, None, body)
 
 
 def _unpack(data: bytes, name: str, most: int) -> bytes:

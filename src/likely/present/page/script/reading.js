@@ -111,7 +111,7 @@ export function dateLabel(seconds) {
 
 // The one spelling of a number as a level: as Python writes it.
 export function numberLabel(value) {
-  if (Number.isInteger(value) && Math.abs(value) < 2 ** 53) return String(value === 0 ? 0 : value);
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 64) return String(BigInt(value));
   const [mantissa, power] = Math.abs(value).toExponential().split("e");
   const digits = mantissa.replace(".", "");
   const exponent = Number(power);
