@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import likely
 from likely.errors import masked
 from likely.sums import state
-from likely.table.databases.addresses import parse_address
+from likely.table.addresses import parse_address
 
 CELLS = [None, 1, 2, 2.5, -0.0, 1e300, "a", "A", " a ", "1", "", "?", "2020-01-31", "[red]", "q\"'", "ä", b"bytes"]
 

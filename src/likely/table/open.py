@@ -16,6 +16,7 @@ from likely.table.formats.files import TemporaryFile, detect_format, file_errors
 from likely.table.formats.fingerprint import Stamp
 from likely.table.source import Source
 from likely.table.wrappers.concatenated import concatenate
+from likely.table.wrappers.partitioned import Partitioned, partition_values
 from likely.table.wrappers.watched import Watched
 
 _FETCHED = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "gcs", "abfs", "hdfs")
@@ -51,10 +52,12 @@ def _open_path(path: str, encoding: str | None, delimiter: str | None) -> Source
             raise InputError("Standard input is a terminal. Pipe a table into it, or name a file.")
         return _open_stream(sys.stdin, "standard input", encoding, delimiter)
     if "://" in path and not os.path.exists(path):
-        from likely.table.databases.addresses import parse_address
+        from likely.table.addresses import parse_address, refuse_connection_string
         from likely.table.databases.database import database
 
         address = parse_address(path)
+        if address is None:
+            refuse_connection_string(path)
         if address is None or address.scheme in _FETCHED:  # files of the web are for others to fetch
             where = "This" if address is None else address.shown
             raise InputError(f"{shown(where, 100)} is an address, not a file. Download it, then name the file.")
@@ -80,6 +83,14 @@ def open_file(
         # A named pipe or a device can be read only once, like standard input.
         with file_errors(name), open(path, "rb") as stream:
             return _open_stream(stream, name, encoding, delimiter)
+    source = _open_format(path, name, encoding, delimiter, holder)
+    values = partition_values(name)
+    return Partitioned(source, values) if values else source
+
+
+def _open_format(
+    path: str, name: str, encoding: str | None, delimiter: str | None, holder: TemporaryFile | None
+) -> Source:
     place, format, suffix = detect_format(path, name, holder)
     if format == "database":
         from likely.table.databases.database import database

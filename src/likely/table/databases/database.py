@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from likely.errors import InputError, SettingError, nearest, shown
+from likely.table.addresses import Address, parse_address, refuse_connection_string
 from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
-from likely.table.databases.addresses import Address, parse_address
 from likely.table.databases.dialects import Dialect, DriverError, open_dialect
 from likely.table.encode import column_form
 from likely.table.formats.files import TemporaryFile, file_errors
@@ -39,6 +39,8 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
     """
     text = str(os.fspath(address))
     where = parse_address(text)
+    if where is None and not os.path.exists(text):
+        refuse_connection_string(text)
     path = os.path.expanduser(text) if where is None else ""
     name = os.path.basename(path) if where is None else where.shown
     if query is not None and table is not None:

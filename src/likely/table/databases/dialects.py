@@ -15,8 +15,8 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 
 from likely.errors import InputError
+from likely.table.addresses import Address
 from likely.table.arrow import ROWS, ArrowField, ArrowReader, ArrowSchema
-from likely.table.databases.addresses import Address
 
 BYTES = 1 << 22
 """About so many bytes are fetched at a time from a server."""

@@ -139,7 +139,9 @@ class IpcSource(_FileSource):
         names = self.resolve_columns(columns)
         wanted = [self._kept.get_field_index(n) for n in names or [self.schema.names[0]]]
         options = pa.ipc.IpcReadOptions(included_fields=sorted(set(wanted)))
-        with _sound(self.name, "Arrow"), pa.memory_map(self._place.path) as file:
+        # Read, not mapped: a file that someone cuts short while it is mapped kills the process (SIGBUS), and what was
+        # checked could change before a kernel follows it. The copy costs less than the check.
+        with _sound(self.name, "Arrow"), pa.OSFile(self._place.path, "rb") as file:
             for batch in self._stored(file, options):
                 batch.validate(full=True)  # foreign bytes: offsets, codes and UTF-8, before any kernel follows them
                 for start in range(0, batch.num_rows, ROWS):

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from typing import Any
 
 import pyarrow as pa
 
 from likely.errors import InputError, shown
+from likely.table.addresses import refuse_connection_string
 
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
 FORMATS = {
@@ -133,27 +134,35 @@ def list_files(path: str) -> list[tuple[str, str]]:
     if os.path.isdir(path):
         paths = _tables_in(path)
     elif not os.path.exists(path):
+        refuse_connection_string(path)
         if not has_magic(path):
             raise InputError(_missing(path))
         paths = sorted(p for p in glob(path, recursive=True) if os.path.isfile(p))
         if not paths:
             raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
-    names = [os.path.basename(p) for p in paths]
+    if paths == [path]:
+        return [(path, os.path.basename(path))]
+    names = [_name_in_table(p) for p in paths]
     if len(set(names)) < len(names):  # files of the same name in several folders
         names = [os.path.relpath(p, os.path.commonpath(paths)) for p in paths]
     return list(zip(paths, names, strict=True))
 
 
+def _name_in_table(path: str) -> str:
+    """The name of a file among others: with the folders above it that say the values of columns, such as year=2024."""
+    folder, name = os.path.split(path)
+    while "=" in os.path.basename(folder):
+        folder, above = os.path.split(folder)
+        name = os.path.join(above, name)
+    return name
+
+
 def _tables_in(folder: str) -> list[str]:
     kinds: dict[str, list[str]] = {}
-    with file_errors(folder):
-        names = sorted(os.listdir(folder))
-    for name in names:
-        stem, suffix = os.path.splitext(name.lower())
+    for path in _files_in(folder):
+        stem, suffix = os.path.splitext(path.lower())
         format = FORMATS.get(os.path.splitext(stem)[1] if suffix in PACKED else suffix)
-        path = os.path.join(folder, name)
-        # Names that start with '.' or '_' are other programs' marks (_SUCCESS, .crc).
-        if format and not name.startswith((".", "_")) and os.path.isfile(path):
+        if format:
             kinds.setdefault(format, []).append(path)
     if not kinds:
         raise InputError(
@@ -167,6 +176,33 @@ def _tables_in(folder: str) -> list[str]:
             f"Name one kind with a pattern, for example {shown(pattern, 200)}."
         )
     return next(iter(kinds.values()))
+
+
+def _files_in(folder: str) -> Iterator[str]:
+    """The files of a folder, and those of folders in it that say the value of a column (year=2024)."""
+    with file_errors(folder):
+        names = sorted(os.listdir(folder))
+    _refuse_logged(folder)
+    for name in names:
+        path = os.path.join(folder, name)
+        # Names that start with '.' or '_' are other programs' marks (_SUCCESS, .crc).
+        if name.startswith((".", "_")):
+            continue
+        if os.path.isfile(path):
+            yield path
+        elif "=" in name.strip("=") and os.path.isdir(path):
+            yield from _files_in(path)
+
+
+def _refuse_logged(folder: str) -> None:
+    """Refuse a table whose log says which of its files count: the others hold rows that were deleted or replaced."""
+    delta = os.path.isdir(os.path.join(folder, "_delta_log"))
+    if delta or glob(os.path.join(escape(folder), "metadata", "*.metadata.json")):
+        what, program = ("a Delta table", "DuckDB's delta_scan") if delta else ("an Iceberg table", "iceberg_scan")
+        raise InputError(
+            f"The folder {shown(folder, 200)} is {what}: its log says which files count; others hold rows that were "
+            f"deleted. Export its present rows to Parquet (with Spark, or {program}), or name the files that count."
+        )
 
 
 def _missing(path: str) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus
 from likely.errors import InputError, shown
 
 _ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://(.*)$", re.DOTALL)
+_SECRET = re.compile(r"(?:^|[\s;?&,])(?:\w*password|passwd|pwd|passfile|token|secret)\s*=", re.IGNORECASE)
 _SHORT = 4
 """A secret of fewer characters cannot be taken out of a sentence without spoiling it: the sentence is left out."""
 
@@ -58,3 +59,20 @@ def parse_address(text: str) -> Address | None:
     raw = [text, private if password else "", password, options, *values]
     secrets = {s for value in raw for s in (value, unquote_plus(value), unquote_plus(value.replace("+", "%2B"))) if s}
     return Address(scheme, text, name, tuple(sorted(secrets, key=lambda s: (-len(s), s))))
+
+
+def refuse_connection_string(text: str) -> None:
+    """Refuse what is no address but the way other programs say where a database is; it is not shown, for its password.
+
+    >>> refuse_connection_string("host=db password=hunter2")
+    Traceback (most recent call last):
+    ...
+    likely.errors.InputError: This is a connection string with a password, which cannot be read ...
+    """
+    jdbc = text[:5].lower() == "jdbc:"
+    if jdbc or _SECRET.search(text):
+        what = "an address of JDBC" if jdbc else "a connection string with a password"
+        raise InputError(
+            f"This is {what}, which cannot be read (it is not shown here, as it may hold a secret). "
+            "Write where the database is as an address: postgresql://user:password@host/name."
+        )
