@@ -49,8 +49,13 @@ def cases(target: Target, seeds: list[bytes], first: int, count: int) -> Iterato
 
 
 def seeds_of(target: Target) -> list[bytes]:
+    """Sound files. Each is given to its commands once, as compiling what they need may take longer than a case may."""
     with tempfile.TemporaryDirectory() as folder:
-        return list(target.seeds(Path(folder)))
+        seeds = list(target.seeds(Path(folder)))
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            target.attack(seed, Path(folder))
+    return seeds
 
 
 def attacked(items: Iterable[Case]) -> Iterator[Outcome]:

@@ -20,6 +20,7 @@ from likely.models.default import default_learner
 from likely.models.learners import LEARNERS
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
+from likely.sums.checks import read_mapping, read_text, require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -164,7 +165,7 @@ def model_from_tree(tree: State, name: str) -> Any:
     """The model or summary that a file holds as a tree; `name` is what to call the file in a sentence."""
     if "summary" not in tree:
         raise FileFormatError(f"{name} holds neither a model nor a summary.")
-    try:
+    with state.unsound(name):
         summary = Summary.from_state(tree["summary"]).canonical()
         if "learner" not in tree:
             return summary
@@ -174,16 +175,18 @@ def model_from_tree(tree: State, name: str) -> Any:
                 f"{name} was made by the learner {shown(maker)}, which this version does not have. Upgrade likely."
             )
         learner: Learner = state.built(LEARNERS[maker], tree["learner"]["settings"])
-        found = dict(tree["found"])
-        loss = parse_loss(tree["loss"]) if "loss" in tree else None
-    except (AttributeError, LookupError, SettingError, TypeError, ValueError):
-        raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
-    return _replace_loss(_derive(learner, summary, found), loss)
+        found = dict(read_mapping(tree["found"], "what a search found"))
+        loss = parse_loss(read_text(tree["loss"], "a loss")) if "loss" in tree else None
+        model = _derive(learner, summary, found)
+        if loss is not None:
+            loss.check(model.classes)
+        return _replace_loss(model, loss)
 
 
 def _derive(learner: Learner, summary: Summary, found: State) -> Model:
     """The model of a summary: derived anew, or, where a search had found it, as it was found."""
     if found:
+        require(isinstance(learner, Restores), "only a search finds more than sums")
         assert isinstance(learner, Restores)
         return learner.restore(summary, found)
     model = learner.learn(summary)

@@ -28,6 +28,7 @@ from likely.table.encode import Encoder
 from likely.table.formats.frames import FrameKind
 from likely.table.labels import Labels
 from likely.table.open import open_source
+from likely.table.output.atomic import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
 from likely.table.schema import Schema
 from likely.table.source import Source
@@ -216,9 +217,9 @@ class Answers(ABC):
             tree["loss"] = self.loss.toml()  # as text, which keeps the order of actions and exact costs
         return tree
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write schema, settings and summary to a file, atomically."""
-        state.write(path, self.to_bytes())
+    def save(self, path: str | os.PathLike[str], since: Revision | None = None) -> None:
+        """Write schema, settings and summary to a file, atomically; not where it has changed `since` it was read."""
+        state.write(path, self.to_bytes(), since)
 
     def to_bytes(self) -> bytes:
         """What a file of this model holds."""

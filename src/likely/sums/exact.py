@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from likely.sums import kernels
+from likely.sums.checks import read_whole, require
 from likely.sums.contracts import State
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ Planes: TypeAlias = "NDArray[np.int64]"
 
 BITS = 32
 _LOW = np.int64((1 << BITS) - 1)
+REACH = 128
+"""Positions of digits stay within this: a weight times the square of a double is between 2**-3222 and 2**3072, which is
+position -101 to 96, and the sum of any number of rows adds a few."""
 _WIDE = 1 << 61
 """What a top digit may hold; lower ones hold 32 bits."""
 _ROOM = 1 << 27
@@ -250,8 +254,20 @@ class Exact:
         return {"planes": own.planes, "base": own.base}
 
     @classmethod
-    def from_state(cls, state: State) -> Exact:
-        return cls(np.asarray(state["planes"], np.int64).copy(), int(state["base"]))
+    def from_state(cls, state: State, shape: tuple[int, ...] | None = None, *, weights: bool = False) -> Exact:
+        """What `state` gave: digits in range, at positions that sums of doubles can reach, as many as `shape` says,
+        and none below zero where they are weights."""
+        kept = state["planes"]
+        require(isinstance(kept, np.ndarray) and kept.dtype.kind == "i" and kept.ndim, "digits are an array")
+        require(shape is None or kept.shape[1:] == shape, f"sums have the shape {shape}")
+        base = read_whole(state["base"], -REACH, REACH, "the position of the first digit")
+        require(0 < len(kept) <= REACH - base, "the last digit is within the reach of doubles")
+        low, top = kept[:-1], kept[-1]
+        require(not low.size or (low.min() >= 0 and low.max() <= _LOW), "digits have 32 bits")
+        require(
+            not top.size or (top.min() >= (0 if weights else -_WIDE) and top.max() < _WIDE), "the top digit is sound"
+        )
+        return cls(kept.astype(np.int64), base)
 
 
 def _nearest(value: Fraction) -> float:

@@ -9,14 +9,18 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
 
-from likely.errors import FileFormatError, InputError, shown
-from likely.table.output.atomic import create_beside, put_in_place
+from likely.errors import FileFormatError, InputError, LikelyError, shown
+from likely.sums.checks import read_whole, require
+from likely.table.output.atomic import PartFile, Revision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +32,10 @@ _HEAD = struct.Struct("<8sIQ")
 _DIGEST = 32
 _KINDS = ("u1", "i1", "i2", "i4", "i8", "u8", "f8")
 _MARKS = ({"array"}, {"dict"})
+_UNSOUND = (
+    ArithmeticError, AssertionError, AttributeError, LikelyError, LookupError, msgspec.MsgspecError,
+    RecursionError, TypeError, ValueError,
+)  # fmt: skip
 T = TypeVar("T")
 
 
@@ -106,7 +114,7 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
         )
     try:
         return _restored(data, length, name)
-    except (msgspec.MsgspecError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+    except _UNSOUND:
         raise FileFormatError(f"{shown(name)} holds something that this version cannot read. Make it again.") from None
 
 
@@ -117,15 +125,17 @@ def _restored(data: bytes, length: int, name: str) -> dict[str, Any]:
     for kind, shape in header["arrays"]:
         if kind not in _KINDS:
             raise FileFormatError(f"{shown(name)} holds an array of an unknown kind.")
-        count = int(np.prod(shape, dtype=np.int64))
+        require(isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape), "a shape is whole numbers")
+        count = prod(shape)
         dtype = np.dtype("<" + kind)
+        require(all(n <= len(data) for n in shape) and count <= len(data), "an array is no larger than its file")
         arrays.append(np.frombuffer(data, dtype, count, at).reshape(shape))
         at += count * dtype.itemsize
 
     def restored(node: Any) -> Any:
         if isinstance(node, dict):
             if node.keys() == {"array"}:
-                return arrays[node["array"]]
+                return arrays[read_whole(node["array"], 0, len(arrays) - 1, "the number of an array")]
             if node.keys() == {"dict"}:
                 node = node["dict"]
             return {key: restored(value) for key, value in node.items()}
@@ -135,6 +145,21 @@ def _restored(data: bytes, length: int, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise TypeError("the content is no dict")
     return content
+
+
+@contextmanager
+def unsound(name: str) -> Iterator[None]:
+    """Whatever goes wrong with what a file holds is told as a FileFormatError, in which the file is called `name`.
+    Invariants are checked one by one (likely.sums.checks); what they let through, and breaks later, ends here too.
+    """
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except _UNSOUND:
+        if os.environ.get("LIKELY_DEBUG"):
+            raise
+        raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -147,24 +172,22 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     return parse(data, Path(path).name)
 
 
-def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write so that a kill at any moment leaves the old file or the new one, never a part."""
-    temporary: Path | None = None
+def write(path: str | os.PathLike[str], data: bytes, since: Revision | None = None) -> None:
+    """Write so that a kill at any moment leaves the old file or the new one, never a part.
+
+    `since` is what the file held when it was read: where it holds something else by now, it is not written.
+    """
     try:
         # resolve(): a link keeps pointing at its file, which is the one replaced.
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a pipe or a device takes bytes; it is not there to be replaced
             return
-        handle, temporary = create_beside(target)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        put_in_place(temporary, target)
-        temporary = None
+        with PartFile(target, alone=since is not None) as part:
+            if since is not None:
+                since.check(target)
+            with os.fdopen(part.handle, "wb", closefd=False) as file:
+                file.write(data)
+            part.finish()
     except OSError as error:
         raise InputError(f"Cannot write {shown(path)}: {error.strerror}.") from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)

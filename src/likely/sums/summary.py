@@ -9,15 +9,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import add, sub
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
 from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.sums import state
+from likely.sums.checks import is_rising, read_mapping, read_names, read_texts, read_whole, require
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
-from likely.sums.contracts import RowStatistic, State
+from likely.sums.contracts import RowStatistic, State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.requests import parse_request
 from likely.sums.rows.cells import Cells
@@ -28,6 +29,7 @@ from likely.sums.weights import weights
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels, bin_labels, number_label, sorted_labels
+from likely.table.output.atomic import Revision
 from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:
@@ -40,6 +42,16 @@ C = TypeVar("C", Counts, Numbers, Words)
 MORE: dict[str, type[RowStatistic]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
 """Statistics beyond the first order, by name; each begins with `over(summary)`. A summary keeps them by request: of all
 columns, or of some (`cells["outlook","windy"]`), which a wide table can afford where it cannot afford all."""
+
+MOST_ROWS = 1 << 62
+ATTRIBUTES = ("nominal", "number", "date", "text")
+
+
+@runtime_checkable
+class ChecksTable(Protocol):
+    """A statistic that knows what must be true of it, given the first-order sums of the table it is of."""
+
+    def check_agrees(self, table: TableSums, total: Exact) -> None: ...
 
 
 def statistic_for(column: Column) -> ColumnStatistic:
@@ -131,12 +143,13 @@ class Summary:
     def empty_statistic(self, wish: str) -> RowStatistic:
         """An empty statistic beyond the first order: of these classes and columns, as the request says."""
         name, columns = parse_request(wish, MORE)
-        if columns is None:
-            return MORE[name].over(self)
+        return MORE[name].over(self if columns is None else self.over_columns(columns))
+
+    def over_columns(self, columns: Sequence[str]) -> Summary:
+        """The same sums of these attributes alone."""
         for column in columns:
             self[column]  # nothing is kept of what is no attribute
-        some = self.schema.with_columns(c for c in self.schema.columns if c.name in columns)
-        return MORE[name].over(self.with_schema(some))
+        return self.with_schema(self.schema.with_columns(c for c in self.schema.columns if c.name in columns))
 
     def _groups(self, batch: Batch) -> Ints:
         cells = batch.target
@@ -297,19 +310,43 @@ class Summary:
 
     @classmethod
     def from_state(cls, tree: State) -> Summary:
-        out = cls(state.built(Schema, tree["schema"]))
-        out.labels = Labels(tree["classes"])
-        out.total = Exact.from_state(tree["total"])
-        out.rows, out.left_out = tree["rows"], tree["left_out"]
+        schema = state.built(Schema, tree["schema"])
+        _check_schema(schema)
+        out = cls(schema)
+        out.labels = Labels(read_names(tree["classes"], "classes"))
+        groups = len(out.labels)
+        out.total = Exact.from_state(tree["total"], (groups,), weights=True)
+        out.rows, out.left_out = (read_whole(tree[name], 0, MOST_ROWS, name) for name in ("rows", "left_out"))
         for column, kept in zip(out.schema.attributes, tree["columns"], strict=True):
-            out.columns[column.name] = type(out.columns[column.name]).from_state(kept)
-        for name, kept in tree["more"].items():
-            out.more[name] = MORE[parse_request(name, MORE)[0]].from_state(kept)
+            held = out.columns[column.name] = type(out.columns[column.name]).from_state(kept)
+            require(held.groups == groups, "every column is summed for each class")
+            require(held.total() == out.total, "every column weighs what its classes weigh")
+            require(not isinstance(held, Words) or held.tokens == column.tokens, "words are read as the schema says")
+        for wish, kept in read_mapping(tree["more"], "what is kept beyond the first order").items():
+            name, columns = parse_request(wish, MORE)
+            more = out.more[wish] = MORE[name].from_state(kept)
+            require(more.groups == groups, "every statistic is summed for each class")
+            if isinstance(more, ChecksTable):
+                more.check_agrees(out if columns is None else out.over_columns(columns), out.total)
         return out
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the summary to a file, atomically."""
-        state.write(path, state.dump({"summary": self.state()}))
+    def save(self, path: str | os.PathLike[str], since: Revision | None = None) -> None:
+        """Write the summary to a file, atomically; not where it has changed `since` it was read."""
+        state.write(path, state.dump({"summary": self.state()}), since)
+
+
+def _check_schema(schema: Schema) -> None:
+    """Refuse, as unsound, a schema that no table can have."""
+    read_names(schema.names, "columns")
+    for role in ("target", "weight"):
+        require(sum(c.role == role for c in schema.columns) <= 1, f"there is one {role}")
+    for column in schema.columns:
+        attribute, text = column.role == "attribute", column.kind == "text"
+        require(not attribute or column.kind in ATTRIBUTES, "attributes are levels, numbers, dates or texts")
+        require(not text or not attribute or column.tokens is not None, "a text says what counts as a word")
+        require(np.isfinite(column.edges).all() and is_rising(column.edges), "edges rise")
+        read_names(column.levels, "declared levels")
+    read_texts(schema.missing, "cells that mean missing")
 
 
 def _in_words(wish: str) -> str:

@@ -21,9 +21,12 @@ from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.probability.loss import Loss
 from likely.sums import state
+from likely.sums.checks import read_mapping, read_whole, require
 from likely.sums.columns.numbers import Numbers
-from likely.sums.summary import Summary
+from likely.sums.contracts import State
+from likely.sums.summary import MOST_ROWS, Summary
 from likely.sums.words.words import Words
+from likely.table.output.atomic import Revision
 from likely.table.source import Source, SourceWrapper
 
 if TYPE_CHECKING:
@@ -176,11 +179,14 @@ class Window:
 
     # -- the file -------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the window to a file, which is a model's file too: every command can read it."""
+    def save(self, path: str | os.PathLike[str], since: Revision | None = None) -> None:
+        """Write the window to a file, which is a model's file too: every command can read it.
+
+        It is not written where it has changed `since` it was read.
+        """
         pieces = [{"size": p.size, "summary": p.summary.state()} for p in self.pieces]
         kept = {"rows": self.rows, "step": self.step, "files": self.files, "came": self.came, "pieces": pieces}
-        state.write(path, state.dump({**self.model.tree(), "window": kept}))
+        state.write(path, state.dump({**self.model.tree(), "window": kept}), since)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Window:
@@ -191,16 +197,25 @@ class Window:
             raise FileFormatError(
                 f"{name} holds no window. Begin one under another name: likely window FILE DATA --rows N."
             )
-        kept, model = tree["window"], model_from_tree(tree, name)
-        assert isinstance(model, Model)
-        try:
+        model = model_from_tree(tree, name)
+        with state.unsound(name):
+            require(isinstance(model, Model), "a window holds a model")
+            kept = read_mapping(tree["window"], "a window")
             out = cls(rows=kept["rows"], files=kept["files"], step=kept["step"] if kept["files"] is None else None)
-            out.pieces = tuple(Piece(Summary.from_state(p["summary"]), int(p["size"])) for p in kept["pieces"])
-            out.came = int(kept["came"])
-        except (AttributeError, LookupError, SettingError, TypeError, ValueError):
-            raise FileFormatError(f"{name} holds something that this version cannot read. Make it again.") from None
+            out.pieces = tuple(_read_piece(p, model) for p in kept["pieces"])
+            require(out.pieces, "a window has a piece at least")
+            out.came = read_whole(kept["came"], sum(p.size for p in out.pieces), MOST_ROWS, "the rows that came")
         out._fitted, out._total, out._learner, out._loss = model, model.summary, model.learner, model.loss
         return out
+
+
+def _read_piece(kept: State, model: Model) -> Piece:
+    """A piece as a file keeps it: of the same columns as the model of the whole window."""
+    summary = Summary.from_state(kept["summary"])
+    summary.schema.check_agrees(model.schema)
+    require({*summary.more} == {*model.summary.more}, "pieces keep what the whole keeps")
+    size = summary.rows + summary.left_out
+    return Piece(summary, read_whole(kept["size"], size, size, "the rows of a piece"))
 
 
 def _whole(name: str, value: int | None) -> int | None:

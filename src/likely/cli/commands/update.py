@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -10,6 +12,9 @@ from click.core import ParameterSource
 from likely.cli import terminal
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, loss_option, out_option, text_options, writable
+
+if TYPE_CHECKING:
+    from likely.table.output.atomic import Revision
 
 LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
 """What may be said of a window that has begun."""
@@ -31,9 +36,10 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
+    since = revision_of(out, [model])
     held = load(model)
     more = learn_rows(held, data, **reading)
-    more.save(out)
+    more.save(out, since)
     before, now = (h.summary if isinstance(h, Model) else h for h in (held, more))
     terminal.say(f"{clean(out)}: {plural(now.rows, 'row')}, {now.rows - before.rows:,} of them new.")
     for note in more.notes[:10] if isinstance(more, Model) else ():
@@ -52,8 +58,9 @@ def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
+    since = revision_of(out, [model])
     less = unlearn_rows(load(model), data, **reading)
-    less.save(out)
+    less.save(out, since)
     summary = less.summary if isinstance(less, Model) else less
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")
 
@@ -70,8 +77,9 @@ def merge(models: tuple[str, ...], out: str) -> None:
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
+    since = revision_of(out, models)
     whole = merge_files(models)
-    whole.save(out)
+    whole.save(out, since)
     summary = whole.summary if isinstance(whole, Model) else whole
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")
 
@@ -98,7 +106,9 @@ def window(
     from likely.apply.streams.window import Window
     from likely.models.contracts import has_trait
     from likely.present.words import clean, plural
+    from likely.table.output.atomic import Revision
 
+    since = Revision.of(file)
     later = {k: how.reading[k] for k in ("threads", "encoding", "delimiter", "encoding_errors")}
     if os.path.exists(file):
         held, reading = Window.load(file), later
@@ -113,7 +123,7 @@ def window(
     with terminal.counting() as progress:
         for k, table in enumerate(data):
             held.learn(table, progress=progress, **(later if k else reading))
-    held.save(file)
+    held.save(file, since)
     kept, came = sum(p.size for p in held.pieces), held.came - came
     terminal.say(
         f"{clean(file)}: {plural(kept, 'row')} in {plural(len(held.pieces), 'piece')}; {came:,} came, "
@@ -121,6 +131,14 @@ def window(
     )
     for note in held.model.notes[:10]:
         terminal.say(note)
+
+
+def revision_of(out: str, inputs: Sequence[str]) -> Revision | None:
+    """What OUT holds, where it is one of the files that are read: its change by another command is not to be lost."""
+    from likely.table.output.atomic import Revision
+
+    same = any(os.path.exists(out) and os.path.exists(name) and os.path.samefile(out, name) for name in inputs)
+    return Revision.of(out) if same and os.path.isfile(out) else None
 
 
 def _check_later(file: str) -> None:

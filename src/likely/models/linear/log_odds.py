@@ -19,6 +19,8 @@ from likely.table.batch import Batch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FACTS = ("sweeps", "log_likelihood", "gradient")
+"""How a search ended."""
 SEPARABLE = "The classes are perfectly separable: ridge alone keeps the weights finite."
 
 
@@ -82,7 +84,7 @@ class LogOdds(Model):
     ) -> LogOdds:
         """The model at the end of a search: weights (columns, classes), which are centred over the classes."""
         largest = float(np.abs(gradient).max(initial=0.0))
-        facts = {"sweeps": float(sweeps), "log_likelihood": likelihood, "gradient": largest}
+        facts = dict(zip(FACTS, (float(sweeps), likelihood, largest), strict=True))
         centred = np.ascontiguousarray(theta - theta.mean(axis=1, keepdims=True))
         return cls.of(learner, design, centred, facts, tuple(remark for remark in remarks if remark))
 

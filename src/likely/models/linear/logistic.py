@@ -5,6 +5,7 @@ The searches, sweep after sweep, are in newton.py and lbfgs.py. Weights cannot b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,10 +17,11 @@ from likely.models.contracts import Search
 from likely.models.linear import lbfgs
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import CURVES, Curve, Curves
-from likely.models.linear.log_odds import LogOdds
+from likely.models.linear.log_odds import FACTS, LogOdds
 from likely.models.linear.newton import FoldNewton, Newton
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
+from likely.sums.checks import read_finite, read_number, read_texts
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -117,6 +119,9 @@ class Logistic(Settings):
 
     def restore(self, summary: Summary, found: State) -> LogOdds:
         """The model as a file keeps it."""
-        facts = {k: float(v) for k, v in found["facts"].items()}
-        weights = np.ascontiguousarray(found["weights"], np.float64)
-        return LogOdds.of(self, self.design(learnable(summary)), weights, facts, tuple(map(str, found["remarks"])))
+        facts = {k: read_number(found["facts"][k], -math.inf, math.inf, k) for k in FACTS}
+        summary = learnable(summary)
+        design = self.design(summary)
+        weights = read_finite(found["weights"], (design.size, len(summary.classes)), "weights")
+        remarks = tuple(read_texts(found["remarks"], "remarks"))
+        return LogOdds.of(self, design, np.ascontiguousarray(weights), facts, remarks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -27,6 +28,7 @@ from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.search import start_text_search
 from likely.models.text.settings import Text, as_text
 from likely.sums import state
+from likely.sums.checks import read_number, require
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
@@ -65,8 +67,12 @@ class NaiveBayes(NaiveBayesSettings):
     def restore(self, summary: Summary, found: State) -> Model:
         """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
+        require(found.keys() <= {"text", "temperature"}, "naive Bayes searches for these alone")
         chosen = {name: replace(state.built(Text, said)) for name, said in found.get("text", {}).items()}
-        return self.model(summary, chosen, found.get("temperature"))
+        for name in chosen:
+            require(isinstance(summary.columns.get(name), Words), "settings of text are those of a text")
+        heat = found.get("temperature")
+        return self.model(summary, chosen, None if heat is None else read_number(heat, 0.0, math.inf, "a temperature"))
 
     def model(
         self, summary: Summary, chosen: Mapping[str, Text] | None = None, temperature: float | None = None

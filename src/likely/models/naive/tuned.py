@@ -23,6 +23,7 @@ from likely.models.posterior import Matrix
 from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
 from likely.sums import state
+from likely.sums.checks import require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
@@ -82,9 +83,9 @@ class TunedNaiveBayes(Settings):
     def restore(self, summary: Summary, found: State) -> WeightedProduct:
         """The model as a file keeps it."""
         chosen = replace(state.built(NaiveBayes, dict(found["chosen"])))
-        return weight_product(
-            replace(chosen, attribute_weights=None).product(learnable(summary)), chosen.attribute_weights or {}, self
-        )
+        summary, weights = learnable(summary), chosen.attribute_weights or {}
+        require(weights.keys() <= summary.columns.keys(), "attribute weights are those of attributes")
+        return weight_product(replace(chosen, attribute_weights=None).product(summary), weights, self)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ Knows no search. Its ledger is the weighted ledger of those members that are sum
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,13 +16,24 @@ from likely.models.contracts import Exhibit, HeldOut, Learner, Model, Terms
 from likely.models.model import left_over
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
-from likely.models.pool.members import learner_titles, member_learner, member_spec
+from likely.models.pool.members import learner_titles, member_learner, member_spec, restore_member
 from likely.models.pool.mixture import Mixture, mixture_logs, mixture_shape
 from likely.models.pool.trial import Trial
 from likely.models.posterior import Matrix
 from likely.models.shapes import Score
+from likely.sums.checks import (
+    read_array,
+    read_finite,
+    read_mapping,
+    read_number,
+    read_shares,
+    read_text,
+    read_texts,
+    read_whole,
+    require,
+)
 from likely.sums.contracts import State
-from likely.sums.summary import Summary
+from likely.sums.summary import MOST_ROWS, Summary
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -174,36 +186,42 @@ class AutoModel(Model):
 
 def restore_mixture(learner: Learner, summary: Summary, found: State) -> AutoModel:
     """The model as a file keeps it."""
-    models: list[Any] = []
+    models: list[Model] = []
     for spec, own in zip(found["kept"], found["members"], strict=True):
-        member: Any = member_learner(spec)
-        models.append(member.restore(summary, own) if own else member.learn(summary))
-    told = found["trial"]
+        models.append(restore_member(member_learner(spec), summary, own))
+    require(models, "a mixture has a member")
+    told = read_mapping(found["trial"], "a trial")
+    candidates = tuple(dict(c) for c in told["candidates"])
+    names = ("weights", "temperatures", "scores")
+    weights, heats, scores = (read_array(told[name], "f", 1, name).astype(np.float64) for name in names)
+    require({len(weights), len(heats), len(scores)} == {len(candidates)}, "every candidate has its figures")
+    for spec in candidates:
+        member_learner(spec)
     trial = Trial(
-        tuple(dict(c) for c in told["candidates"]),
-        np.array(told["weights"], np.float64),
-        np.array(told["temperatures"], np.float64),
-        np.array(told["scores"], np.float64),
-        int(told["rows"]),
+        candidates,
+        weights,
+        heats,
+        scores,
+        read_whole(told["rows"], 0, MOST_ROWS, "the rows of a trial"),
         _score(told["mixture"]),
-        str(told["single"]),
+        read_text(told["single"], "the best member"),
         _score(told["hits"]),
     )
     return AutoModel(
         learner=learner,
         summary=summary,
         members=tuple(models),
-        weights=np.array(found["weights"], np.float64),
-        temperatures=np.array(found["temperatures"], np.float64),
+        weights=read_shares(found["weights"], len(models), "weights of members"),
+        temperatures=read_finite(found["temperatures"], (len(models),), "temperatures", least=0.0),
         trial=trial,
-        notes=tuple(map(str, found["notes"])),
+        notes=tuple(read_texts(found["notes"], "notes")),
         refuse_unseen=any(m.refuse_unseen for m in models),
     )
 
 
 def _score(kept: object) -> float:
     """A score as a file keeps it: what is no number has become none."""
-    return float("nan") if kept is None else float(kept)  # type: ignore[arg-type]
+    return math.nan if kept is None else read_number(kept, -math.inf, math.inf, "a score")
 
 
 def is_sum(model: Model) -> bool:

@@ -18,10 +18,11 @@ from likely.models.contracts import Exhibit, Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
 from likely.models.model import learnable, unread_texts
 from likely.models.pool.evidence import log_evidence
-from likely.models.pool.members import check_members, learner_titles, member_learner
+from likely.models.pool.members import check_members, learner_titles, member_learner, restore_member
 from likely.models.pool.stacking import stack_by_em
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
+from likely.sums.checks import read_array, read_shares, read_texts, require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
@@ -116,13 +117,14 @@ class Hypotheses(Settings, ABC):
 
     def restore(self, summary: Summary, found: State) -> Model:
         """The model as a search found it."""
-        models: list[Any] = []
+        models: list[Model] = []
         for learner, own in zip(self.learners, found["members"], strict=True):
-            models.append(learner.restore(summary, own) if own else learner.learn(summary))  # type: ignore[attr-defined]
-        weight, figure = (np.array(found[name], np.float64) for name in ("weights", "figures"))
-        return self.build_model(
-            summary, tuple(models), Beliefs(self.titles, weight, figure, True), tuple(found["notes"])
-        )
+            models.append(restore_member(learner, summary, own))
+        weight = read_shares(found["weights"], len(models), "weights of hypotheses")
+        figure = read_array(found["figures"], "f", 1, "figures of hypotheses").astype(np.float64)
+        require(len(figure) == len(models), "every hypothesis has its figure")
+        beliefs = Beliefs(self.titles, weight, figure, True)
+        return self.build_model(summary, tuple(models), beliefs, tuple(read_texts(found["notes"], "notes")))
 
     @abstractmethod
     def build_model(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Learner
+from likely.models.contracts import Learner, Model, Restores
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.joint.discriminant import LinearDiscriminant
@@ -25,6 +25,9 @@ from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
 from likely.models.registry import build_learner, register
 from likely.models.settings import changed_settings, settings_of
+from likely.sums.checks import require
+from likely.sums.contracts import State
+from likely.sums.summary import Summary
 
 register(
     LeastSquares,
@@ -73,6 +76,18 @@ def member_learner(spec: Mapping[str, Any] | str) -> Learner:
     _refuse_mixture(name)
     learner: Learner = build_learner(name, settings)
     return learner
+
+
+def restore_member(learner: Learner, summary: Summary, found: State) -> Model:
+    """A member as a file keeps it: what a search found of it, or, where nothing, what its sums say."""
+    if found:
+        require(isinstance(learner, Restores), "only a search finds more than sums")
+        assert isinstance(learner, Restores)
+        return learner.restore(summary, found)
+    model = learner.learn(summary)
+    require(isinstance(model, Model), "a member that searches was found")
+    assert isinstance(model, Model)
+    return model
 
 
 def learner_titles(learners: Sequence[Learner]) -> tuple[str, ...]:

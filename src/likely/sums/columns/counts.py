@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.sums import kernels
+from likely.sums.checks import read_names, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
@@ -62,6 +63,10 @@ class Counts:
             wanted = levels if len(self.labels) <= levels else max(len(self.labels), 2 * levels)
             self.table.resize(wanted, groups)
             self.other.resize(1, groups)
+
+    def total(self) -> Exact:
+        """What all cells weigh in each group, missing ones included."""
+        return self.table.sum(0) + self.other.sum(0)
 
     def regrouped(self, places: NDArray[np.intp], groups: int) -> Counts:
         """The same counts with group i called places[i]; canonical, as levels that only dropped groups had are none."""
@@ -133,9 +138,10 @@ class Counts:
     @classmethod
     def from_state(cls, state: State) -> Counts:
         out = cls()
-        out.labels = Labels(state["labels"])
-        out.table = Exact.from_state(state["table"])
-        out.other = Exact.from_state(state["other"])
+        out.labels = Labels(read_names(state["labels"], "levels"))
+        out.other = Exact.from_state(state["other"], weights=True)
+        require(len(out.other.shape) == 2 and out.other.shape[0] == 1, "missing cells are one row of counts")
+        out.table = Exact.from_state(state["table"], (len(out.labels), out.groups), weights=True)
         return out
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from likely.sums import kernels
+from likely.sums.checks import is_rising, read_array, read_whole, require
 from likely.sums.columns.counts import add_counts
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CAP = 2048
+MOST_CAP = 1 << 24
+"""A file that says more than this is not believed."""
 _AHEAD = 1 << 12
 """Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
 
@@ -146,6 +149,10 @@ class Numbers:
     def weight(self) -> Exact:
         """What the finite values weigh in each group."""
         return self.table.sum(0)
+
+    def total(self) -> Exact:
+        """What all cells weigh in each group, missing and infinite ones included."""
+        return self.weight() + self.other.sum(0)
 
     def moments(self) -> list[tuple[Fraction, Fraction, Fraction]]:
         """For each group: weight, sum of x, sum of x*x, as exact fractions."""
@@ -271,13 +278,23 @@ class Numbers:
 
     @classmethod
     def from_state(cls, state: State) -> Numbers:
-        other = Exact.from_state(state["other"])
-        out = cls(other.shape[-1], int(state["cap"]))
-        out.level = int(state["level"])
-        out._set_tally(np.asarray(state["keys"], np.uint64).copy(), Exact.from_state(state["table"]))
+        other = Exact.from_state(state["other"], weights=True)
+        require(len(other.shape) == 2 and other.shape[0] == 3, "missing and infinite cells are three rows of counts")
+        groups = other.shape[1]
+        out = cls(groups, read_whole(state["cap"], 1, MOST_CAP, "the cap of a tally"))
+        out.level = read_whole(state["level"], 0, 63, "the level of a tally")
+        keys = read_array(state["keys"], "u", 1, "the values of a tally").astype(np.uint64)
+        require(len(keys) <= out.cap and is_rising(keys), "the values of a tally rise, and are no more than its cap")
+        require(
+            not len(keys) or int(keys[-1]) >> (64 - out.level) == 0, "values have lost so many bits as the level says"
+        )
+        require(np.isfinite((keys << np.uint64(out.level)).view(np.float64)).all(), "values of a tally are finite")
+        out._set_tally(keys, Exact.from_state(state["table"], (len(keys), groups), weights=True))
         out.other = other
         if out.level:
-            out._powers = Powers.of(Exact.from_state(state["first"]), Exact.from_state(state["second"]))
+            first = Exact.from_state(state["first"], (groups,))
+            out._powers = Powers.of(first, Exact.from_state(state["second"], (groups,), weights=True))
+            require(not out.impossible, "no spread is below zero")
         return out
 
 

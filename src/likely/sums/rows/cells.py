@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.sums.checks import read_names, require
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import State, TableSums
+from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels
@@ -90,9 +92,22 @@ class Cells:
 
     @classmethod
     def from_state(cls, state: State) -> Cells:
-        out = cls([str(n) for n in state["names"]], 0)
+        out = cls(read_names(state["names"], "the columns of a joint table"), 0)
         out.counts = Counts.from_state(state["counts"])
+        for row in map(json.loads, out.counts.labels.names):
+            require(isinstance(row, list) and len(row) == len(out.names), "a cell has a level of each column")
+            require(all(level is None or isinstance(level, str) for level in row), "levels are texts")
         return out
+
+    def check_agrees(self, table: TableSums, total: Exact) -> None:
+        """Refuse, as unsound, what cannot be of the table that a summary is of."""
+        require(self.names == Cells.over(table).names, "a joint table is of the nominal columns")
+        require(self.counts.total() == total, "a joint table weighs what its classes weigh")
+        known = [{None, *table.columns[name].labels.names} for name in self.names]
+        for row in self.rows():
+            require(
+                all(level in some for level, some in zip(row, known, strict=True)), "levels are those of the columns"
+            )
 
 
 def key(levels: list[str | None]) -> str:

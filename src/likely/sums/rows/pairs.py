@@ -13,6 +13,7 @@ import numpy as np
 
 from likely.errors import SchemaMismatch, SettingError, shown
 from likely.sums import kernels
+from likely.sums.checks import is_rising, read_array, read_mapping, read_names, read_text, require
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.quantiles import balanced_edges
@@ -186,8 +187,28 @@ class Pairs:
 
     @classmethod
     def from_state(cls, state: State) -> Pairs:
-        edges = {str(n): tuple(float(v) for v in e) for n, e in state["edges"].items()}
-        out = cls([str(n) for n in state["names"]], [], edges, 0)
-        out.cells = [(str(a), str(b)) for a, b in state["cells"]]
-        out.table = Exact.from_state(state["table"])
+        edges: dict[str, tuple[float, ...]] = {}
+        for name, kept in read_mapping(state["edges"], "edges").items():
+            cut = read_array(kept, "f", 1, "edges")
+            require(np.isfinite(cut).all() and is_rising(cut), "edges rise")
+            edges[name] = tuple(cut.tolist())
+        out = cls(read_names(state["names"], "the columns of pairs"), [], edges, 0)
+        out.cells = [(read_text(a, "a column"), read_text(b, "a level")) for a, b in state["cells"]]
+        require(len({*out.cells}) == len(out.cells), "cells differ from each other")
+        out.table = Exact.from_state(state["table"], weights=True)
+        require(len(out.table.shape) == 3, "pairs are counted for each class")
+        require(out.table.shape[:2] == (len(out.cells), len(out.cells)), "pairs are those of the cells")
         return out
+
+    def check_agrees(self, table: TableSums, total: Exact) -> None:
+        """Refuse, as unsound, what cannot be of the table that a summary is of."""
+        numeric = {c.name for c in table.without_text().schema.attributes if c.kind != "nominal"}
+        require(self.edges.keys() == numeric, "numbers are cut into bins, and nothing else is")
+        expected = Pairs.over(table, like=self)
+        require(self.names == expected.names and self.cells == expected.cells, "pairs are of the columns and levels")
+        require(self.groups == total.shape[0], "pairs are counted for each class")
+        here = np.arange(len(self.cells))
+        own = self.table[here, here].canonical()
+        for name in self.names:
+            of_column = own[[k for k, cell in enumerate(self.cells) if cell[0] == name]].sum(0)
+            require(of_column == table.columns[name].table.sum(0), "the cells of a column weigh what its values weigh")

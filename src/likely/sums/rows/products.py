@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.sums import kernels
+from likely.sums.checks import read_text, require
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
@@ -186,9 +187,20 @@ class Products:
     @classmethod
     def from_state(cls, state: State) -> Products:
         out = cls([], 0)
-        out.features = [(str(a), str(b), str(c)) for a, b, c in state["features"]]
+        out.features = [(read_text(a, "a kind"), read_text(b, "a column"), read_text(c, "a level"))
+                        for a, b, c in state["features"]]  # fmt: skip
+        require(len({*out.features}) == len(out.features), "features differ from each other")
         out.table = Exact.from_state(state["table"])
+        require(len(out.table.shape) == 3, "products are summed for each class")
+        require(out.table.shape[:2] == (len(out.features), len(out.features)), "products are those of the features")
         return out
+
+    def check_agrees(self, table: TableSums, total: Exact) -> None:
+        """Refuse, as unsound, what cannot be of the table that a summary is of."""
+        require(self.features == sorted(features_of(table), key=_order), "features are of the columns and levels")
+        require(self.table == Exact(self.table.planes.swapaxes(1, 2), self.table.base), "products are symmetric")
+        require(not self.impossible, "products are those of rows")
+        require(self.table[0, 0].canonical() == total, "products weigh what their classes weigh")
 
 
 class _BlockSums:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError
+from likely.sums.checks import read_array, read_names, read_whole, read_wholes, require
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
@@ -195,11 +196,30 @@ class Rows:
 
     @classmethod
     def from_state(cls, state: State) -> Rows:
-        out = cls(list(state["numeric"]), list(state["nominal"]), int(state["groups"]))
-        out.labels = [Labels(names) for names in state["labels"]]
-        codes, group = (np.array(state[k], np.int32) for k in ("codes", "group"))
-        out._parts = [(np.array(state["numbers"], np.float64), codes, group, Exact.from_state(state["weight"]))]
+        names = {kind: read_names(state[kind], "the columns of rows") for kind in ("numeric", "nominal")}
+        groups = read_whole(state["groups"], 0, 1 << 31, "the number of classes")
+        out = cls(names["numeric"], names["nominal"], groups)
+        out.labels = [Labels(read_names(levels, "levels")) for levels in state["labels"]]
+        require(len(out.labels) == len(out.nominal), "each nominal column of rows has its levels")
+        group, codes = read_wholes(state["group"], 1, "classes of rows"), read_wholes(state["codes"], 2, "codes")
+        numbers = read_array(state["numbers"], "f", 2, "numbers of rows").astype(np.float64)
+        require(not len(group) or (group.min() >= 0 and group.max() < groups), "rows are of the classes")
+        require(codes.shape == (len(group), len(out.nominal)), "every row has a code of each nominal column")
+        require(numbers.shape == (len(group), len(out.numeric)), "every row has a number of each numeric column")
+        require(not np.isinf(numbers).any(), "numbers of rows are finite or missing")
+        known = np.array([len(labels) for labels in out.labels], np.int64)
+        require((codes >= -1).all() and (codes < known).all(), "codes are those of levels")
+        weight = Exact.from_state(state["weight"], (len(group),), weights=True)
+        out._parts = [(numbers, codes.astype(np.int32), group.astype(np.int32), weight)]
         return out
+
+    def check_agrees(self, table: TableSums, total: Exact) -> None:
+        """Refuse, as unsound, what cannot be of the table that a summary is of."""
+        expected = Rows.over(table)
+        require((self.numeric, self.nominal) == (expected.numeric, expected.nominal), "rows are of the columns")
+        group, weight = self._whole()[2:]
+        own = weight.scattered(group.astype(np.intp), 0, self.groups)
+        require(own == total, "rows weigh what their classes weigh")
 
 
 def _translation(theirs: Labels, ours: Labels) -> NDArray[np.int32]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
+from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BELOW_GROUP = (1 << GROUP_AT) - 1
+MOST_GROUPS = 1 << 27
+"""Classes that a key has room for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,27 @@ class Tally:
         else:
             collect(self.starts, self.keys, weight.floats(), values, out)
         return out
+
+    @property
+    def first_word(self) -> int:
+        """The first entry that is of a word: before it are those of the documents themselves."""
+        return int(self.starts[1]) if len(self.vocabulary) and not self.vocabulary.ends[1] else 0
+
+    def documents(self, groups: int) -> Exact:
+        """What the documents of each group weigh."""
+        own = slice(0, self.first_word)
+        return self.weight[own].scattered(self.group[own].astype(np.intp), 0, groups)
+
+    def check_groups(self, groups: int) -> None:
+        """Refuse, as unsound, entries of other groups, and words in more documents than there are."""
+        require(not len(self.keys) or int(self.group.max()) < groups, "words are counted in the classes")
+        words = slice(self.first_word, None)
+        word, group, weight = self.word[words], self.group[words], self.weight[words]
+        new = np.ones(len(word), np.bool_)
+        new[1:] = (word[1:] != word[:-1]) | (group[1:] != group[:-1])
+        held = weight.scattered((np.cumsum(new) - 1).astype(np.intp), 0, int(new.sum()))
+        spare = self.documents(groups)[group[new]] - held
+        require(not spare.is_negative().any(), "no word is in more documents than there are")
 
     # -- new tallies ------------------------------------------------------------------------------------------
 
@@ -135,17 +159,21 @@ class Tally:
 
     @classmethod
     def from_state(cls, state: State) -> Tally:
-        vocabulary = Vocabulary.unpacked(np.asarray(state["letters"], np.uint8), int(state["words"]))
-        data, plain = np.asarray(state["entries"], np.uint8), state["weight"] is None
+        letters = read_bytes(state["letters"], "words")
+        vocabulary = Vocabulary.unpacked(letters, read_whole(state["words"], 0, len(letters), "the number of words"))
+        data, plain = read_bytes(state["entries"], "entries"), state["weight"] is None
         starts = np.zeros(len(vocabulary) + 1, np.int64)
         keys, counts = np.empty(len(data), np.int64), np.empty(len(data) if plain else 0, np.int64)
         count = unpack_entries(data, starts, keys, counts)
-        if count < 0:
-            raise ValueError("the counts of the file are not sound")
-        weight = Exact(counts[None, :count].copy()) if plain else Exact.from_state(state["weight"])
-        if weight.shape != (count,):
-            raise ValueError("the weights of the file are not sound")
-        return cls(vocabulary, starts, keys[:count].copy(), weight)
+        require(count >= 0, "the entries of words are sound")
+        weight = (
+            Exact(counts[None, :count].copy()) if plain else Exact.from_state(state["weight"], (count,), weights=True)
+        )
+        require(not weight.is_zero().any() and not weight.is_negative().any(), "every entry of a word weighs something")
+        out = cls(vocabulary, starts, keys[:count].copy(), weight)
+        require((np.diff(starts) > 0).all(), "every word has entries")
+        require((out.times[out.first_word :] > 0).all(), "words occur in the documents that they count")
+        return out
 
 
 Sorted: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], Exact, NDArray[np.int32]]"
@@ -350,10 +378,12 @@ def unpack_entries(data: Bytes, starts: Longs, keys: Longs, counts: Longs) -> in
         for _ in range(entries):
             step, at = read_varint(data, at)
             rest, at = read_varint(data, at)
-            if step < 0 or rest < 0 or rest > _BELOW_GROUP or group + step >= 1 << 27:
+            if step < 0 or rest < 0 or rest > _BELOW_GROUP or step >= MOST_GROUPS or group + step >= MOST_GROUPS:
                 return -1
             group += step
             keys[count] = (group << GROUP_AT) | rest
+            if count > starts[w] and keys[count] <= keys[count - 1]:
+                return -1
             if counts.size:
                 counts[count], at = read_varint(data, at)
                 if counts[count] < 0:

@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
+from likely.sums.checks import require
 from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
 from likely.table.words.tokens import SHORT, hash_word
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EIGHT = np.uint64(8)
+MOST_LETTERS = 1 << 30
+"""A short file can say of each word that it begins as the one before: more letters than this are not believed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +121,13 @@ class Vocabulary:
         """What `packed` wrote; a ValueError where it cannot have."""
         ends = np.zeros(count + 1, np.int64)
         size = unpack_sizes(data, ends)
-        if size < 0:
-            raise ValueError("the words of the file are not sound")
+        require(0 <= size <= MOST_LETTERS, "the words are sound")
         letters = np.empty(size, np.uint8)
         unpack_words(data, ends, letters)
         letters.tobytes().decode()  # a UnicodeDecodeError is a ValueError
+        begins = letters[ends[:-1][np.diff(ends) > 0]]
+        require(((begins & 0xC0) != 0x80).all(), "no word begins within a character")
+        require(first_unsorted(letters, ends) < 0, "words differ and are in the order of their bytes")
         return cls(letters, ends)
 
 
@@ -162,6 +167,15 @@ def before(one: Bytes, a: int, b: int, two: Bytes, c: int, d: int) -> int:
         if one[a + k] != two[c + k]:
             return -1 if one[a + k] < two[c + k] else 1
     return 0 if b - a == d - c else (-1 if b - a < d - c else 1)
+
+
+@kernel("u1[], i8[]", returns=1)
+def first_unsorted(letters: Bytes, ends: Longs) -> int:
+    """The first word that does not come after the one before it; -1 where there is none."""
+    for k in range(1, ends.size - 1):
+        if before(letters, ends[k - 1], ends[k], letters, ends[k], ends[k + 1]) >= 0:
+            return k
+    return -1
 
 
 @kernel("u1[], i8[], u8[]")

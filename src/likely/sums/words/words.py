@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.sums import state as files
+from likely.sums.checks import read_whole, require
 from likely.sums.contracts import State
+from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.sums.words.counting import WordCounter
 from likely.sums.words.reading import BOUND
-from likely.sums.words.tally import Tally
+from likely.sums.words.tally import MOST_GROUPS, Tally
 from likely.table.batch import Ints, Texts
 from likely.table.words.tokens import Tokens
 
@@ -84,6 +86,10 @@ class Words:
         out.tally()
         return out
 
+    def total(self) -> Exact:
+        """What all documents weigh in each group, missing ones included."""
+        return self.tally().documents(self.groups)
+
     # -- merging --------------------------------------------------------------------------------------------------
 
     def _combined(self, other: Words, sign: int) -> Words:
@@ -129,7 +135,12 @@ class Words:
 
     @classmethod
     def from_state(cls, state: State) -> Words:
-        out = cls(int(state["groups"]), files.built(Tokens, state["tokens"]))
-        out.level = int(state["level"])
-        out._held = Tally.from_state(state)
+        groups = read_whole(state["groups"], 0, MOST_GROUPS, "the number of classes")
+        out = cls(groups, files.built(Tokens, state["tokens"]))
+        out.level = read_whole(state["level"], 0, 63, "the level of a tally")
+        out._held = held = Tally.from_state(state)
+        held.check_groups(groups)
+        require((held.vocabulary.hashes <= out.ceiling).all(), "words have hashes below the ceiling")
+        most = out.tokens.vocabulary
+        require(most is None or np.count_nonzero(held.vocabulary.hashes) <= most, "words are no more than may be held")
         return out

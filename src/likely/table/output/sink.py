@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
 from likely.table.arrow import ArrowArray, ArrowBatch, decode_dictionary, name_array, number_array
-from likely.table.output.atomic import create_beside, put_in_place
+from likely.table.output.atomic import PartFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +43,7 @@ class Sink:
         known = (*_TEXT, *(() if self._packed else _PARQUET))
         if (suffixes and suffixes[-1] in _OTHERS) or (self._packed and self._suffix not in known):
             raise InputError(f"Cannot write {self._name} as its name says. Call it .csv, .csv.gz, .tsv or .parquet.")
-        self._temporary: Path | None = None
+        self._part: PartFile | None = None
         self._file: Any = None
         self._writer: Any = None
         self._begun = False
@@ -59,13 +58,21 @@ class Sink:
             else:
                 if self._path.is_dir():
                     raise IsADirectoryError(EISDIR, "it is a folder")
-                handle, self._temporary = create_beside(self._path)
-                os.close(handle)
-                name = str(self._temporary)
-            self._file = pa.OSFile(name, "wb")
-            if self._packed:
-                self._file = pa.CompressedOutputStream(self._file, self._packed)
+                self._part = PartFile(self._path)
+                name = str(self._part.path)
+            try:
+                self._file = pa.OSFile(name, "wb")
+                if self._packed:
+                    self._file = pa.CompressedOutputStream(self._file, self._packed)
+            except BaseException:
+                self._leave()
+                raise
         return self
+
+    def _leave(self) -> None:
+        """Take away what was not finished."""
+        if self._part is not None:
+            self._part.__exit__()
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -121,12 +128,10 @@ class Sink:
                 if self._writer is not None:
                     self._writer.close()
                 self._file.close() if self._path is not None else sys.stdout.flush()
-                if self._temporary is not None and self._path is not None:
-                    put_in_place(self._temporary, self._path)
-                    self._temporary = None
+                if self._part is not None:
+                    self._part.finish()
         finally:
-            if self._temporary is not None:
-                self._temporary.unlink(missing_ok=True)
+            self._leave()
 
 
 def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
