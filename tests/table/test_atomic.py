@@ -18,6 +18,10 @@ from likely.sums import state
 from likely.table.output.atomic import PartFile, Revision
 
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(likely.__file__).parents[1])}
+"""So that a process in another folder runs the package that is tested."""
+
+
 def parts(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir() if ".part" in p.name)
 
@@ -66,14 +70,18 @@ def test_the_next_prediction_takes_over_what_a_killed_one_left(tmp_path: Path, e
     header, *rows = (examples / "weather.csv").read_text().splitlines(keepends=True)
     (tmp_path / "long.csv").write_text(header + "".join(rows) * 60_000)
     command = [sys.executable, "-m", "likely", "predict", "m.likely", "long.csv", "-o", "out.csv"]
-    killed = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    killed = subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     while not parts(tmp_path) and killed.poll() is None:
         time.sleep(0.001)
     killed.kill()
     assert killed.wait(30) == -signal.SIGKILL, "the kill came too late"
     assert parts(tmp_path) == [".out.csv.part"] and not (tmp_path / "out.csv").exists()
     done = subprocess.run(
-        [*command[:5], str(examples / "weather.csv"), "-o", "out.csv"], cwd=tmp_path, capture_output=True, timeout=120
+        [*command[:5], str(examples / "weather.csv"), "-o", "out.csv"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert parts(tmp_path) == [] and len((tmp_path / "out.csv").read_text().splitlines()) == 15
@@ -126,11 +134,17 @@ def test_two_commands_at_once_lose_no_rows(command: str, tmp_path: Path, example
         words = ["learn", "m.likely", "-", "-o", "m.likely"]
     else:
         begun = ["window", "m.likely", str(table), "--target", "play", "--rows", "1000"]
-        subprocess.run([sys.executable, "-m", "likely", *begun], cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-m", "likely", *begun], cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True
+        )
         words = ["window", "m.likely", "-"]
     both = [
         subprocess.Popen(
-            [sys.executable, "-m", "likely", *words], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+            [sys.executable, "-m", "likely", *words],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for _ in range(2)
     ]
