@@ -17,7 +17,6 @@ from likely.errors import InputError
 from likely.sums import state
 from likely.table.output.atomic import PartFile, Revision
 
-
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(likely.__file__).parents[1])}
 """So that a process in another folder runs the package that is tested."""
 
