@@ -337,7 +337,10 @@ def check_rows(summary: Summary, source: Source) -> Summary:
     if summary.rows == 0:
         if summary.left_out == 0:
             raise InputError(f"{source.name} has no rows. Give a table with at least one row below its header.")
-        what = f"a class in column {shown(target.name)}" if target is not None else "a weight above zero"
+        weight = summary.schema.weight
+        wanted = [] if target is None else [f"a class in column {shown(target.name)}"]
+        wanted += [] if weight is None else [f"a weight above zero in column {shown(weight.name)}"]
+        what = " and ".join(wanted) or "a weight above zero"
         raise InputError(f"None of the {summary.left_out:,} rows of {source.name} has {what}. Check the table.")
     return summary
 

@@ -265,7 +265,22 @@ def learnable(summary: Summary, classes: Collection[str] = (), text: bool = Fals
         summary = summary.with_classes(classes)
     if not summary.classes:
         raise InputError("There is no row with a class, so nothing can be learned. Check the target column.")
+    check_weights(summary)
     return summary
+
+
+def check_weights(summary: Summary) -> None:
+    """Refuse weights whose sum is beyond doubles, or below what they hold in full: sums are exact, models are not."""
+    whole = summary.total.sum().floats()[()]
+    each = summary.total.floats()
+    least, most = np.finfo(np.float64).tiny, np.finfo(np.float64).max
+    odd = [w for w in (*each[~summary.total.is_zero()].tolist(), float(whole)) if whole and not least <= w <= most]
+    if odd:
+        extreme = f"more than {most:.2g}" if odd[-1] > most else f"less than {least:.2g}"
+        raise InputError(
+            f"Rows of a class weigh {extreme} together, which no model can compute with. Multiply all weights "
+            "by the same number, so that they are near 1: that changes no share."
+        )
 
 
 def unread_texts(schema: Schema) -> tuple[str, ...]:

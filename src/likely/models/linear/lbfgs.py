@@ -15,6 +15,7 @@ from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
 from likely.models.linear.softmax import Sheet, add_shared_hessian, gradient_sums, hessian_matrix, hessian_size
+from likely.models.linear.squares import require_finite
 from likely.table.batch import Batch, Ints
 
 if TYPE_CHECKING:
@@ -170,8 +171,12 @@ class LBFGS(Search):
         """For each class the shared Hessian by its share of it, and what ridge adds; factored, or a diagonal."""
         design, penalty = self.design, self.penalty
         assert penalty is not None
+        whole = float(classes.sum())
+        require_finite(whole)
+        # No curvature at all (every row is certain by now) belongs to all classes alike.
+        even = classes / whole if whole > 0 else np.full(len(classes), 1 / len(classes))
         # Rounded to powers of two, so that a few factors serve many classes.
-        shares = np.exp2(np.round(np.log2(np.maximum(classes / classes.sum(), 2.0**-20))))
+        shares = np.exp2(np.round(np.log2(np.maximum(even, 2.0**-20))))
         if design.size > WIDEST:
             back = np.empty(design.size)
             back[design.order] = hessian

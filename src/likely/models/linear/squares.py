@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.errors import InputError
 from likely.models.linear.design import Weighed, level_weights, standard
 from likely.models.shapes import LevelTable, Slope, Standard
 from likely.sums.rows.products import ONE, Products
@@ -177,10 +178,20 @@ class Squares:
         return rank < len(self) - ones
 
 
+def require_finite(sums: NDArray[np.float64] | float) -> None:
+    """Refuse to go on with sums that are beyond doubles."""
+    if not np.all(np.isfinite(sums)):
+        raise InputError(
+            "Squares of these numbers, times the weights of their rows, are beyond 1.8e+308. Divide the weights, or "
+            "the numbers of the largest column, by a constant."
+        )
+
+
 def pseudo_inverse(matrix: NDArray[np.float64], tolerance: float) -> tuple[NDArray[np.float64], int]:
     """The inverse, or where eigenvalues are at most `tolerance` times the largest, the pseudo-inverse; and the rank."""
     if not len(matrix):
         return matrix, 0
+    require_finite(matrix)
     values, vectors = np.linalg.eigh(matrix)
     kept = values > tolerance * max(float(values[-1]), 0.0)
     some = vectors[:, kept]

@@ -14,7 +14,7 @@ import numpy as np
 from likely.errors import LikelyError
 from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan, attempt
-from likely.models.model import learnable
+from likely.models.model import check_weights, learnable
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.auto_model import AutoModel
 from likely.models.pool.members import learner_titles
@@ -81,6 +81,7 @@ def start_auto_search(
 ) -> Model | Search:
     """The search; or the one answer there is, where all rows are of one class, or too few to hold some out."""
     summary = summary.canonical()
+    check_weights(summary)
     if len(summary.classes) < 2 or summary.rows < 2 * dealing[0]:
         why = "all rows are of one class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
         return _naive_bayes(learner, summary, why)
