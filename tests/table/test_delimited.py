@@ -23,8 +23,8 @@ from likely.table.source import Source
 
 
 def rows(source: Source) -> list[list[str]]:
-    """Header and rows."""
-    read = [list(r.values()) for batch in source.batches() for r in batch.to_pylist()]
+    """Header and rows, as they are written."""
+    read = [list(r.values()) for batch in source.as_written().batches() for r in batch.to_pylist()]
     return [source.schema.names, *read]
 
 

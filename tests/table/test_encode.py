@@ -67,7 +67,7 @@ def test_text_of_every_kind_sliced_anywhere(
     values, strays = parse_numbers(array, TOKENS)
     assert plain(values) == [number(c) for c in seen]
     assert strays == sum(c in ("x", "ä", "a b") for c in seen)
-    assert names(array) == [None if c is None or c.strip() in MISSING else c.strip() for c in seen]
+    assert names(array) == [None if c is None or c.strip() in MISSING else c for c in seen]
     described = describe_text(array, TOKENS)
     assert described.times.sum() == len(seen)
     assert described.times[described.forms == 0].sum() == sum(c is None or c.strip() in MISSING for c in seen)

@@ -122,12 +122,12 @@ class Answers(ABC):
 
         def scored(item: tuple[int, ArrowBatch]) -> tuple[ArrowBatch, Posterior]:
             start, arrow = item
-            batch, found = self.read(arrow, start)
+            batch, found = self.read(source.trim(arrow), start)
             orders = self.log_orders(batch) if densities else None
             return arrow, found if orders is None else replace(found, log_evidence=found.log_evidence + orders)
 
-        wanted = self.columns_in(source)
-        yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
+        wanted = self.columns_in(source)  # where columns are asked for, rows are written again as they were
+        yield from in_order(numbered(source.as_written().batches(wanted if columns is None else columns)), scored)
 
     def read(self, arrow: ArrowBatch, start: int) -> tuple[Batch, Posterior]:
         """The rows of an Arrow batch whose first one is row `start`, and their posterior with what there is to tell."""

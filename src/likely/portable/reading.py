@@ -35,7 +35,7 @@ def cells_of(portable: Portable, row: Mapping[str, object]) -> dict[str, Cell]:
     >>> from likely.portable.forms import Sum
     >>> sky = Attribute("sky", "level", ("rain", "sun"))
     >>> form = Portable(("y",), (sky, Attribute("t", "number")), ("", "?"), Sum((0.0,), ()), "Prior")
-    >>> cells_of(form, {"sky": " sun"})
+    >>> cells_of(form, {"sky": "sun"})
     {'sky': 1, 't': nan}
     """
     out: dict[str, Cell] = {}
@@ -77,8 +77,8 @@ def _level(attribute: Attribute, value: object, missing: tuple[str, ...]) -> int
     elif isinstance(value, float):
         text = number_label(value) if math.isfinite(value) else None
     else:
-        text = None if value is None else str(value).strip()
-    if not text or text in missing:
+        text = None if value is None else str(value)
+    if text is None or not text.strip() or text.strip() in missing:
         return MISSING
     return known.index(text) if text in known else UNSEEN
 

@@ -310,7 +310,7 @@ def describe(
                 gone = True
         if gone:
             continue
-        hashes[i] = h
+        hashes[i] = h if b - a == ends[i] - starts[i] else _hash(data, starts[i], ends[i])
         form, ease, _, _, _, _ = _number(data, a, b)
         if ease == NOT_A_NUMBER and not np.isnan(_date(data, a, b)):
             form = np.int64(DATE)

@@ -1,6 +1,7 @@
 """The one crossing from Arrow to numpy: a record batch becomes a `Batch`, read as the schema says.
 
-Text cells are trimmed of blanks; a level is the trimmed text. No Python runs per cell, only per distinct level.
+A level is the text of its cell as it came: blanks around it are taken off where text files are read. No Python runs per
+cell, only per distinct level.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def encode_levels(
     places = np.full(len(texts) + 1, MISSING_CODE, np.int32)  # the last place serves index -1, which is null
     used = count_codes(index, len(texts)) > 0
     for k, text in enumerate(texts):
-        if text is not None and used[k] and text not in missing and text:
+        if text is not None and used[k] and text.strip() not in missing and text.strip():
             places[k] = labels.index.get(text, UNSEEN_CODE) if closed else labels.code(text)
     out = np.empty(len(index), np.int32)
     translate_codes(index, places, out)
@@ -207,7 +208,7 @@ def _number_levels(names: ArrowArray, missing: frozenset[str]) -> list[str | Non
 
 def _level(value: object) -> str | None:
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace").strip()
+        return value.decode("utf-8", "replace")
     return None if isinstance(value, float) and not np.isfinite(value) else label(value)
 
 

@@ -145,7 +145,7 @@ def open_fragment(fragment: Fragment, options: TextOptions, schema: bytes) -> So
         source = source.only(fragment.groups)
     if fragment.end is not None and isinstance(source, DelimitedSource):
         text = TextRange(source.text.place, source.text.encoding, begin=fragment.begin, end=fragment.end)
-        source = DelimitedSource(text, replace(source.layout, skip=0, lines=fragment.lines), source.notes)
+        source = DelimitedSource(text, replace(source.layout, skip=0, lines=fragment.lines), source.opening_notes)
     if options.replace_invalid:
         source = Repaired(source)
     changed = "changed while it was read, or is another file on an executor. Run again when whoever writes it is done"

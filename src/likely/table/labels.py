@@ -36,13 +36,13 @@ class Labels:
 def label(value: object) -> str | None:
     """The label of a Python value; None where it means "missing".
 
-    >>> label(True), label(3.0), label(" a "), label(float("nan"))
-    ('true', '3', 'a', None)
+    >>> label(True), label(3.0), label("van "), label(float("nan"))
+    ('true', '3', 'van ', None)
     """
     if value is None:
         return None
     if isinstance(value, str):
-        return value.strip()
+        return value
     if hasattr(value, "item"):  # a numpy scalar
         value = value.item()
     if isinstance(value, bool):

@@ -36,8 +36,8 @@ class Source(ABC):
     declared: Mapping[str, Declaration] = MappingProxyType({})
     rows: int | None = None
     """The number of rows where it is known without reading them."""
-    notes: tuple[str, ...] = ()
-    """How it was read, in sentences for people."""
+    opening_notes: tuple[str, ...] = ()
+    """What was noticed when it was opened."""
     is_snapshot = False
     """Whether the source itself sees to it that its rows stay as they are while it is open."""
     parses_text = False
@@ -47,9 +47,22 @@ class Source(ABC):
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         """The rows in file order; the columns in the order asked, or all of them."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How it was read, in sentences for people; there may be more after a sweep."""
+        return self.opening_notes
+
     def reopen(self, encoding: str) -> Source:
         """The same table with its text read in another encoding; what is not text stays as it is."""
         return self
+
+    def as_written(self) -> Source:
+        """The same table, each cell as its file has it, blanks around it included: for rows that are written again."""
+        return self
+
+    def trim(self, batch: ArrowBatch) -> ArrowBatch:
+        """A batch of `as_written` as `batches` would have given it."""
+        return batch
 
     def resolve_columns(self, columns: Sequence[str] | None) -> list[str]:
         """The names of the columns to read; refuses, with the nearest name, what is not there."""
@@ -69,14 +82,24 @@ class SourceWrapper(Source):
     def __init__(self, source: Source) -> None:
         self.source = source
         self.name, self.schema, self.declared = source.name, source.schema, source.declared
-        self.rows, self.notes = source.rows, source.notes
+        self.rows = source.rows
         self.is_snapshot, self.parses_text = source.is_snapshot, source.parses_text
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.source.notes
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         return self.source.batches(columns)
 
     def reopen(self, encoding: str) -> Source:
         return self.wrap(self.source.reopen(encoding))
+
+    def as_written(self) -> Source:
+        return self.wrap(self.source.as_written())
+
+    def trim(self, batch: ArrowBatch) -> ArrowBatch:
+        return self.source.trim(batch)
 
     def wrap(self, source: Source) -> Source:
         """The same wrapper around another source."""

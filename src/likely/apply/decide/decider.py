@@ -45,7 +45,7 @@ class Decider:
 
         def scored(item: tuple[int, Any]) -> tuple[Any, Decision]:
             start, arrow = item
-            batch, found = model.read(arrow, start)
+            batch, found = model.read(source.trim(arrow), start)
             strange = None
             if self.familiar is not None:
                 same = self.familiar.model is model
@@ -53,7 +53,7 @@ class Decider:
             return arrow, make_decision(found, self.loss, strange, costs)
 
         wanted = model.columns_in(source)
-        yield from in_order(numbered(source.batches(wanted if columns is None else columns)), scored)
+        yield from in_order(numbered(source.as_written().batches(wanted if columns is None else columns)), scored)
 
     def decide(self, data: object) -> Decision:
         """Decide one row (a dict of values) or every row of a table."""

@@ -75,7 +75,7 @@ def as_double(value: exp.Expr) -> exp.Expr:
 
 
 def cell(attribute: Attribute, missing: tuple[str, ...], dialect: str | None) -> exp.Expr:
-    """A cell as the model reads it: trimmed text, or a finite number; NULL where it is missing."""
+    """A cell as the model reads it: text, or a finite number; NULL where it is missing."""
     value = column(attribute.name)
     if attribute.kind == "level" and not attribute.numeric:
         value, blanks = exp.Cast(this=value, to=exp.DataType.build("text")), text(BLANKS)
@@ -83,7 +83,7 @@ def cell(attribute: Attribute, missing: tuple[str, ...], dialect: str | None) ->
         if dialect is None:  # PostgreSQL's own words for it are TRIM(blanks FROM value), which SQLite does not know
             trimmed = exp.Anonymous(this="TRIM", expressions=[value, blanks])
         tokens = [text(t) for t in dict.fromkeys(("", *missing)) if "\0" not in t]
-        return case([(exp.Not(this=exp.In(this=trimmed, expressions=tokens)), trimmed.copy())])
+        return case([(exp.Not(this=exp.In(this=trimmed, expressions=tokens)), value.copy())])
     if attribute.kind == "date":
         value = _seconds(value, dialect)
     value = as_double(value)

@@ -47,7 +47,7 @@ class ArffSource(Source):
         self._text = text
         self.declared, self._skip, self._lines = self._header()
         self.schema = pa.schema([pa.field(n, pa.string()) for n in self.declared])
-        self.notes = notes
+        self.opening_notes = notes
         zeros: dict[str, str | None] = {"number": "0"}
         self._zeros = [d.levels[0] if d.levels else zeros.get(d.kind) for d in self.declared.values()]
 

@@ -162,7 +162,7 @@ def open_json(place: Place, encoding: str | None) -> Source:
     if not text.head(1 << 16)[0].strip():
         raise InputError(f"{place.name} is empty. It needs one object per line.")
     source = JsonSource(place, text)
-    source.notes = (note,) if note else ()
+    source.opening_notes = (note,) if note else ()
     return source
 
 

@@ -1,4 +1,4 @@
-"""CSV and its relatives as streams of Arrow batches: every cell stays the text it was.
+"""CSV and its relatives as streams of Arrow batches: every cell stays the text it was, but for blanks around it.
 
 Knows rows, lines and quotes, and tells what is wrong with its line; must not know what a cell means.
 """
@@ -18,6 +18,7 @@ from likely.errors import InputError, shown
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.layout import Layout, detect_layout, long_cells
 from likely.table.formats.text_file import TextFile, decoding_error, nul_sentence, open_text
+from likely.table.formats.trim import trim_batch, trim_note
 from likely.table.source import Source
 from likely.table.views import numbers_in
 
@@ -46,7 +47,9 @@ class DelimitedSource(Source):
     def __init__(self, text: TextFile, layout: Layout, notes: tuple[str, ...]) -> None:
         self.name = text.place.name
         self.schema = pa.schema([pa.field(n, pa.string()) for n in layout.names])
-        self.notes = tuple(dict.fromkeys(notes + layout.notes))
+        self.opening_notes = tuple(dict.fromkeys(notes + layout.notes))
+        self._trimmed: dict[str, int] = {}
+        self._trims = True
         self.text, self.layout = text, layout
         # Whether rows of another length are looked at: lines of blanks pass, others are refused. The parser calls
         # Python for it from its own threads, so it is done only for files that have such rows.
@@ -54,9 +57,21 @@ class DelimitedSource(Source):
         # A wide table needs longer blocks, or its batches would hold few rows and the arrays cost more than the cells.
         self._block = min(max(BLOCK, 64 * layout.skip), 4 * BLOCK)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.opening_notes + trim_note(self._trimmed)
+
     def reopen(self, encoding: str) -> Source:
         text, _ = open_text(self.text.place, encoding)
         return DelimitedSource(text, detect_layout(text, self.layout.delimiter), self.layout.notes)
+
+    def as_written(self) -> Source:
+        out = DelimitedSource(self.text, self.layout, self.opening_notes)
+        out._trims = False
+        return out
+
+    def trim(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return trim_batch(batch, {})
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         names = self.resolve_columns(columns)
@@ -86,7 +101,7 @@ class DelimitedSource(Source):
 
     def _sweep(self, names: list[str], block: int) -> Iterator[pa.RecordBatch]:
         bad: list[InvalidRow] = []
-        done = 0
+        done, trimmed = 0, dict[str, int]()
         last: pa.RecordBatch | None = None
         with self._failures(bad, done):
             reader = self._reader(names, block, bad)
@@ -103,7 +118,8 @@ class DelimitedSource(Source):
             done += batch.num_rows
             if batch.num_rows:
                 last = batch
-                yield batch
+                yield trim_batch(batch, trimmed) if self._trims else batch
+        self._trimmed |= trimmed
         if last is not None and self.layout.names[-1] in names:
             self._check_end(str(last.column(self.layout.names[-1])[-1]))
 

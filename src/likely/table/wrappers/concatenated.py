@@ -25,11 +25,20 @@ class ConcatenatedSource(Source):
         self.schema, self.declared = _shared_schema(sources), sources[0].declared
         counts = [s.rows for s in sources]
         self.rows = None if None in counts else sum(c for c in counts if c is not None)
-        notes = {note: s.name for s in reversed(sources) for note in s.notes}
-        self.notes = (f"{len(sources):,} files were read as one table.", *dict.fromkeys(reversed(notes)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        notes = {note: s.name for s in reversed(self._sources) for note in s.notes}
+        return (f"{len(self._sources):,} files were read as one table.", *dict.fromkeys(reversed(notes)))
 
     def reopen(self, encoding: str) -> Source:
         return ConcatenatedSource([s.reopen(encoding) for s in self._sources], self.name)
+
+    def as_written(self) -> Source:
+        return ConcatenatedSource([s.as_written() for s in self._sources], self.name)
+
+    def trim(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return self._sources[0].trim(batch)  # files of one table are of one format
 
     def parts(self) -> list[Source]:
         """Each file by itself, its cells of the types that all share."""

@@ -28,7 +28,7 @@ class DeferredSource(Source):
         notes: Sequence[str] = (),
         open: Callable[[], Source] | None = None,
     ) -> None:
-        self.name, self.schema, self.rows, self.notes = name, plain_schema(schema), rows, tuple(notes)
+        self.name, self.schema, self.rows, self.opening_notes = name, plain_schema(schema), rows, tuple(notes)
         self.declared, self._open = dict(declared or {}), open
 
     @classmethod

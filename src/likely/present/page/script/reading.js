@@ -45,9 +45,10 @@ function levelOf(attribute, value, missing) {
   } else if (typeof value === "number") {
     text = Number.isFinite(value) ? numberLabel(value) : null;
   } else if (value !== null && value !== undefined) {
-    text = String(value).replace(SPACES, "");
+    text = String(value);
   }
-  if (!text || missing.includes(text)) return MISSING;
+  const bare = text === null ? "" : text.replace(SPACES, "");
+  if (!bare || missing.includes(bare)) return MISSING;
   const place = known.indexOf(text);
   return place < 0 ? UNSEEN : place;
 }
