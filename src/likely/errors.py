@@ -106,7 +106,7 @@ def nearest(name: str, names: Iterable[str], most: int = 8) -> str:
     return f"There are: {listed}{' …' if len(known) > most else ''}."
 
 
-def _begun(name: str, known: list[str]) -> list[str]:
+def _longer_names(name: str, known: list[str]) -> list[str]:
     """The one name that begins like this, whatever its case; none where several do."""
     start = name.casefold()
     longer = [k for k in known if len(start) >= 3 and k.casefold().startswith(start)]
