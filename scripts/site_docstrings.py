@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import griffe
@@ -23,9 +24,23 @@ def fenced(text: str) -> str:
     return "\n".join([*out, "```"] if inside else out)
 
 
+def meaning(value: Any) -> str | None:
+    """What a setting means, where a field is declared by `setting(default, meaning, …)`; texts side by side are one."""
+    if getattr(getattr(value, "function", None), "name", "") != "setting" or len(value.arguments) < 2:
+        return None
+    try:
+        said = ast.literal_eval(str(value.arguments[1]))
+    except (SyntaxError, ValueError):
+        return None
+    return said if isinstance(said, str) else None
+
+
 class Examples(griffe.Extension):
-    """Told of every object that has a docstring."""
+    """Told of every object that has a docstring, and of every setting, whose meaning is in its declaration."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
+        said = meaning(obj.value) if obj.is_attribute else None
+        if said is not None and obj.docstring is None:
+            obj.docstring = griffe.Docstring(said, parent=obj)
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

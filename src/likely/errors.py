@@ -97,7 +97,7 @@ def nearest(name: str, names: Iterable[str], most: int = 8) -> str:
     known = list(names)
     # Comparing takes the product of the lengths: a name of a megabyte, or a million names, would take minutes.
     near = [k for k in known[:_COMPARED] if len(k) <= _LONG_NAME] if len(name) <= _LONG_NAME else []
-    close = get_close_matches(name, near, n=1, cutoff=0.6) or _begun(name, near)
+    close = get_close_matches(name, near, n=1, cutoff=0.6) or _longer_names(name, near)
     if close:
         return f"Did you mean {shown(close[0])}?"
     if not known:

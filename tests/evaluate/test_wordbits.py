@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import likely
 from likely.evaluate.attributes import word_information as wordbits
 from likely.evaluate.attributes.information import attributes, evidence, information
-from likely.evaluate.attributes.word_information import words_told
+from likely.evaluate.attributes.word_information import word_statistics
 from likely.table.words.tokens import words_of
 
 TEXT = st.lists(st.sampled_from(["a", "bb", "C", "dd", "…"]), max_size=5).map(" ".join)
@@ -24,7 +24,7 @@ def summary(cells: list[str], classes: list[str], **more: list) -> likely.Summar
 
 
 def told_of(held: likely.Summary) -> wordbits.WordsTold:
-    return words_told("t", held.columns["t"], held.classes, float(held.total.floats().sum()))
+    return word_statistics("t", held.columns["t"], held.classes, float(held.total.floats().sum()))
 
 
 @settings(max_examples=60)

@@ -53,13 +53,18 @@ def test_the_same_rows_from_one_sweep(path: Path, sweeps: list[list[str]]) -> No
         rows(source, ["d"])
 
 
-def test_what_was_not_read_to_the_end_or_is_too_much_is_not_kept(
+def test_what_was_broken_off_is_taken_up_and_what_is_too_much_is_not_kept(
     path: Path, sweeps: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = parsed_once.parse_once(open_source(path))
     next(iter(source.batches(["a"])))
     assert rows(source, ["a"]).num_rows == 5000 and rows(source, ["a", "b"]).num_rows == 5000
-    assert sweeps == [["a"], ["a"], ["a", "b"]]
+    assert sweeps == [["a"], ["a", "b"]]
+    source = parsed_once.parse_once(open_source(path))
+    sweeps.clear()
+    next(iter(source.batches(["a"])))
+    assert rows(source, ["b"]).num_rows == 5000 and rows(source, ["a"]).num_rows == 5000
+    assert sweeps == [["a"], ["b"], ["a"]]  # another one is begun anew
     monkeypatch.setattr(parsed_once, "MOST_BYTES", 1000)
     source = parsed_once.parse_once(open_source(path))
     sweeps.clear()

@@ -39,6 +39,7 @@ def explain(
     one), or against "rest". Against one class the evidence of each value is log P(value | of) - log P(value | against).
     Against the rest of three or more it is what the value adds when it comes after those before it in the schema.
 
+    >>> import math
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
     >>> [(e.name, round(math.exp(e.log_ratio), 3)) for e in explain(model, {"sky": "sun"}).entries]

@@ -17,8 +17,12 @@ ROUNDS = 5000
 """Rounds after which it stops all the same, and says so."""
 STEPS, HALVINGS = 100, 40
 """Newton's steps among the same members at most, and how often one is halved."""
+EM_STEPS = 20
+"""Steps of expectation maximization where Newton's are stuck."""
 ENTERING = 1e-3
-"""The weight that a member begins with when it is let in."""
+"""The weight that a member begins with when it is let in, at most."""
+TRIFLE = 1e-15
+"""A weight that changes no sum of doubles."""
 
 
 def stack_by_em(
@@ -86,22 +90,47 @@ def stacking_weights(chance: Matrix, share: NDArray[np.float64]) -> NDArray[np.f
             break
         new = int(gain.argmax())
         if w[new] > 0:
-            break  # rounding: no step makes it better
-        w = w * (1 - ENTERING)
-        w[new] = ENTERING
+            # No Newton step is upward, as where a weight of next to nothing carries rows that nobody else gives a
+            # chance: steps of expectation maximization, which never lead down, go around it.
+            after = _em_steps(chance, share, w)
+            if np.array_equal(after, w):
+                break
+            w = after
+            continue
+        w = _let_in(chance, share, w, new)
     return np.asarray(w / w.sum())
+
+
+def _let_in(chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64], new: int) -> NDArray[np.float64]:
+    """The weights with some for a new member: so little that the score is no worse."""
+    part, before = ENTERING, _value(chance, share, w)
+    while True:
+        after = w * (1 - part)
+        after[new] = part
+        if part < TRIFLE or _value(chance, share, after) >= before:
+            return after
+        part /= 4
+
+
+def _value(chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64]) -> float:
+    """What is made as great as can be: the score, less the sum of the weights."""
+    mix = chance @ w
+    return float(share @ np.log(mix)) - float(w.sum()) if (mix > 0).all() else -np.inf
+
+
+def _em_steps(chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weights after some steps w_h <- w_h g_h."""
+    for _ in range(EM_STEPS):
+        w = w * ((share / (chance @ w)) @ chance)
+        w = w / w.sum()
+    return w
 
 
 def _newton(
     chance: Matrix, share: NDArray[np.float64], w: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights that have settled among those above 0, and the slope of every member there."""
-
-    def value(at: NDArray[np.float64]) -> float:
-        mix = chance @ at
-        return float(share @ np.log(mix)) - float(at.sum()) if (mix > 0).all() else -np.inf
-
-    best = value(w)
+    best = _value(chance, share, w)
     for _ in range(STEPS):
         mix = chance @ w
         gain = (share / mix) @ chance
@@ -121,7 +150,7 @@ def _newton(
             after[free] = np.maximum(w[free] + length * stride, 0.0)
             if length == reach:
                 after[free[below][np.argmin(w[free][below] / -stride[below])]] = 0.0
-            now = value(after)
+            now = _value(chance, share, after)
             if now >= best:
                 break
             length /= 2

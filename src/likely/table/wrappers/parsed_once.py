@@ -23,13 +23,17 @@ def parse_once(source: Source) -> Source:
 
 
 class ParsedOnce(SourceWrapper):
-    """Keeps the batches of the first sweep that reached the end, for all that asks for no other columns."""
+    """Keeps the batches of the first sweep that reached the end, for all that asks for no other columns.
+
+    A sweep that was broken off, such as a look at the first rows, is taken up again by the next one of its columns.
+    """
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.parses_text = False
         self._kept: list[ArrowBatch] | None = None
         self._names: frozenset[str] = frozenset()
+        self._broken_off: tuple[list[str], list[ArrowBatch], Iterator[ArrowBatch]] | None = None
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         names = self.resolve_columns(columns)
@@ -37,14 +41,30 @@ class ParsedOnce(SourceWrapper):
             for batch in self._kept:
                 yield batch.select(names)
             return
-        kept: list[ArrowBatch] | None = [] if names and self._kept is None else None
-        size = 0
-        for batch in self.source.batches(columns):
+        before, rest = self._take_up(names, columns)
+        kept: list[ArrowBatch] | None = list(before) if names and self._kept is None else None
+        size = sum(batch.nbytes for batch in before)
+        try:
+            yield from before
+            for batch in rest:
+                if kept is not None:
+                    size += batch.nbytes
+                    kept = None if size > MOST_BYTES else kept
+                if kept is not None:
+                    kept.append(batch)
+                yield batch
+        except GeneratorExit:
             if kept is not None:
-                size += batch.nbytes
-                kept = None if size > MOST_BYTES else kept
-            if kept is not None:
-                kept.append(batch)
-            yield batch
+                self._broken_off = names, kept, rest
+            raise
         if kept is not None:
             self._kept, self._names = kept, frozenset(names)
+
+    def _take_up(
+        self, names: list[str], columns: Sequence[str] | None
+    ) -> tuple[list[ArrowBatch], Iterator[ArrowBatch]]:
+        """What a sweep of these columns that was broken off had read, and the rest of it; else a new sweep."""
+        broken, self._broken_off = self._broken_off, None
+        if broken is not None and broken[0] == names:
+            return broken[1], broken[2]
+        return [], self.source.batches(columns)
