@@ -98,7 +98,7 @@ def test_the_faces_take_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         if not path.startswith("cli/"):
             room = import_module(f"likely.{path.removesuffix('.py').replace('/', '.')}")
             monkeypatch.setattr(room, "default_learner", rule)
-    models = [likely.fit(TABLE, "t"), likely.fit(TABLE)]
+    models = [likely.fit(TABLE, "t"), likely.fit(TABLE, schema=likely.summarize(TABLE, "t").schema)]
     likely.summarize(TABLE, "t").save(tmp_path / "s.likely")
     models.append(load_model(tmp_path / "s.likely"))
     models.append(likely.Window("t", rows=60).learn(TABLE).model)

@@ -38,10 +38,11 @@ def test_a_summary_is_that_of_one_machine_to_the_last_bit(spark: Any) -> None:
 def test_what_learns_unnamed_is_what_fit_takes(spark: Any) -> None:
     table = awkward(200).drop(["who"])
     df = frame(spark, table, [0, 120, 200])
-    for target in (None, TARGET):
-        own, here = likely.spark.fit(df, target), likely.fit(table, target)
-        assert own.learner == here.learner
-    assert likely.spark.fit(df).learner == likely.NaiveBayes()
+    assert likely.spark.fit(df, TARGET).learner == likely.fit(table, TARGET).learner
+    for without in (lambda: likely.spark.fit(df), lambda: likely.fit(table)):
+        with pytest.raises(likely.LikelyError, match="No target was named"):
+            without()
+    assert likely.spark.fit(df, learner="Density").learner == likely.Density()
 
 
 def test_more_parts_than_one_task_joins(spark: Any) -> None:

@@ -10,6 +10,7 @@ from operator import add
 from typing import Any, TypeVar
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner, read_target, require_purpose
 from likely.intake.extend import More
 from likely.intake.knowledge import summary_from_knowledge
 from likely.intake.reading import Progress, Reading, with_encoding
@@ -32,7 +33,7 @@ Known = TypeVar("Known", bound=Model | Summary)
 
 def summarize(
     data: object,
-    target: str | None = None,
+    target: object = None,
     *,
     types: Mapping[str, str] | None = None,
     missing: Sequence[str] | None = None,
@@ -53,7 +54,8 @@ def summarize(
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
-    `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame. `more` names statistics beyond
+    `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame. `target` names a column, or is
+    one: a list or a Series of as many values as there are rows. `more` names statistics beyond
     the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
     added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
     so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
@@ -63,8 +65,9 @@ def summarize(
     >>> s.classes, s.rows
     (('no', 'yes'), 3)
     """
+    data, name = read_target(data, target)
     how = Reading(
-        target, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
+        name, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
         tokens, keep, skip_bad, push, remark,
     )  # fmt: skip
     like = more if isinstance(more, Mapping) else None
@@ -90,31 +93,33 @@ def engine_of(source: Source, reading: Reading) -> Engine:
 
 def fit(
     data: object,
-    target: str | None = None,
-    learner: Learner | None = None,
+    target: object = None,
+    learner: GivenLearner = None,
     *,
     loss: Loss | Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    Without a learner, `Auto` chooses. Naive Bayes learns from fewer than 100 rows, which are too few for that, from
-    more than 200,000, which take minutes, and where `keep` or `push` spare the rows another reading. The model keeps
-    `loss`, and decides by it where no other is given. Without data (None) it is made of the learner's knowledge alone;
-    `learn` then goes on from rows.
+    `learner` is one, its class, or its name: "Neighbors(k=3)". Without a learner, `Auto` chooses.
+    Naive Bayes learns from fewer than 100 rows, which are too few for that, from more than 200,000, which take minutes,
+    and where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it where no other
+    is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from rows.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
     'yes'
     """
-    how, costs = Reading(target, **reading), Loss.of(loss)
+    data, how = read_arguments(data, target, reading)
+    asked, costs = read_learner(learner), Loss.of(loss)
     if data is None:
-        alone = learner or default_learner("sums").learner
+        alone = asked or default_learner("sums").learner
         return with_loss(_derive(alone, summary_from_knowledge(alone, how), {}), costs)
+    require_purpose(how, asked)
     if how.by_file:
-        source, summary = summarize_by_file(data, how, needs_of(learner))
-        return with_loss(learn_summary(LocalEngine(source, how), summary, learner, how), costs)
-    return with_loss(with_encoding(data, how, lambda source: fit_table(engine_of(source, how), learner, how)), costs)
+        source, summary = summarize_by_file(data, how, needs_of(asked))
+        return with_loss(learn_summary(LocalEngine(source, how), summary, asked, how), costs)
+    return with_loss(with_encoding(data, how, lambda source: fit_table(engine_of(source, how), asked, how)), costs)
 
 
 def fit_table(engine: Engine, learner: Learner | None, reading: Reading) -> Model:

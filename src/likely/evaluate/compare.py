@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
 from likely.evaluate.scores.scores import Scores
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import Draft
 from likely.models.contracts import Learner, has_trait
@@ -67,10 +68,10 @@ class Comparison:
 
 def compare(
     data: object,
-    target: str,
-    learners: Mapping[str, Learner] | None = None,
+    target: object,
+    learners: Mapping[str, GivenLearner] | Sequence[str] | None = None,
     *,
-    also: Mapping[str, Learner] | None = None,
+    also: Mapping[str, GivenLearner] | Sequence[str] | None = None,
     folds: int = 10,
     seed: int = 0,
     repeats: int = 1,
@@ -81,34 +82,41 @@ def compare(
 ) -> Comparison:
     """Cross-validate learners side by side; by default one of each kind. `reading` takes what `summarize` takes.
 
-    `learners` gives each a name of its own: {"3 nearest": Neighbors(k=3), "10 nearest": Neighbors(k=10)}; those of
-    `also` are compared with them, or with one of each kind. `group` and `time` name columns that rows are dealt to
-    folds by. Every learner is set against the best one by a paired test that allows for folds sharing rows.
+    `learners` gives each a name of its own: {"3 nearest": Neighbors(k=3), "10 nearest": Neighbors(k=10)}, or lists
+    them as they are written: ["NaiveBayes", "Neighbors(k=3)"]; those of `also` are compared with them, or with one of
+    each kind. `group` and `time` name columns that rows are dealt to folds by. Every learner is set against the best
+    one by a paired test that allows for folds sharing rows.
 
     >>> table = {"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}
     >>> [one.name for one in compare(table, "y", folds=5).learners if one.scores is not None][-1]
     'Prior'
     """
-    how, asked = Reading(target, **reading), Folds(folds, seed, repeats, group, time, leave_one_out)
-    if learners is not None:
-        _check(learners)
-    if also:
-        _check(also)
+    data, how = read_arguments(data, target, reading)
+    asked = Folds(folds, seed, repeats, group, time, leave_one_out)
+    chosen = None if learners is None else _read_learners(learners)
+    others = _read_learners(also) if also else {}
 
     def work(source: Source) -> Comparison:
-        return compared(source, how, learners, also or {}, asked)
+        return compared(source, how, chosen, others, asked)
 
     return with_encoding(data, how, work)
 
 
-def _check(learners: object) -> None:
-    """Refuse what is no dict of learners."""
+def _read_learners(given: object) -> dict[str, Learner]:
+    """Learners by name; refuse what is none."""
     like = """such as {"3 nearest": likely.Neighbors(k=3)}"""
-    if not isinstance(learners, Mapping) or not learners:
-        raise SettingError(f"learners is {shown(learners)}. Give a dict with a name for each learner, {like}.")
-    for name, learner in learners.items():
-        if not isinstance(name, str) or isinstance(learner, type) or not isinstance(learner, Learner):
+    if isinstance(given, (list, tuple)) and given and all(isinstance(name, str) for name in given):
+        given = {name: name for name in given}
+    if not isinstance(given, Mapping) or not given:
+        raise SettingError(f"learners is {shown(given)}. Give a dict with a name for each learner, {like}.")
+    out: dict[str, Learner] = {}
+    for name, learner in given.items():
+        if not isinstance(name, str) or not isinstance(learner, (str, type, Learner)):
             raise SettingError(f"learners has {shown(learner)} under {shown(name)}. Give names and learners, {like}.")
+        found = read_learner(learner)
+        assert found is not None
+        out[name] = found
+    return out
 
 
 def compared(

@@ -23,6 +23,7 @@ from likely.evaluate.crossval.validate import check_classes, check_whole, requir
 from likely.evaluate.scores.intervals import Measure, doubt, wilson
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.evaluate.trend import Trend, spread, trend
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
 from likely.models.contracts import Learner, Model
@@ -95,8 +96,8 @@ class Curve:
 
 def curve(
     data: object,
-    target: str,
-    learner: Learner | None = None,
+    target: object,
+    learner: GivenLearner = None,
     *,
     folds: int = 5,
     steps: int = 6,
@@ -112,8 +113,8 @@ def curve(
     [(32, 1.0), (64, 1.0)]
     """
     folds, steps = check_whole("folds", folds, 2, MOST_FOLDS), check_whole("steps", steps, 1, MOST_STEPS)
-    how = Reading(target, **reading)
-    asked = learner or default_learner("look").learner
+    data, how = read_arguments(data, target, reading)
+    asked = read_learner(learner) or default_learner("look").learner
     return with_encoding(data, how, lambda source: _curve(source, how, asked, folds, steps, seed))
 
 

@@ -26,6 +26,7 @@ from likely.evaluate.troubles.duplicates import Copies, Duplicates, EqualRows, r
 from likely.evaluate.troubles.findings import Finding, TextColumn
 from likely.evaluate.troubles.functions import CellSample, Dependency, dependencies
 from likely.evaluate.troubles.labels import Surprise, Suspect, SuspectFinder
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Learner, Model, setting_of
@@ -101,8 +102,8 @@ class _Examiner:
 
 def doctor(
     data: object,
-    target: str,
-    learner: Learner | None = None,
+    target: object,
+    learner: GivenLearner = None,
     *,
     suspects: int = 10,
     folds: int = 5,
@@ -120,10 +121,11 @@ def doctor(
     [(400, 'p', 'q')]
     """
     most = check_whole("suspects", suspects, 0, MOST_SUSPECTS)
-    how = Reading(target, **reading)
+    data, how = read_arguments(data, target, reading)
+    asked = read_learner(learner)
 
     def work(source: Source) -> Checkup:
-        return _examined(source, how, learner, most, folds, seed)
+        return _examined(source, how, asked, most, folds, seed)
 
     return with_encoding(data, how, work)
 

@@ -30,6 +30,7 @@ from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.troubles.duplicates import RepeatedRows
 from likely.evaluate.troubles.findings import TextColumn, look_findings
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.extend import run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.machinery.html import html_table, share_bar
@@ -161,8 +162,8 @@ class Look:
 
 def look(
     data: object,
-    target: str,
-    learner: Learner | None = None,
+    target: object,
+    learner: GivenLearner = None,
     *,
     loss: Loss | Mapping[str, Any] | None = None,
     folds: int = 10,
@@ -186,9 +187,11 @@ def look(
     >>> record.scores.accuracy, record.baseline.accuracy
     (1.0, 0.5)
     """
-    how = Reading(target, **reading)
+    data, how = read_arguments(data, target, reading)
 
-    asked = _Asked(Folds(folds, seed, repeats, group, time, leave_one_out), learner, Loss.of(loss), positive, picture)
+    asked = _Asked(
+        Folds(folds, seed, repeats, group, time, leave_one_out), read_learner(learner), Loss.of(loss), positive, picture
+    )
 
     def work(source: Source) -> Look:
         return _look(parse_once(source), how, asked)

@@ -13,6 +13,7 @@ from likely.evaluate.crossval.dealing import Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import check_whole, require_target, validate
 from likely.evaluate.scores.scores import Scores
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.reading import Reading, with_encoding
 from likely.models.contracts import Learner, Model, Search, has_trait
 from likely.models.default import default_learner
@@ -120,8 +121,8 @@ def joined(learner: NaiveBayes, pair: Pair) -> NaiveBayes:
 
 def repeats(
     data: object,
-    target: str,
-    learner: Learner | None = None,
+    target: object,
+    learner: GivenLearner = None,
     *,
     most: int = 3,
     folds: int = 10,
@@ -139,14 +140,14 @@ def repeats(
     >>> [(c.pair.one, c.pair.other) for c in found.counted]
     [('x', 'again')]
     """
-    chosen = default_learner("look").learner if learner is None else learner
+    chosen = read_learner(learner) or default_learner("look").learner
     if not has_trait(chosen, "independent"):
         raise SettingError(
             f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "
             "Look for repeats with NaiveBayes."
         )
     naive, pairs = cast(NaiveBayes, chosen), check_whole("most", most, 0, 50)
-    how = Reading(target, **reading)
+    data, how = read_arguments(data, target, reading)
     return with_encoding(data, how, lambda source: _repeats(source, how, naive, pairs, folds, seed))
 
 

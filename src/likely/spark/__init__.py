@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from likely.errors import SettingError
+from likely.intake.arguments import GivenLearner, read_learner, require_purpose
 from likely.intake.reading import Reading
 from likely.models.contracts import Learner, Model
 from likely.probability.loss import Loss
@@ -46,7 +47,7 @@ def summarize(
 def fit(
     data: Any,
     target: str | None = None,
-    learner: Learner | None = None,
+    learner: GivenLearner = None,
     *,
     loss: Loss | Mapping[str, Any] | None = None,
     spark: Any = None,
@@ -61,11 +62,12 @@ def fit(
     from likely.spark.flow import with_encoding
     from likely.spark.spread import spread_of
 
-    costs = Loss.of(loss)
+    costs, asked, how = Loss.of(loss), read_learner(learner), Reading(target, **reading)
+    require_purpose(how, asked)
     return with_encoding(
         lambda how: spread_of(data, how, spark, master),
-        Reading(target, **reading),
-        lambda engine, how: with_loss(fit_table(engine, learner, how), costs),
+        how,
+        lambda engine, how: with_loss(fit_table(engine, asked, how), costs),
     )
 
 

@@ -81,6 +81,11 @@ def is_pandas(data: object) -> bool:
 
 
 def _of_pandas(frame: Any) -> pa.Table:
+    if getattr(frame.columns, "nlevels", 1) > 1:
+        raise ColumnError(
+            "The columns of the frame have names of several parts (a MultiIndex). Give them plain names: "
+            "df.columns = ['_'.join(map(str, c)) for c in df.columns]."
+        )
     names = tuple(str(c) for c in frame.columns)
     check_names("the table", names)
     try:

@@ -1,0 +1,144 @@
+"""The front door of Python: what people pass as table, target, learner and options is taken or refused in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import likely
+from likely.errors import LikelyError
+
+FRAME = pd.DataFrame(
+    {"sky": ["sun", "rain", "sun", "fog"] * 10, "x": np.arange(40.0) % 7, "y": ["a", "b", "a", "b"] * 10}
+)
+X, Y = FRAME[["sky", "x"]], FRAME["y"]
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "fit": likely.fit,
+    "look": likely.look,
+    "compare": likely.compare,
+    "curve": likely.curve,
+    "doctor": likely.doctor,
+    "summarize": likely.summarize,
+    "repeats": likely.repeats,
+}
+
+
+def refused(*words: str) -> Any:
+    return pytest.raises(LikelyError, match=".*".join(words))
+
+
+def test_without_a_target_there_is_a_sentence_unless_a_density_is_wanted() -> None:
+    with refused("No target", r"fit\(data, 'column'\)", "Density"):
+        likely.fit(FRAME)
+    with refused("No target"):
+        likely.fit(FRAME, learner=likely.NaiveBayes())
+    assert likely.fit(FRAME, learner=likely.Density()).schema.target is None
+    schema = likely.summarize(FRAME, "y").schema
+    assert likely.fit(FRAME, schema=schema, learner="NaiveBayes").classes == ("a", "b")
+
+
+def test_a_learner_may_be_named_or_be_a_class() -> None:
+    wanted = likely.fit(FRAME, "y", likely.TreeAugmented())
+    for given in ("TreeAugmented", likely.TreeAugmented):
+        found = likely.fit(FRAME, "y", given)
+        assert found.learner == wanted.learner
+        assert (found.posterior(X).matrix == wanted.posterior(X).matrix).all()
+    assert likely.fit(FRAME, "y", "Neighbors(k=3)").learner == likely.Neighbors(k=3)
+    assert likely.fit(FRAME, learner=likely.Density).learner == likely.Density()
+    with refused("no learner 'Tree'", "TreeAugmented"):
+        likely.fit(FRAME, "y", "Tree")
+    with refused("no setting 'kk'", "k"):
+        likely.fit(FRAME, "y", "Neighbors(kk=3)")
+    with refused("members"):
+        likely.fit(FRAME, "y", likely.Mixture)
+    for nothing in (3, object(), ["NaiveBayes"], dict):
+        with refused("learner is", "likely.NaiveBayes"):
+            likely.fit(FRAME, "y", nothing)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["look", "curve", "doctor", "repeats"])
+def test_learners_are_taken_alike_everywhere(name: str) -> None:
+    for given in ("NaiveBayes", likely.NaiveBayes, likely.NaiveBayes()):
+        FUNCTIONS[name](FRAME, "y", given)
+    with refused("no learner 'Nave'"):
+        FUNCTIONS[name](FRAME, "y", "Nave")
+    with refused("learner is"):
+        FUNCTIONS[name](FRAME, "y", 3)
+
+
+def test_compare_takes_names_classes_and_lists_of_names() -> None:
+    mixed = likely.compare(FRAME, "y", {"a": "NaiveBayes", "b": likely.Prior, "c": likely.Neighbors(k=3)})
+    assert {one.name for one in mixed.learners} == {"a", "b", "c"}
+    listed = likely.compare(FRAME, "y", ["NaiveBayes", "Neighbors(k=3)"], also={"least": "Prior"})
+    assert {one.name for one in listed.learners} == {"NaiveBayes", "Neighbors(k=3)", "least"}
+    with refused("no learner 'Nave'"):
+        likely.compare(FRAME, "y", ["Nave"])
+
+
+@pytest.mark.parametrize("target", [Y, Y.to_list(), Y.to_numpy(), pl.Series("y", Y.to_list()), Y.astype("category")])
+def test_the_target_may_be_the_column_itself(target: Any) -> None:
+    name = "y" if hasattr(target, "name") else "target"
+    wanted = likely.fit(FRAME, "y", "NaiveBayes")
+    for table in (X, X.to_dict("list"), pl.DataFrame(X.to_dict("list")), FRAME if name == "y" else X):
+        model = likely.fit(table, target, "NaiveBayes")
+        assert model.schema.target is not None and model.schema.target.name == name
+        assert (model.posterior(X).matrix == wanted.posterior(X).matrix).all()
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_targets_are_taken_and_refused_alike_everywhere(name: str) -> None:
+    function = FUNCTIONS[name]
+    function(X, Y)
+    with refused("5 values", "40 rows"):
+        function(X, Y[:5])
+    with refused("index of the target", "loc"):
+        function(X, Y[::-1])
+    for nothing in (True, 1.5, FRAME[["y"]], {"y": 1}, b"y"):
+        with refused("target is a"):
+            function(FRAME, nothing)
+    with refused("no column 'why'"):
+        function(FRAME, "why")
+    with refused("several parts", "df.columns"):
+        function(pd.DataFrame({("a", "x"): [1.0, 2.0] * 10, ("a", "y"): ["p", "q"] * 10}), ("a", "y"))
+
+
+def test_a_series_does_not_go_with_a_file(tmp_path: Any) -> None:
+    X.to_csv(tmp_path / "x.csv", index=False)
+    with refused("x.csv", "not a table in memory"):
+        likely.fit(tmp_path / "x.csv", Y)
+
+
+def test_columns_called_by_numbers() -> None:
+    frame = pd.DataFrame({0: FRAME["sky"], 1: FRAME["y"]})
+    for target in (1, np.int64(1), "1"):
+        model = likely.fit(frame, target, "NaiveBayes")
+        assert model.schema.target is not None and model.schema.target.name == "1"
+    assert (np.array(model.predict(frame[[0]])) == np.where(FRAME["sky"] == "sun", "a", "b")).all()
+    with refused("no column '2'"):
+        likely.fit(frame, 2)
+    with refused("'1'"):
+        likely.fit(pd.DataFrame({1: FRAME["sky"], "1": FRAME["y"]}), 1)
+
+
+def test_names_of_several_parts_are_refused_with_the_remedy() -> None:
+    frame = pd.DataFrame({("a", "x"): [1.0, 2.0] * 10, ("a", "y"): ["p", "q"] * 10})
+    with refused("MultiIndex", "df.columns ="):
+        likely.fit(frame, "y")
+    frame.columns = ["_".join(map(str, c)) for c in frame.columns]
+    assert likely.fit(frame, "a_y").classes == ("p", "q")
+
+
+def test_arrays_without_names_are_told_how_to_name_columns() -> None:
+    with refused("ndarray", "names"):
+        likely.fit(np.zeros((4, 2)), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "summarize"])
+def test_a_misspelt_option_is_told_with_the_nearest(name: str) -> None:
+    with refused("no option 'mising'", "'missing'"):
+        FUNCTIONS[name](FRAME, "y", mising=["?"])
