@@ -50,6 +50,7 @@ def summarize(
     keep: str | os.PathLike[str] | None = None,
     skip_bad: bool = False,
     push: bool = False,
+    least_count: int = 1,
     remark: Callable[[str], None] | None = None,
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
@@ -59,7 +60,8 @@ def summarize(
     the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
     added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
     so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
-    lets a database count for itself. `remark` is told, in sentences, what happened on the way.
+    lets a database count for itself. Levels of fewer than `least_count` rows become one, "other", and such words are
+    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
@@ -68,7 +70,7 @@ def summarize(
     data, name = read_target(data, target)
     how = Reading(
         name, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
-        tokens, keep, skip_bad, push, remark,
+        tokens, keep, skip_bad, push, least_count, remark,
     )  # fmt: skip
     like = more if isinstance(more, Mapping) else None
     if how.by_file and like is None:

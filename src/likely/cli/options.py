@@ -136,6 +136,13 @@ _READING = (
     click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
     *_TEXT,
     *_WORDS,
+    click.option(
+        "--least-count",
+        type=click.IntRange(1),
+        default=1,
+        metavar="N",
+        help="Levels of fewer rows become one, 'other', and such words are left out: no rarer name is kept or shown.",
+    ),
     click.option("--skip-bad", is_flag=True, help="Of many files: leave out those that cannot be read, and name them."),
     click.option(
         "--threads",
@@ -168,6 +175,7 @@ def _read_reading_options(values: Values) -> Values:
         "threads": values["threads"],
         "tokens": _tokens(values),
         "skip_bad": values["skip_bad"],
+        "least_count": values["least_count"],
         "remark": terminal.say,
         **_read_text_options(values),
     }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TypeVar
 
-from likely.errors import EncodingError, InputError, LikelyError, SettingError
+from likely.errors import EncodingError, InputError, LikelyError, SettingError, shown
 from likely.models.settings import check_choice
 from likely.table.formats.files import list_files
 from likely.table.open import open_source, open_watched_file
@@ -50,6 +50,8 @@ class Reading:
     """Whether files that cannot be read are left out, and told, rather than refused."""
     push: bool = False
     """Whether a database is to count for itself where counts are enough."""
+    least_count: int = 1
+    """Levels and words of fewer rows are not kept by name: levels are "other", words are left out."""
     remark: Callable[[str], None] | None = None
     """Who is told, in sentences, what happened on the way; without it Python's warnings are."""
 
@@ -81,6 +83,9 @@ def open_table(data: object, reading: Reading) -> Source:
 def check_reading(reading: Reading) -> None:
     """Refuse what nobody can mean."""
     check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
+    least = reading.least_count
+    if isinstance(least, bool) or not isinstance(least, int) or least < 1:
+        raise SettingError(f"least_count is {shown(least)}. Give a whole number of rows, 1 or more.")
 
 
 def _sound_files(path: str, reading: Reading) -> Source:

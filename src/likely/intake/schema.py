@@ -14,9 +14,11 @@ import numpy as np
 from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
 from likely.intake.observe import Observation, Plan, observe_source
 from likely.intake.reading import Reading
+from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
-from likely.sums.summary import Summary
+from likely.sums.summary import ColumnStatistic, Summary
+from likely.sums.words.words import Words
 from likely.table.encode import column_form
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, finalize_number_column, infer_text_column
 from likely.table.kinds import parse_kind
@@ -36,6 +38,8 @@ class Draft:
 
     schema: Schema
     open: frozenset[str]
+    least_count: int = 1
+    """Levels and words of fewer rows are not to be kept by name."""
 
 
 def draft_schema(source: Source, reading: Reading, seen: Observation | None = None) -> Draft:
@@ -59,7 +63,11 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
             columns.append(column)
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
-    return Draft(Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)), frozenset(still_open))
+    return Draft(
+        Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)),
+        frozenset(still_open),
+        reading.least_count,
+    )
 
 
 def plan_observation(source: Source, reading: Reading, guess: Schema | None = None) -> Plan:
@@ -156,6 +164,7 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
         ("missing", reading.missing),
         ("target-bins", reading.target_bins),
         (WORDS, reading.tokens),
+        ("least-count", reading.least_count if reading.least_count > 1 else None),
     ):
         if said is not None:
             raise SettingError(
@@ -345,6 +354,31 @@ def check_rows(summary: Summary, source: Source) -> Summary:
     return summary
 
 
+def without_rare(summary: Summary, least: int) -> Summary:
+    """The sums in which levels and words that weigh less than `least` rows have no name. Which have one is written into
+    the schema, so that rows that are learned later are read alike: sums under one schema stay exact (decision 0109).
+    """
+    columns = []
+    for column in summary.schema.columns:
+        reason = replace(column.reason, examples=())  # cells unlike the rest, which may be anything
+        kept = frequent_names(summary.columns[column.name], least) if column.name in summary.columns else None
+        levels = column.levels if kept is None else tuple(level for level in column.levels if level in kept)
+        columns.append(replace(column, kept=kept, levels=levels, reason=reason))
+    return summary.with_schema(summary.schema.with_columns(columns)).canonical()
+
+
+def frequent_names(statistic: ColumnStatistic, least: int) -> tuple[str, ...] | None:
+    """The levels or words that weigh at least so many rows; None of a column of numbers."""
+    if isinstance(statistic, Counts):
+        weight = statistic.table.sum(1).floats()
+        return tuple(n for n, w in zip(statistic.labels.names, weight, strict=False) if w >= least)
+    if isinstance(statistic, Words):
+        held = statistic.tally()
+        weight = held.collected(np.ones(len(held.keys)), statistic.groups).sum(axis=1)
+        return tuple(word for word, w in zip(held.vocabulary, weight, strict=True) if word and w >= least)
+    return None
+
+
 def finalize_schema(draft: Draft, total: Summary) -> Summary:
     """The sums under the final schema: the last word on columns of numbers, said from the sums of all rows."""
     columns = []
@@ -354,4 +388,5 @@ def finalize_schema(draft: Draft, total: Summary) -> Summary:
             values, table = statistic.tally()
             column = finalize_number_column(column, values, table.sum(1).floats(), statistic.level == 0)
         columns.append(column)
-    return total.with_schema(draft.schema.with_columns(columns)).canonical()
+    whole = total.with_schema(draft.schema.with_columns(columns)).canonical()
+    return without_rare(whole, draft.least_count) if draft.least_count > 1 else whole

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,15 +20,24 @@ from likely.models.quotient import log_of
 from likely.portable import forms
 from likely.sums.columns.counts import Counts
 from likely.table.labels import number_label
-from likely.table.schema import Column
+from likely.table.schema import OTHER, Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[np.float64]
 
-Levels: TypeAlias = Mapping[str, tuple[str, ...]]
-"""The levels that rows are read with, by attribute."""
+
+class Domain(NamedTuple):
+    """The levels that rows are read with."""
+
+    levels: tuple[str, ...]
+    rest: str | None
+    """The level of all that have no name of their own, where there is one."""
+
+
+Levels: TypeAlias = Mapping[str, Domain]
+"""By attribute."""
 
 
 def portable(model: Model) -> forms.Portable:
@@ -49,11 +58,17 @@ def portable(model: Model) -> forms.Portable:
         )
     attributes = tuple(_attribute(model, column) for column in model.schema.attributes)
     target = model.schema.target
+    domains = {a.name: _domain(model.schema[a.name], a.levels) for a in attributes}
+    if model.refuse_unseen and any(domain.rest is not None for domain in domains.values()):
+        raise SettingError(
+            f"The model refuses unseen levels, but rare ones were made {shown(OTHER)}, as unseen ones are. Learn with "
+            "unseen='skip', or without least_count, to take it elsewhere."
+        )
     return forms.Portable(
         classes=model.classes,
         attributes=attributes,
         missing=model.schema.missing,
-        score=_score(shape, model.classes, {a.name: a.levels for a in attributes}),
+        score=_score(shape, model.classes, domains),
         learner=type(model.learner).__name__,
         target=None if target is None else target.name,
         proper=bool(model.proper),
@@ -78,6 +93,10 @@ def _attribute(model: Model, column: Column) -> forms.Attribute:
         numeric = column.reading == "number" and all(number_label(float(level)) == level for level in levels)
         return forms.Attribute(column.name, "level", levels, numeric)
     return forms.Attribute(column.name, "date" if column.reading == "date" else "number")
+
+
+def _domain(column: Column, levels: tuple[str, ...]) -> Domain:
+    return Domain(levels, OTHER if column.kept is not None and OTHER in levels else None)
 
 
 def _floats(values: Iterable[float]) -> forms.Scores:
@@ -156,8 +175,9 @@ def _terms(term: object, levels: Levels) -> Iterator[forms.Term]:
 def _column(term: shapes.Column, levels: Levels) -> forms.Term:
     match term:
         case shapes.LevelTable(name, labels, table):
-            unseen, missing = _floats(table[-2]), _floats(table[-1])
-            places = (labels.index.get(level) for level in levels[name])
+            rest = labels.index.get(levels[name].rest or "", -2)  # the row of unseen levels, where none is for the rest
+            unseen, missing = _floats(table[rest]), _floats(table[-1])
+            places = (labels.index.get(level) for level in levels[name].levels)
             rows = tuple(unseen if place is None else _floats(table[place]) for place in places)
             return forms.LevelTerm(name, rows, unseen, missing)
         case shapes.BinTable(name, starts, table):
@@ -208,8 +228,9 @@ def _axis(axis: shapes.Axis, levels: Levels) -> forms.Axis:
     """Unseen levels and missing cells are left out."""
     if axis.edges is not None:
         return forms.Axis(axis.name, len(axis.levels), None, _floats(axis.edges))
-    codes = tuple(axis.levels.index.get(level, -1) for level in levels[axis.name])
-    return forms.Axis(axis.name, len(axis.levels), codes)
+    codes = tuple(axis.levels.index.get(level, -1) for level in levels[axis.name].levels)
+    rest = axis.levels.index.get(levels[axis.name].rest or "", -1)
+    return forms.Axis(axis.name, len(axis.levels), codes, unseen=rest)
 
 
 def _tree(tree: shapes.Tree, levels: Levels) -> forms.Term:
@@ -229,8 +250,9 @@ def _table(name: str, table: shapes.JointTable, levels: Levels) -> forms.Term:
     for attribute, labels, size in zip(table.names, table.labels, table.sizes, strict=True):
         unseen = len(labels) if table.reserve else -1
         gone = len(labels) + table.reserve if table.missing_is_level else -1
-        codes = tuple(labels.index.get(level, unseen) for level in levels[attribute])
-        axes.append(forms.Axis(attribute, size, codes, (), unseen, gone))
+        codes = tuple(labels.index.get(level, unseen) for level in levels[attribute].levels)
+        rest = labels.index.get(levels[attribute].rest or "", unseen)
+        axes.append(forms.Axis(attribute, size, codes, (), rest, gone))
     whole = table.extra * table.cells
     return forms.TableTerm(
         name,

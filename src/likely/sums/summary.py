@@ -30,7 +30,7 @@ from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels, bin_labels, number_label, sorted_labels
 from likely.table.output.atomic import Revision
-from likely.table.schema import Column, Schema
+from likely.table.schema import OTHER, Column, Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class ChecksTable(Protocol):
 def statistic_for(column: Column) -> ColumnStatistic:
     """The empty statistic that a column of this kind is summed into."""
     if column.kind == "text":
-        return Words(0, column.tokens)
+        return Words(0, column.tokens, column.kept)
     return Counts() if column.kind == "nominal" else Numbers()
 
 
@@ -284,13 +284,16 @@ class Summary:
         return out
 
     def with_schema(self, schema: Schema) -> Summary:
-        """The same sums under a schema that reads some numbers as nominal, or leaves some columns out."""
+        """The same sums under a schema that reads some numbers as nominal, leaves some columns out, or keeps only some
+        levels and words by name."""
         out = Summary(schema)
         out.labels, out.total, out.rows, out.left_out = self.labels, self.total, self.rows, self.left_out
         for column in schema.attributes:
             statistic = self.columns[column.name]
             if column.kind == "nominal" and isinstance(statistic, Numbers):
                 statistic = levels_of(statistic)
+            if column.kept is not None:
+                statistic = _keeping(statistic, column.kept)
             out.columns[column.name] = statistic
         return out
 
@@ -322,6 +325,8 @@ class Summary:
             require(held.groups == groups, "every column is summed for each class")
             require(held.total() == out.total, "every column weighs what its classes weigh")
             require(not isinstance(held, Words) or held.tokens == column.tokens, "words are read as the schema says")
+            if column.kept is not None:
+                require(_has_kept_names(held, column.kept), "names are those that the schema keeps")
         for wish, kept in read_mapping(tree["more"], "what is kept beyond the first order").items():
             name, columns = parse_request(wish, MORE)
             more = out.more[wish] = MORE[name].from_state(kept)
@@ -346,6 +351,7 @@ def _check_schema(schema: Schema) -> None:
         require(not text or not attribute or column.tokens is not None, "a text says what counts as a word")
         require(np.isfinite(column.edges).all() and is_rising(column.edges), "edges rise")
         read_names(column.levels, "declared levels")
+        read_names(column.kept or (), "names that are kept")
     read_texts(schema.missing, "cells that mean missing")
 
 
@@ -353,6 +359,22 @@ def _in_words(wish: str) -> str:
     """A request in words."""
     name, columns = parse_request(wish, MORE)
     return name if columns is None else f"{name} of {' & '.join(shown(c, 30) for c in columns)}"
+
+
+def _keeping(statistic: ColumnStatistic, kept: tuple[str, ...]) -> ColumnStatistic:
+    """What is kept of a column, with its rare levels as one, or without its rare words."""
+    if isinstance(statistic, Words):
+        return statistic if statistic.kept == kept else statistic.keeping(kept)
+    assert isinstance(statistic, Counts)
+    return statistic.keeping(frozenset(kept), OTHER)
+
+
+def _has_kept_names(statistic: ColumnStatistic, kept: tuple[str, ...]) -> bool:
+    """Whether no name is held but those that are kept; words are then told to hold no others."""
+    if isinstance(statistic, Words):
+        statistic.kept = kept
+        return {*statistic.tally().vocabulary} <= {"", *kept}
+    return isinstance(statistic, Counts) and {*statistic.labels.names} <= {OTHER, *kept}
 
 
 def levels_of(numbers: Numbers) -> Counts:

@@ -19,7 +19,7 @@ from likely.table import cells
 from likely.table.arrow import ArrowArray, ArrowBatch, ArrowType, dictionary_encode, is_text, number_array, text_array
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts, pack_texts
 from likely.table.labels import Labels, bin_labels, decimal_label, label, number_label
-from likely.table.schema import Column, Schema
+from likely.table.schema import OTHER, Column, Schema
 from likely.table.views import (
     count_codes,
     indices,
@@ -167,9 +167,14 @@ def describe_text(array: ArrowArray, missing: NDArray[np.uint64]) -> Described:
 
 
 def encode_levels(
-    array: ArrowArray, missing: frozenset[str], labels: Labels, closed: bool, reading: str = "text"
+    array: ArrowArray,
+    missing: frozenset[str],
+    labels: Labels,
+    closed: bool,
+    reading: str = "text",
+    kept: frozenset[str] | None = None,
 ) -> NDArray[np.int32]:
-    """The codes of a nominal column; new levels are added to `labels` unless it is closed."""
+    """The codes of a nominal column; new levels are added to `labels` unless it is closed, those not `kept` are one."""
     if isinstance(array, pa.DictionaryArray):
         names, index = array.dictionary, indices(array)
     elif len(array) == 0:
@@ -186,6 +191,7 @@ def encode_levels(
     used = count_codes(index, len(texts)) > 0
     for k, text in enumerate(texts):
         if text is not None and used[k] and text.strip() not in missing and text.strip():
+            text = text if kept is None or text in kept else OTHER
             places[k] = labels.index.get(text, UNSEEN_CODE) if closed else labels.code(text)
     out = np.empty(len(index), np.int32)
     translate_codes(index, places, out)
@@ -213,10 +219,16 @@ def _level(value: object) -> str | None:
 
 
 def _levels(
-    column: Column, array: ArrowArray, start: int, missing: frozenset[str], labels: Labels, closed: bool
+    column: Column,
+    array: ArrowArray,
+    start: int,
+    missing: frozenset[str],
+    labels: Labels,
+    closed: bool,
+    kept: frozenset[str] | None = None,
 ) -> NDArray[np.int32]:
     try:
-        return encode_levels(array, missing, labels, closed, column.reading)
+        return encode_levels(array, missing, labels, closed, column.reading, kept)
     except UnicodeDecodeError:
         _sound(column, array, start)
         raise
@@ -254,6 +266,7 @@ class Encoder:
         self._tokens = token_hashes(self.schema.missing)
         self._missing = frozenset(self.schema.missing)
         self._gone = _numbers_among(self.schema.missing)  # such as -999: in a column of numbers it has no text
+        self._kept = {c.name: frozenset(c.kept) for c in self.schema.attributes if c.kept is not None}
         self._own: dict[str, Labels] = {}
         target = self.schema.target
         if target is not None and target.edges and self.classes is None:
@@ -301,7 +314,7 @@ class Encoder:
     def _nominal(self, column: Column, array: ArrowArray, start: int) -> Codes:
         closed = self.labels is not None
         labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
-        codes = _levels(column, array, start, self._missing, labels, closed)
+        codes = _levels(column, array, start, self._missing, labels, closed, self._kept.get(column.name))
         if closed:
             strange = np.flatnonzero(codes == UNSEEN_CODE)
             if len(strange):

@@ -16,6 +16,9 @@ Reading = Literal["text", "number", "date", "boolean"]
 MISSING: tuple[str, ...] = ("", "?", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "Null", "NaN", "nan", "<NA>")
 """Cells that stand for "not known" unless the user names others. The empty cell always does."""
 
+OTHER = "other"
+"""The level that stands for all that are too rare to be kept by name."""
+
 Why = Literal[
     "unsaid", "asked", "declared", "weight", "stored numbers", "stored dates", "booleans", "unusable", "empty",
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
@@ -101,6 +104,8 @@ class Column:
     """For a binned numeric target: the inner edges; class i holds edges[i-1] <= x < edges[i]."""
     tokens: Tokens | None = None
     """For a text attribute: what counts as a word of it."""
+    kept: tuple[str, ...] | None = None
+    """Levels, or words, that are kept by name, where rare ones are not: other levels are "other", other words none."""
     reason: Reason = field(default=Reason(), compare=False)
 
     @property
@@ -188,4 +193,6 @@ def difference(a: Column, b: Column) -> str:
         return f"cells read as {a.reading} here, as {b.reading} there"
     if a.tokens != b.tokens:
         return "other words of its texts count"
+    if a.kept != b.kept:
+        return "other levels or words were frequent enough to be kept by name"
     return "other levels are declared" if a.levels != b.levels else "other edges"

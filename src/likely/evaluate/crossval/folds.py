@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,8 +124,8 @@ class FoldSums:
 class FoldDraft(Draft):
     """A draft whose rows were dealt and summed in the sweep that it was made from."""
 
-    deal: Deal
-    observed: FoldObservation
+    deal: Deal = field(kw_only=True)
+    observed: FoldObservation = field(kw_only=True)
 
 
 def draft_folds(source: Source, reading: Reading, folds: Folds) -> Draft:
@@ -138,7 +138,7 @@ def draft_folds(source: Source, reading: Reading, folds: Folds) -> Draft:
     observed = _observe(source, plan_observation(source, reading, guess), reading, deal)
     draft = draft_schema(source, reading, observed.seen)
     fits = observed.seen.sums_under(draft.schema) is not None
-    return FoldDraft(draft.schema, draft.open, deal, observed) if fits else draft
+    return FoldDraft(draft.schema, draft.open, draft.least_count, deal=deal, observed=observed) if fits else draft
 
 
 def sum_folds(source: Source, draft: Draft, reading: Reading, deal: Deal) -> FoldSums:

@@ -22,6 +22,7 @@ from likely.evaluate.troubles.findings import (
     is_leak,
     leak,
     list_names,
+    rare_findings,
     reading_findings,
     repeat_findings,
     share,
@@ -86,6 +87,7 @@ def checkup_findings(
     out += _bound(bonds)
     out += repeat_findings(pairs, of, False, {frozenset((b.name, by)) for b in bonds for by in b.by})
     out += _idle(tests, of)
+    out += rare_findings(total)
     return tuple(sorted(out, key=lambda f: not f.grave))
 
 

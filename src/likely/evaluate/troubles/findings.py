@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from likely.errors import shown
 from likely.evaluate.attributes.information import Attribute
 from likely.evaluate.attributes.redundancy import Pair, chance
@@ -16,6 +18,7 @@ from likely.evaluate.attributes.word_information import NEARLY_ALL, WordStatisti
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.duplicates import Copies, RepeatedRows
 from likely.intake.schema import remark
+from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -48,7 +51,7 @@ class Finding:
 
     kind: str
     """leak, missing, order, date, group, identifier, thin, constant, copy, function, repeat, idle, copies,
-    contradiction, text, gaps, reading, left out, few rows, small class, infinite."""
+    contradiction, text, gaps, reading, rare, left out, few rows, small class, infinite."""
     columns: tuple[str, ...]
     grave: bool
     """Whether scores or models may be wrong because of it; else it is good to know."""
@@ -158,6 +161,25 @@ def text_findings(text: TextColumn) -> Iterator[Finding]:
 # -- what a first look warns of -----------------------------------------------------------------------------
 
 
+def rare_findings(total: Summary) -> Iterator[Finding]:
+    """Levels that may be names of people: texts that occur in one row only, and are kept and shown all the same."""
+    single: dict[str, int] = {}
+    for column in total.schema.attributes:
+        held = total.columns[column.name]
+        if isinstance(held, Counts) and column.reading == "text" and column.kept is None:
+            single[column.name] = int(np.count_nonzero(held.canonical().table.sum(1).floats() <= 1))
+    found = {name: count for name, count in single.items() if count}
+    if found:
+        one = sum(found.values()) == 1
+        listed = [f"{count:,} of {shown(name, 30)}" for name, count in found.items()][:MOST]
+        more = " and of other attributes" if len(found) > MOST else ""
+        words = (
+            f"{'One level occurs' if one else 'Some levels occur'} in a single row ({', '.join(listed)}{more}); "
+            f"{'it is' if one else 'they are'} shown on the page and kept in the model: --least-count 5 hides them."
+        )
+        yield Finding("rare", tuple(found), False, words)
+
+
 def look_findings(
     total: Summary,
     told: Sequence[Attribute],
@@ -205,6 +227,7 @@ def look_findings(
     yield from gap_findings({a.name: a.missing for a in told}, True)
     yield from repeat_findings(pairs, of, True)
     yield from reading_findings(schema, True)
+    yield from rare_findings(total)
     for name, statistic in total.columns.items():
         if isinstance(statistic, Numbers):
             infinite = float(statistic.other[1:].sum(0).floats().sum())

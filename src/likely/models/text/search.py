@@ -113,7 +113,8 @@ class TextSearch(Search):
     def _trials(self, kept: Sequence[tuple[Batch, Ints]]) -> list[Trial]:
         """For each part: what its rows say, and the sums of all other rows."""
         batches, parts = [b for b, _ in kept], np.concatenate([p for _, p in kept])
-        words = {name: Words(0, self.summary.schema[name].tokens) for name in self.names}
+        columns = [self.summary.schema[name] for name in self.names]
+        words = {c.name: Words(0, c.tokens, c.kept) for c in columns}
         weight = np.concatenate([np.ones(b.rows) if b.weight is None else b.weight for b in batches])
         group = np.concatenate([np.zeros(b.rows, np.int32) if b.target is None else b.target.codes for b in batches])
         start = 0

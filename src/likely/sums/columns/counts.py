@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +75,17 @@ class Counts:
         out.labels = self.labels.copy()
         out.table = self.table.scattered(places, 1, groups)
         out.other = self.other.scattered(places, 1, groups)
+        return out.canonical()
+
+    def keeping(self, kept: Collection[str], rest: str) -> Counts:
+        """The same counts with every level that is not kept by name added to one level, `rest`."""
+        self.make_room(self.groups)
+        names = [name if name in kept else rest for name in self.labels.names]
+        out = Counts(self.groups)
+        out.labels = Labels(sorted({*names}))
+        places = np.array([out.labels.index[name] for name in names], np.intp)
+        out.table = self.table[: len(names)].scattered(places, 0, len(out.labels))
+        out.other = self.other.canonical()
         return out.canonical()
 
     def _over(self, names: list[str]) -> Exact:

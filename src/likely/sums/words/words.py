@@ -30,11 +30,13 @@ _ANY = np.uint64(2**64 - 1)
 class Words:
     """A tally of words. The empty word stands for the documents themselves: its times are how many words they have."""
 
-    __slots__ = ("_held", "_open", "groups", "level", "tokens")
+    __slots__ = ("_held", "_open", "groups", "kept", "level", "tokens")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, groups: int = 0, tokens: Tokens | None = None) -> None:
+    def __init__(self, groups: int = 0, tokens: Tokens | None = None, kept: tuple[str, ...] | None = None) -> None:
         self.groups = groups
+        self.kept = kept
+        """The only words that are held, where others were too rare; None: any word is."""
         self.tokens = tokens or Tokens()
         self.level = 0
         """Only words are held whose hash is below 2**(64 - level): the least level at which they are few enough."""
@@ -69,7 +71,7 @@ class Words:
     def tally(self) -> Tally:
         """All that was taken in, at rest."""
         if self._open is not None:
-            more, self._open = self._open.finish(), None
+            more, self._open = _only(self._open.finish(), self.kept), None
             self._held = self._at(self._held, self.level).combined(self._at(more, self.level), +1)
         if self.tokens.vocabulary is not None:
             self._lower(self._held.vocabulary.hashes)
@@ -81,7 +83,7 @@ class Words:
         return held.with_words(held.vocabulary.hashes <= (_ANY >> np.uint64(level))) if level else held
 
     def _made(self, held: Tally, groups: int, level: int) -> Words:
-        out = Words(groups, self.tokens)
+        out = Words(groups, self.tokens, self.kept)
         out._held, out.level = held, level
         out.tally()
         return out
@@ -89,6 +91,12 @@ class Words:
     def total(self) -> Exact:
         """What all documents weigh in each group, missing ones included."""
         return self.tally().documents(self.groups)
+
+    def keeping(self, kept: tuple[str, ...]) -> Words:
+        """The same sums of these words alone; what is known of the documents themselves stays."""
+        out = Words(self.groups, self.tokens, kept)
+        out._held, out.level = _only(self.tally(), kept), self.level
+        return out
 
     # -- merging --------------------------------------------------------------------------------------------------
 
@@ -144,3 +152,11 @@ class Words:
         most = out.tokens.vocabulary
         require(most is None or np.count_nonzero(held.vocabulary.hashes) <= most, "words are no more than may be held")
         return out
+
+
+def _only(held: Tally, kept: tuple[str, ...] | None) -> Tally:
+    """The tally of these words alone, and of the empty word, which stands for documents."""
+    if kept is None:
+        return held
+    wanted = {"", *kept}
+    return held.with_words(np.array([word in wanted for word in held.vocabulary], np.bool_))
