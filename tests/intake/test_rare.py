@@ -113,6 +113,17 @@ def test_the_portable_form_reads_unseen_levels_as_other(learner: str) -> None:
         assert posterior(form, row) == pytest.approx(wanted, rel=1e-12)
 
 
+def test_levels_that_are_numbers_or_truth_values() -> None:
+    own = {"k": [1, 2, 3] * 40 + [7], "b": [True, False] * 60 + [True], "y": (["p", "q"] * 61)[:121]}
+    model = likely.fit(own, "y", "NaiveBayes", least_count=2, types={"k": "nominal"})
+    assert model.levels("k") == ["1", "2", "3", "other"] and model.levels("b") == ["false", "true"]
+    for k in (7, 8, 1, "2.0", None, "x"):
+        row = {"k": k, "b": True}
+        assert posterior(portable(model), row) == pytest.approx(model.posterior(row).matrix[0], rel=1e-12)
+    assert model.posterior({"k": 7}).matrix.tolist() == model.posterior({"k": 8}).matrix.tolist()
+    assert model.posterior({"k": 7}).matrix.tolist() != model.posterior({}).matrix.tolist()
+
+
 def test_sql_says_other_of_unseen_levels() -> None:
     import duckdb
 

@@ -58,7 +58,7 @@ def portable(model: Model) -> forms.Portable:
         )
     attributes = tuple(_attribute(model, column) for column in model.schema.attributes)
     target = model.schema.target
-    domains = {a.name: _domain(model.schema[a.name], a.levels) for a in attributes}
+    domains = {a.name: _domain(model, a) for a in attributes}
     if model.refuse_unseen and any(domain.rest is not None for domain in domains.values()):
         raise SettingError(
             f"The model refuses unseen levels, but rare ones were made {shown(OTHER)}, as unseen ones are. Learn with "
@@ -89,14 +89,17 @@ def _attribute(model: Model, column: Column) -> forms.Attribute:
         return forms.Attribute(column.name, "text", words=words)
     if isinstance(model.summary.columns[column.name], Counts):
         levels = tuple(model.levels(column.name))
+        if column.reading == "number" and column.kept is not None:
+            levels = tuple(level for level in levels if level != OTHER)  # no number, so no cell says it
         # Languages compare numbers as doubles; where these cannot tell levels apart, the digits are compared as text.
         numeric = column.reading == "number" and all(number_label(float(level)) == level for level in levels)
         return forms.Attribute(column.name, "level", levels, numeric)
     return forms.Attribute(column.name, "date" if column.reading == "date" else "number")
 
 
-def _domain(column: Column, levels: tuple[str, ...]) -> Domain:
-    return Domain(levels, OTHER if column.kept is not None and OTHER in levels else None)
+def _domain(model: Model, attribute: forms.Attribute) -> Domain:
+    has_rest = model.schema[attribute.name].kept is not None and OTHER in model.levels(attribute.name)
+    return Domain(attribute.levels, OTHER if has_rest else None)
 
 
 def _floats(values: Iterable[float]) -> forms.Scores:
