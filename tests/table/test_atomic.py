@@ -26,8 +26,8 @@ def parts(folder: Path) -> list[str]:
 
 
 def test_what_was_left_behind_is_taken_over(tmp_path: Path) -> None:
-    (tmp_path / ".m.likely.part").write_bytes(b"half of it")
-    (tmp_path / ".m.likely.part").chmod(0o600)
+    (tmp_path / ".m.likely.0.part").write_bytes(b"half of it")
+    (tmp_path / ".m.likely.0.part").chmod(0o600)
     state.write(tmp_path / "m.likely", b"whole")
     assert (tmp_path / "m.likely").read_bytes() == b"whole" and parts(tmp_path) == []
 
@@ -46,7 +46,7 @@ def test_two_writers_do_not_meet(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs links and owners as POSIX has them")
 def test_what_others_put_there_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "else").write_bytes(b"mine")
-    (tmp_path / ".m.part").symlink_to(tmp_path / "else")
+    (tmp_path / ".m.0.part").symlink_to(tmp_path / "else")
     os.link(tmp_path / "else", tmp_path / ".m.1.part")
     (tmp_path / ".m.2.part").write_bytes(b"open to all")
     (tmp_path / ".m.2.part").chmod(0o666)
@@ -74,7 +74,7 @@ def test_the_next_prediction_takes_over_what_a_killed_one_left(tmp_path: Path, e
         time.sleep(0.001)
     killed.kill()
     assert killed.wait(30) == -signal.SIGKILL, "the kill came too late"
-    assert parts(tmp_path) == [".out.csv.part"] and not (tmp_path / "out.csv").exists()
+    assert parts(tmp_path) == [".out.csv.0.part"] and not (tmp_path / "out.csv").exists()
     done = subprocess.run(
         [*command[:5], str(examples / "weather.csv"), "-o", "out.csv"],
         cwd=tmp_path,

@@ -1,6 +1,6 @@
 """How a file is replaced whole: written beside its place first, then put there by one rename.
 
-A kill at any moment leaves the old file or the new one. The file beside it is called `.NAME.part`, and is locked while
+A kill at any moment leaves the old file or the new one. The file beside it is called `.NAME.0.part`, and is locked while
 somebody writes it; what a killed process left is taken over by the next that writes the same file. Knows paths only.
 """
 
@@ -62,7 +62,7 @@ def _claim(target: Path, wait: bool) -> tuple[int, Path]:
     """An open, empty file in the folder of `target` that nobody else writes: a new one, or one that was left behind."""
     number = 0
     while number < _TRIES:
-        path = target.parent / f".{target.name[:40]}{f'.{number}' if number else ''}.part"
+        path = target.parent / f".{target.name[:40]}.{number}.part"
         handle = _open_part(path)
         if handle is None:
             number += 1
