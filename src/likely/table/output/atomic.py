@@ -1,7 +1,7 @@
 """How a file is replaced whole: written beside its place first, then put there by one rename.
 
-A kill at any moment leaves the old file or the new one. The file beside it is called `.NAME.0.part`, and is locked while
-somebody writes it; what a killed process left is taken over by the next that writes the same file. Knows paths only.
+A kill at any moment leaves the old file or the new one. The file beside it, `.NAME.0.part`, is locked while somebody
+writes it; what a killed process left is taken over by the next that writes the same file. Knows paths only.
 """
 
 from __future__ import annotations
