@@ -24,7 +24,7 @@ from likely.intake.summarize import LocalEngine, Wanted, summarize_table
 from likely.machinery.threads import default_threads, in_order
 from likely.models.contracts import Model, Search
 from likely.sums import state
-from likely.sums.contracts import RowStatistic
+from likely.sums.contracts import RowStatistic, State
 from likely.sums.summary import Summary
 from likely.sums.trees import add_in_order
 from likely.table.formats.files import list_files
@@ -201,17 +201,16 @@ class FileEngine:
 
     def _open(self, path: str, name: str) -> _Part:
         file = self.kept.identify(path, name)
-        profile = self.kept.get(file, self._own(file), "profile")
 
         def opened() -> Source:
             self.swept.add(path)
             source = open_file(path, name, self.reading.encoding, self.reading.delimiter)
             return Repaired(source) if self.reading.encoding_errors == "replace" else source
 
-        if profile is None:
-            heading = DeferredSource.describe(opened(), opened)
-        else:
-            heading = DeferredSource.from_state(name, profile["heading"], opened)
+        def restore(tree: State) -> DeferredSource:
+            return DeferredSource.from_state(name, tree["heading"], opened)
+
+        heading = self.kept.get(file, self._own(file), "profile", restore) or DeferredSource.describe(opened(), opened)
         return _Part(file, heading, heading)
 
     def _own(self, file: File) -> str:
@@ -238,11 +237,13 @@ class FileEngine:
     def _recall(self) -> Iterator[Observation]:
         """What is kept of how files look; a file of which nothing is kept, in the types all now share, is fresh."""
         for part in self._parts:
-            known = self.kept.get(part.file, self._own(part.file), "profile")
-            if known is None or known["types"] != _types(part.source):
+            known = self.kept.get(
+                part.file, self._own(part.file), "profile", lambda tree: (tree["types"], Observation.from_state(tree))
+            )
+            if known is None or known[0] != _types(part.source):
                 self._fresh.append(part)
             else:
-                yield Observation.from_state(known)
+                yield known[1]
 
     def observe(self, plan: Plan) -> Observation:
         if plan.schema is not None and not plan.is_guess:
@@ -277,9 +278,8 @@ class FileEngine:
         """The sums of a file, kept or swept."""
         assert plan.schema is not None
         own, under = self._own(part.file), self._under(part, plan.schema)
-        known = self.kept.get(part.file, own, "likely", under)
-        if known is not None:
-            seen = Observation.from_state(known)
+        seen = self.kept.get(part.file, own, "likely", Observation.from_state, under)
+        if seen is not None:
             seen.summary = seen.sums_under(plan.schema)  # the same, but for its whys
             return seen
         seen = engine.observe(plan)
@@ -299,9 +299,11 @@ class FileEngine:
         """A statistic of a file beyond the first order, begun as the whole summary begins it: kept or swept."""
         empty = summary.empty_statistic(name)
         under = key_of(_bare(summary.schema), _types(part.source), state.dump({name: empty.state()}).hex())
-        known = self.kept.get(part.file, self._own(part.file), "more", under)
+        known = self.kept.get(
+            part.file, self._own(part.file), "more", lambda tree: type(empty).from_state(tree["more"]), under
+        )
         if known is not None:
-            return type(empty).from_state(known["more"])
+            return known
         more = engine.extend(summary, frozenset([name]), None)[name]
         self.kept.check(part.file)
         self.kept.put(part.file, self._own(part.file), "more", {"more": more.state()}, under)

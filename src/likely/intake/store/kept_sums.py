@@ -10,11 +10,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unicodedata import unidata_version
 
 from likely.errors import FileFormatError, InputError, shown
@@ -22,6 +22,7 @@ from likely.sums import state
 from likely.sums.contracts import State
 from likely.table.formats.fingerprint import Stamp, fingerprint
 
+T = TypeVar("T")
 RULES = 1
 """To be raised whenever cells are read otherwise than before: sums kept under other rules are then made anew."""
 _JOURNAL = "files.jsonl"
@@ -122,14 +123,16 @@ class SumFolder:
     def _path(self, file: File, reading: str, kind: str, more: str = "") -> Path:
         return self.folder / f"{file.content}-{reading}{more and '-' + more}.{kind}"
 
-    def get(self, file: File, reading: str, kind: str, more: str = "") -> State | None:
-        """An entry that was kept; None where there is none, or none that is whole. Who asks for it has use for it."""
+    def get(self, file: File, reading: str, kind: str, restore: Callable[[State], T], more: str = "") -> T | None:
+        """What an entry that was kept comes to; None where there is none, or none that is whole and sound. An entry
+        that was asked for is not tidied away."""
         path = self._path(file, reading, kind, more)
         self._used.add(path.name)
         if not path.exists():
             return None
         try:
-            return state.read(path)
+            with state.unsound(path.name):
+                return restore(state.read(path))
         except (FileFormatError, InputError):
             return None
 
