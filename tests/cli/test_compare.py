@@ -70,8 +70,6 @@ def test_how_searches_ended_stands_under_the_table(run, examples) -> None:
     [
         {},
         [likely.TreeAugmented()],
-        {"it": likely.TreeAugmented},
-        {"it": "TreeAugmented"},
         {3: likely.TreeAugmented()},
         likely.TreeAugmented(),
     ],
@@ -79,3 +77,10 @@ def test_how_searches_ended_stands_under_the_table(run, examples) -> None:
 def test_learners_that_are_no_dict_of_learners(learners) -> None:
     with pytest.raises(SettingError, match="learners"):
         likely.compare({"x": [1.0, 2.0] * 9, "y": ["a", "b"] * 9}, "y", learners)
+
+
+def test_learners_may_be_named_or_given_as_classes() -> None:
+    table = {"x": ["a", "b", "a", "c"] * 6, "y": ["p", "q"] * 12}
+    record = likely.compare(table, "y", {"one": likely.TreeAugmented, "two": "TreeAugmented"}, folds=3)
+    assert [one.name for one in record.learners] == ["one", "two"]
+    assert record.learners[0].scores == record.learners[1].scores

@@ -609,7 +609,7 @@ def test_no_table_and_no_knowledge() -> None:
         likely.fit(None, "disease", NaiveBayes(knowledge=KNOWN), target_bins=3)
     with pytest.raises(SettingError, match="'flu'"):
         likely.fit(None, "disease", NaiveBayes(knowledge=KNOWN), target_bins=[3, 4])
-    with pytest.raises(SettingError, match="no target"):
+    with pytest.raises(SettingError, match="No target was named"):
         likely.fit(SICK, learner=NaiveBayes(knowledge=KNOWN), types=TYPES)
 
 

@@ -202,6 +202,7 @@ def test_ugly_names_are_text_and_nothing_else(watched: Watched, tmp_path: Path) 
     assert row["-x=y $(touch no)"] == "w\nz" and row["when"] == "2020-02-29"
     same(tab, model, row)
     part(tab).locator("summary", has_text="Take it along").click()
+    tab.wait_for_function("document.querySelector('#w-cli').value !== ''")
     command = tab.locator("#w-cli").input_value().splitlines()
     assert shlex.split(command[0]) == ["likely", "fit", "data.csv", "t'ar=get", "-o", "model.likely"]
     told = tab.locator("#w-python").input_value()

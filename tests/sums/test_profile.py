@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from laws.nasty import TextColumn
 
+import likely
 from likely.sums.columns.profile import KEEP
 from likely.testing import bits
 
@@ -28,8 +31,13 @@ def test_forms_are_counted() -> None:
     assert seen.words_per_cell == 10 / 9
 
 
-def test_blanks_around_a_cell_do_not_make_it_another() -> None:
-    assert profiled(["a", " a", "a\t", "\n a "]).distinct() == 1
+def test_blanks_around_a_cell_are_for_the_reader_of_text_files_to_take_away(tmp_path: Path) -> None:
+    cells = ["a", " a", "a\t", "\n a "]
+    assert profiled(cells).distinct() == 4  # what is typed already is never trimmed
+    lines = (f'"{cell}",{name}\n' for cell, name in zip(cells, "ppqq", strict=True))
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(lines))
+    summary = likely.summarize(tmp_path / "t.csv", "y", types={"x": "nominal"})
+    assert summary["x"].labels.names == ["a"]
 
 
 @pytest.mark.parametrize("rows", [0, 1, KEEP - 1, KEEP])
