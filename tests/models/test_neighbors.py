@@ -42,7 +42,7 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def fitted(rows: list[dict[str, Any]], learner: Any, **more: Any) -> Any:
-    table = columns(rows)
+    table = dict(sorted(columns(rows).items()))  # the order of columns is the schema's, whatever that of a row's keys
     types = {n: k for n, k in TYPES.items() if n in table}
     return likely.fit(table, "t", learner, types=types, weight="w" if "w" in table else None, **more)
 
