@@ -373,14 +373,9 @@ def _factor(a: dict[str, Any], name: str, cell: Any, missing: list[str]) -> floa
     how = (a.get("normal") or a.get("kernels"))[name]
     known = math.log(how.get("known", 1.0)) - 0.5 * math.log(2 * math.pi)
     if "mean" in how:
-        return (
-            known - math.log(how["deviation"]) - ((cell - how["mean"]) * (1 / how["deviation"])) ** 2 / 2
-            if abs((cell - how["mean"]) / how["deviation"]) < 1e154
-            else -math.inf
-        )
-    far = [abs((cell - c) / how["width"]) for c in how["centres"]]
-    if min(far) > 1e154:
-        return -math.inf
+        far = min(abs(cell - how["mean"]), how["farthest"]) / how["deviation"]
+        return known - math.log(how["deviation"]) - far**2 / 2
+    far = [min(abs(cell - c), how["farthest"]) / how["width"] for c in how["centres"]]
     near = min(far)
     inside = sum(w * math.exp(-(f - near) * (f + near) / 2) for w, f in zip(how["weights"], far, strict=True))
     return known - math.log(how["width"]) + math.log(inside) - near * near / 2

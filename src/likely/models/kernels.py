@@ -26,13 +26,18 @@ def add_levels(codes: Codes, table: Floats, out: Floats) -> None:
             out[i, k] += table[c, k]
 
 
-@kernel("f8[], f8[], f8[], f8[], f8[], f8[][]")
-def add_normal(x: Floats, peak: Floats, mean: Floats, rate: Floats, absent: Floats, out: Floats) -> None:
-    """out[i] += peak - ((x - mean) * rate)**2 per class, or `absent` where x is missing or infinite."""
+@kernel("f8[], f8[], f8[], f8[], f8[], f8[], f8[][]")
+def add_normal(
+    x: Floats, peak: Floats, mean: Floats, rate: Floats, farthest: Floats, absent: Floats, out: Floats
+) -> None:
+    """out[i] += peak - ((x - mean) * rate)**2 per class, or `absent` where x is missing or infinite.
+
+    |x - mean| counts as no more than `farthest`: infinite scores would drop the evidence of all other cells.
+    """
     for i in range(x.size):
         if np.isfinite(x[i]):
             for k in range(out.shape[1]):
-                d = (x[i] - mean[k]) * rate[k]
+                d = min(abs(x[i] - mean[k]), farthest[k]) * rate[k]
                 out[i, k] += peak[k] - d * d
         else:
             for k in range(out.shape[1]):
@@ -63,11 +68,21 @@ def normalise(scores: Floats, evidence: Floats) -> None:
         evidence[i] = top + np.log(total)
 
 
-@kernel("f8[][], f8[], f8[], f8[][], f8[], f8[], i8, f8[][]")
+@kernel("f8[][], f8[], f8[], f8[], f8[][], f8[], f8[], i8, f8[][]")
 def add_quadratic(
-    x: Floats, mean: Floats, rate: Floats, whitening: Floats, peak: Floats, room: Floats, k: int, out: Floats
+    x: Floats,
+    mean: Floats,
+    rate: Floats,
+    farthest: Floats,
+    whitening: Floats,
+    peak: Floats,
+    room: Floats,
+    k: int,
+    out: Floats,
 ) -> None:
     """out[i, k] += peak - |z|**2 / 2 with z = ((x[i] - mean) * rate) @ whitening; `room` is for one z.
+
+    |x - mean| counts as no more than `farthest`, cell by cell.
 
     By hand rather than by BLAS: a row's score must not depend on the rows beside it (tests/models/test_full.py).
     """
@@ -75,14 +90,13 @@ def add_quadratic(
         for m in range(room.size):
             room[m] = 0.0
         for j in range(mean.size):
-            d = (x[i, j] - mean[j]) * rate[j]
+            d = max(min(x[i, j] - mean[j], farthest[j]), -farthest[j]) * rate[j]
             for m in range(room.size):
                 room[m] += d * whitening[j, m]
         total = 0.0
         for m in range(room.size):
             total += room[m] * room[m]
-        # A cell beyond a double's range of the mean: infinity times zero, which is no number. It is that far away.
-        out[i, k] += peak[0] - 0.5 * total if np.isfinite(total) else -np.inf
+        out[i, k] += peak[0] - 0.5 * total
 
 
 @kernel("i4[][], i8[], i8[], i8[], i8[], i8[], f8[], f8[][], i8[], f8[][][]")

@@ -207,15 +207,15 @@ def _column(term: shapes.Column, levels: Levels) -> forms.Term:
 def _density(term: shapes.Density) -> forms.Term:
     normal, kernels = term.normal, term.kernels
     if kernels is None:
-        mean, deviation, rate = map(_floats, (normal.mean, normal.deviation, normal.rate))
-        return forms.NormalTerm(term.name, mean, deviation, rate, _floats(normal.peak), _floats(normal.absent))
+        parts = (normal.mean, normal.deviation, normal.rate, normal.farthest, normal.peak, normal.absent)
+        return forms.NormalTerm(term.name, *map(_floats, parts))
     own = [
         dict(zip(kernels.points[a:b].tolist(), kernels.weights[a:b].tolist(), strict=True))
         for a, b in pairwise(kernels.starts.tolist())
     ]
     centres = sorted({x for part in own for x in part})
     weights = tuple(tuple(part.get(x, 0.0) for x in centres) for part in own)
-    each = (kernels.bandwidth, kernels.rate, kernels.peak, normal.absent)
+    each = (kernels.bandwidth, kernels.rate, kernels.farthest, kernels.peak, normal.absent)
     return forms.KernelTerm(term.name, tuple(centres), weights, *map(_floats, each))
 
 
@@ -280,6 +280,7 @@ def _covariance(name: str, normal: shapes.MultivariateNormal) -> forms.Term:
         normal.names,
         _matrix(normal.mean),
         _matrix(normal.deviation),
+        _matrix(shapes.limit_distances(normal.deviation)),
         tuple(_matrix(rows) for rows in normal.correlation),
         _floats(normal.least),
         tuple(_matrix(whitening) for whitening, _ in whole),

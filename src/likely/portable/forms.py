@@ -75,7 +75,7 @@ class BinTerm:
 
 @dataclass(frozen=True)
 class NormalTerm:
-    """Adds peak - ((x - mean) * rate)**2 for each class; `missing` where x is not finite.
+    """Adds peak - (min(|x - mean|, farthest) * rate)**2 for each class; `missing` where x is not finite.
 
     rate is the root of 1/2 over the standard deviation; peak has the chance of being known in it where that counts.
     """
@@ -84,13 +84,17 @@ class NormalTerm:
     mean: Scores
     deviation: Scores
     rate: Scores
+    farthest: Scores
+    """So that every score is finite, and any sum of a million of them."""
     peak: Scores
     missing: Scores
 
 
 @dataclass(frozen=True)
 class KernelTerm:
-    """Adds peak + log of the sum of weight * exp(-((x - centre) * rate)**2); `missing` where x is not finite.
+    """Adds peak + log of the sum of weight * exp(-(min(|x - centre|, farthest) * rate)**2).
+
+    `missing` where x is not finite.
 
     Sums are taken relative to the nearest centre of weight, so that they do not vanish far from all of them.
     """
@@ -102,6 +106,7 @@ class KernelTerm:
     """For each class, of each centre; 0 where the class has no value there."""
     width: Scores
     rate: Scores
+    farthest: Scores
     peak: Scores
     missing: Scores
 
@@ -212,9 +217,10 @@ class TableTerm:
 class CovarianceTerm:
     """Adds the log density of the numbers that are finite, under a normal density for each class; nothing without any.
 
-    d = (x - mean) / deviation; of a complete row it is peak - |d @ whitening|**2 / 2, minus infinity where that is no
-    number. Else the same of the part: -(n log 2 pi + log det R + d R**-1 d) / 2 - sum of log deviation, with R the rows
-    and columns of `correlation` that are there; no pivot of its Cholesky decomposition is taken below `least`.
+    d = (x - mean) / deviation, with |x - mean| no more than `farthest`; of a complete row it is
+    peak - |d @ whitening|**2 / 2. Else the same of the part: -(n log 2 pi + log det R + d R**-1 d) / 2 - sum of log
+    deviation, with R the rows and columns of `correlation` that are there; no pivot of its Cholesky decomposition is
+    taken below `least`.
     """
 
     name: str
@@ -222,6 +228,7 @@ class CovarianceTerm:
     mean: tuple[Scores, ...]
     """For each class, of each attribute; so are the others."""
     deviation: tuple[Scores, ...]
+    farthest: tuple[Scores, ...]
     correlation: tuple[tuple[Scores, ...], ...]
     least: Scores
     whitening: tuple[tuple[Scores, ...], ...]
@@ -374,7 +381,7 @@ class Portable:
     """Whether the scores are log P(class, row), so that the log of their sum is the log density of the row."""
     refuse_unseen: bool = False
     """Whether a row with a level that training did not have is refused."""
-    version: int = 1
+    version: int = 2
 
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name."""

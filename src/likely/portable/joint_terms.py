@@ -54,7 +54,9 @@ def covariance(term: forms.CovarianceTerm, cells: Cells) -> tuple[float, ...]:
         return (0.0,) * len(term.mean)
     out = []
     for c in range(len(term.mean)):
-        far = [(x[k] - term.mean[c][k]) * (1 / term.deviation[c][k]) for k in places]
+        most = term.farthest[c]
+        apart = [max(min(x[k] - term.mean[c][k], most[k]), -most[k]) for k in places]
+        far = [v * (1 / term.deviation[c][k]) for v, k in zip(apart, places, strict=True)]
         if len(places) == len(x):
             apart, peak = _whitened(far, term.whitening[c]), term.peak[c]
         else:
@@ -63,7 +65,7 @@ def covariance(term: forms.CovarianceTerm, cells: Cells) -> tuple[float, ...]:
             volume = 0.5 * len(places) * math.log(2 * math.pi) + log_root
             peak = -(volume + sum(math.log(term.deviation[c][k]) for k in places))
         total = sum(v * v for v in apart)
-        out.append(peak - 0.5 * total if math.isfinite(total) else -math.inf)
+        out.append(peak - 0.5 * total)
     return tuple(out)
 
 

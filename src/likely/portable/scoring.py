@@ -118,12 +118,13 @@ def _of_number(
         case forms.BinTerm():
             return term.scores[bisect_right(term.starts, x)]
         case forms.NormalTerm():
-            far = [(x - mean) * rate for mean, rate in zip(term.mean, term.rate, strict=True)]
+            each = zip(term.mean, term.farthest, term.rate, strict=True)
+            far = [min(abs(x - mean), farthest) * rate for mean, farthest, rate in each]
             return tuple(peak - d * d for peak, d in zip(term.peak, far, strict=True))
         case forms.KernelTerm():
             return tuple(
-                peak + _kernels(term.centres, weights, x, rate)
-                for peak, weights, rate in zip(term.peak, term.weights, term.rate, strict=True)
+                peak + _kernels(term.centres, weights, x, rate, farthest)
+                for peak, weights, rate, farthest in zip(term.peak, term.weights, term.rate, term.farthest, strict=True)
             )
         case forms.SlopeTerm():
             z = standard(term.unit, x)
@@ -147,12 +148,10 @@ def standard(unit: forms.Unit, x: float) -> float:
     return max(-unit.farthest, min(unit.farthest, ((scaled - unit.center) - unit.rest) / unit.spread))
 
 
-def _kernels(centres: Sequence[float], weights: Sequence[float], x: float, rate: float) -> float:
-    """log of the sum of weight * exp(-((x - centre) * rate)**2)."""
-    far = [(abs(x - c) * rate, w) for c, w in zip(centres, weights, strict=True) if w > 0]
+def _kernels(centres: Sequence[float], weights: Sequence[float], x: float, rate: float, farthest: float) -> float:
+    """log of the sum of weight * exp(-((x - centre) * rate)**2), with no |x - centre| beyond `farthest`."""
+    far = [(min(abs(x - c), farthest) * rate, w) for c, w in zip(centres, weights, strict=True) if w > 0]
     b = min(a for a, _ in far)
-    if b * b == math.inf:
-        return -math.inf
     return log(sum(w * math.exp(-((a - b) * (a + b))) for a, w in far)) - b * b
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.models.kernels import add_normal
+from likely.models.shapes import limit_distances
 from likely.sklearn.exact_bayes import Cells, ExactBayes
 
 if TYPE_CHECKING:
@@ -72,9 +73,10 @@ class GaussianNB(ExactBayes):
         with np.errstate(divide="ignore"):
             out[:] = np.log(self.class_prior_)
             peak, rate = -0.5 * np.log(2.0 * np.pi * self.var_), np.sqrt(0.5 / self.var_)
+            farthest = limit_distances(np.sqrt(self.var_))
         nothing = np.zeros(len(self.classes_))
         for k in range(X.shape[1]):
-            parts = (np.ascontiguousarray(a[:, k]) for a in (peak, self.theta_, rate))
+            parts = (np.ascontiguousarray(a[:, k]) for a in (peak, self.theta_, rate, farthest))
             add_normal(np.ascontiguousarray(X[:, k]), *parts, nothing, out)
         return out
 

@@ -116,7 +116,8 @@ class KernelDoubt:
             plain -= np.log([float(there) for there, _ in known_shares])
         for k in range(near.shape[1]):
             some = slice(kernels.starts[k], kernels.starts[k + 1])
-            steps = ((x[:, None] - kernels.points[some]) * kernels.rate[k]) ** 2
+            apart = np.minimum(np.abs(x[:, None] - kernels.points[some]), kernels.farthest[k])
+            steps = (apart * kernels.rate[k]) ** 2
             bumps = kernels.weights[some] * np.exp(steps.min(axis=1, keepdims=True) - steps)
             near[:, k] = bumps.sum(axis=1) ** 2 / (bumps**2 / kernels.weights[some]).sum(axis=1)
         terms = (plain[:, :, None] + np.sqrt(np.log1p(1 / near))[:, :, None] * self._normal + self._there)[place]

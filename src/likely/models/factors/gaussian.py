@@ -13,7 +13,7 @@ from likely.errors import SettingError, shown
 from likely.models.knowledge.known import Normal
 from likely.models.quotient import Quotient, as_written, log_of
 from likely.models.setting_values import Variance
-from likely.models.shapes import Gaussian, Presence
+from likely.models.shapes import Gaussian, Presence, limit_distances
 from likely.sums.columns.numbers import Numbers
 
 Moments = tuple[Fraction, Fraction, Fraction]
@@ -129,6 +129,7 @@ def _gaussian(
         deviation,
         peak,
         rate,
+        limit_distances(deviation),
         absent,
         np.array(borrowed),
         known,

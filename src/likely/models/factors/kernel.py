@@ -16,7 +16,7 @@ from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.value_tally import read_tally
 from likely.models.quotient import log_of
 from likely.models.setting_values import Bandwidth
-from likely.models.shapes import Density, Gaussian, Kernels
+from likely.models.shapes import Density, Gaussian, Kernels, limit_distances
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ class KernelDensity(Density):
     """Whether the tally has dropped bits that a bandwidth can feel: steps of more than half of it."""
     peak: NDArray[np.float64]
     rate: NDArray[np.float64]
+    farthest: NDArray[np.float64]
+    """How far a value can be from x, to count."""
     reach: NDArray[np.float64]
+    """A kernel of exp(-reach) beside the nearest one adds nothing."""
     values: NDArray[np.float64]
     held: NDArray[np.float64]
     """Terms of `values`, filled in when first asked for. Nothing but a memory of what `add` computes."""
@@ -61,7 +64,7 @@ class KernelDensity(Density):
 
     @property
     def kernels(self) -> Kernels:
-        return Kernels(self.bandwidth, self.starts, self.points, self.weights, self.peak, self.rate)
+        return Kernels(self.bandwidth, self.starts, self.points, self.weights, self.peak, self.rate, self.farthest)
 
     def add_cells(self, cells: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Add log P(cell | class) to each row of `out`."""
@@ -76,6 +79,7 @@ class KernelDensity(Density):
             self.enough,
             self.peak,
             self.rate,
+            self.farthest,
             self.reach,
             self.moments.absent,
             out,
@@ -134,6 +138,7 @@ def kernel_density(
         bool(step > width.min() / 2),
         peak,
         rate,
+        limit_distances(width),
         reach,
         np.ascontiguousarray(tally.values[:room]),
         np.full((room, len(classes)), np.nan),

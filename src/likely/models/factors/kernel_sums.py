@@ -43,24 +43,24 @@ def _first_not_below(points: Floats, low: int, high: int, x: float) -> int:
 
 
 @inner
-def _log_sum(points: Floats, weights: Floats, low: int, high: int, x: float, rate: float, reach: float) -> float:
-    """log of the sum of weight * exp(-((x - point) * rate)**2) over points low … high-1."""
+def _log_sum(
+    points: Floats, weights: Floats, low: int, high: int, x: float, rate: float, farthest: float, reach: float
+) -> float:
+    """log of the sum of weight * exp(-((x - point) * rate)**2) over points low … high-1, none beyond `farthest`."""
     right = _first_not_below(points, low, high, x)
     nearest = right
     if right == high or (right > low and x - points[right - 1] < points[right] - x):
         nearest = right - 1
-    b = abs(x - points[nearest]) * rate
-    if b * b == np.inf:
-        return -np.inf
+    b = min(abs(x - points[nearest]), farthest) * rate
     total = 0.0
     for i in range(right - 1, low - 1, -1):
-        a = (x - points[i]) * rate
+        a = min(x - points[i], farthest) * rate
         d = (a - b) * (a + b)
         if d > reach:
             break
         total += weights[i] * np.exp(-d)
     for i in range(right, high):
-        a = (points[i] - x) * rate
+        a = min(points[i] - x, farthest) * rate
         d = (a - b) * (a + b)
         if d > reach:
             break
@@ -198,7 +198,7 @@ def left_out(
         out[g] = score
 
 
-@kernel("f8[], f8[], f8[][], i8[], f8[], f8[], i8[], f8[], f8[][], f8[], f8[], f8[], f8[], f8[], f8[][]")
+@kernel("f8[], f8[], f8[][], i8[], f8[], f8[], i8[], f8[], f8[][], f8[], f8[], f8[], f8[], f8[], f8[], f8[][]")
 def add_densities(
     x: Floats,
     known: Floats,
@@ -212,6 +212,7 @@ def add_densities(
     enough: Floats,
     peak: Floats,
     rate: Floats,
+    farthest: Floats,
     reach: Floats,
     absent: Floats,
     out: Floats,
@@ -241,7 +242,9 @@ def add_densities(
                 if total > enough[k]:
                     term = peak[k] + np.log(total)
                 else:
-                    term = peak[k] + _log_sum(points, weights, starts[k], starts[k + 1], x[i], rate[k], reach[k])
+                    low, high = starts[k], starts[k + 1]
+                    found = _log_sum(points, weights, low, high, x[i], rate[k], farthest[k], reach[k])
+                    term = peak[k] + found
                 if kept:
                     held[at, k] = term
             out[i, k] += term

@@ -18,7 +18,7 @@ from likely.models.factors.gaussian import root_of
 from likely.models.factors.patterns import patterns
 from likely.models.factors.scatter import Covariances, Scatter
 from likely.models.setting_values import Shrinkage, Variance
-from likely.models.shapes import MultivariateNormal
+from likely.models.shapes import MultivariateNormal, limit_distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,6 +64,7 @@ class Normal(MultivariateNormal):
 
     def add(self, x: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Add log density of the cells of each row that are there, given each class; infinite cells are not."""
+        farthest = limit_distances(self.deviation)
         for places, rows in patterns(np.isfinite(x)):
             if not len(places):
                 continue
@@ -71,7 +72,8 @@ class Normal(MultivariateNormal):
             cells = np.ascontiguousarray(x[np.ix_(rows, places)])
             for k, (whitening, log_volume) in enumerate(self.whitened(places)):
                 mean, rate, peak = self.mean[k, places], 1 / self.deviation[k, places], np.array([-log_volume])
-                kernels.add_quadratic(cells, mean, rate, whitening, peak, room, k, part)
+                limits = np.ascontiguousarray(farthest[k, places])
+                kernels.add_quadratic(cells, mean, rate, limits, whitening, peak, room, k, part)
             out[rows] = part
 
     def whitened(self, places: NDArray[np.intp]) -> list[tuple[NDArray[np.float64], float]]:

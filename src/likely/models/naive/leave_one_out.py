@@ -16,6 +16,7 @@ from likely.models.factors.categorical import Categorical, categorical
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.posterior import Matrix
+from likely.models.shapes import limit_distances
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -178,7 +179,8 @@ class _Normal:
             )
         deviation = np.sqrt(np.where(told[:, None], each, 1.0))
         out = -0.5 * np.log(2 * np.pi) - np.log(deviation)
-        out = out - ((value[:, None] - mean) * (np.sqrt(0.5) / deviation)) ** 2
+        apart = np.minimum(np.abs(value[:, None] - mean), limit_distances(deviation.T).T)
+        out = out - (apart * (np.sqrt(0.5) / deviation)) ** 2
         absent = np.zeros_like(out)
         if self.settings.missing_is_level:
             there, gone = self.there - own * finite[:, None], self.gone - own * ~finite[:, None]

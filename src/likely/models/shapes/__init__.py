@@ -13,8 +13,6 @@ from likely.models.shapes.block import (
     Tree,
 )
 from likely.models.shapes.column import (
-    FARTHEST,
-    REACH,
     BinTable,
     Column,
     Density,
@@ -34,6 +32,7 @@ from likely.models.shapes.column import (
     bin_names,
     bin_of,
 )
+from likely.models.shapes.limits import FARTHEST, REACH, limit_distances
 from likely.models.shapes.score import (
     Clipped,
     Duels,
@@ -87,5 +86,6 @@ __all__ = [
     "bin_names",
     "bin_of",
     "graph_of",
+    "limit_distances",
     "sum_of",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 from likely.models import kernels
 from likely.models.quotient import Quotient
 from likely.models.setting_values import Closed
+from likely.models.shapes.limits import FARTHEST, REACH
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import Labels, number_label
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 Presence: TypeAlias = tuple[tuple[Quotient, Quotient], ...]
 """Where being missing is evidence: P(known | class) and P(missing | class), for each class."""
-FARTHEST = 1e150
-"""Standard deviations beyond which a cell is taken to be exactly so far away, so that squares stay finite."""
-REACH = 4.0
-"""With squares, a number farther than so many standard deviations from its mean is taken to be exactly so far."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,10 @@ def bin_names(edges: NDArray[np.float64], closed: Closed, tell: Callable[[float]
 
 @dataclass(frozen=True, eq=False)
 class Kernels:
-    """A sum of small normal densities: peak + log of the sum of weight * exp(-((x - point) * rate)**2), by class."""
+    """A sum of small normal densities: peak + log of the sum of weight * exp(-((x - point) * rate)**2), by class.
+
+    |x - point| counts as no more than `farthest`.
+    """
 
     bandwidth: Floats
     starts: NDArray[np.int64]
@@ -177,6 +177,7 @@ class Kernels:
     weights: Floats
     peak: Floats
     rate: Floats
+    farthest: Floats
 
 
 class KnownNormal(Protocol):
@@ -209,6 +210,7 @@ class Density(Column):
 class Gaussian(Density):
     """log density = peak - ((x - mean) * rate)**2 for each class; `absent` is the term of a missing cell.
 
+    |x - mean| counts as no more than `farthest` (`limits.limit_distances`), so that the log is finite for every double.
     Standard deviations are kept rather than variances: those of 1e200 or 1e-200 are out of a double's range.
     """
 
@@ -216,6 +218,7 @@ class Gaussian(Density):
     deviation: Floats
     peak: Floats
     rate: Floats
+    farthest: Floats
     absent: Floats
     borrowed: NDArray[np.bool_]
     """Classes with too few values to have a spread of their own: they borrow the attribute's."""
@@ -231,7 +234,7 @@ class Gaussian(Density):
 
     def add_cells(self, cells: Floats, out: Floats) -> None:
         """Add log P(cell | class) to each row of `out`."""
-        kernels.add_normal(cells, self.peak, self.mean, self.rate, self.absent, out)
+        kernels.add_normal(cells, self.peak, self.mean, self.rate, self.farthest, self.absent, out)
 
 
 class WordSettings(Protocol):

@@ -129,9 +129,9 @@ class _Written:
             case forms.BinTerm(name, starts, scores, missing):
                 own = graph.op("Gather", graph.constant(scores), self._bin(name, starts), axis=0)
                 return self._where(name, own, missing)
-            case forms.NormalTerm(name, mean, _, rate, peak, missing):
-                x = self.numbers[name][0]
-                off = graph.op("Mul", graph.op("Sub", x, graph.constant([mean])), graph.constant([rate]))
+            case forms.NormalTerm(name, mean, _, rate, farthest, peak, missing):
+                off = graph.op("Abs", graph.op("Sub", self.numbers[name][0], graph.constant([mean])))
+                off = graph.op("Mul", graph.op("Min", off, graph.constant([farthest])), graph.constant([rate]))
                 own = graph.op("Sub", graph.constant([peak]), graph.op("Mul", off, off))
                 return self._where(name, own, missing)
             case forms.KernelTerm():
@@ -172,18 +172,14 @@ class _Written:
         graph = self.graph
         some = [(x, w) for x, w in zip(term.centres, term.weights[c], strict=True) if w > 0]
         off = graph.op("Sub", self.numbers[term.name][0], graph.constant([[x for x, _ in some]]))
-        off = graph.op("Mul", graph.op("Abs", off), graph.constant(term.rate[c]))
+        off = graph.op("Min", graph.op("Abs", off), graph.constant(term.farthest[c]))
+        off = graph.op("Mul", off, graph.constant(term.rate[c]))
         near = self._over(off, "ReduceMin", True)
-        # Where all are infinitely far there is no nearest one: those rows are set aside before anything is subtracted.
-        lost = graph.op("Greater", near, graph.constant(math.sqrt(MOST)))
-        near = graph.op("Where", lost, graph.constant(0.0), near)
-        off = graph.op("Where", lost, graph.constant(0.0), off)
         apart = graph.op("Mul", graph.op("Sub", off, near), graph.op("Add", off, near))
         each = graph.op("Mul", graph.op("Exp", graph.op("Neg", apart)), graph.constant([[w for _, w in some]]))
         log = graph.op("Log", self._over(each, "ReduceSum", True))
         log = graph.op("Sub", log, graph.op("Mul", near, near))
-        log = graph.op("Add", log, graph.constant(term.peak[c]))
-        return graph.op("Where", lost, graph.constant(-math.inf), log)
+        return graph.op("Add", log, graph.constant(term.peak[c]))
 
     def _unit(self, unit: forms.Unit) -> str:
         """A number in standard units; 0 where it is missing, (rows, 1)."""
@@ -224,7 +220,8 @@ class _Written:
         x = graph.op("Concat", *(self.numbers[name][0] for name in term.attributes), axis=1)
         parts = []
         for c in range(self.size):
-            off = graph.op("Sub", x, graph.constant([term.mean[c]]))
+            off, most = graph.op("Sub", x, graph.constant([term.mean[c]])), term.farthest[c]
+            off = graph.op("Max", graph.op("Min", off, graph.constant([most])), graph.constant([[-v for v in most]]))
             off = graph.op("Mul", off, graph.constant([[1 / d for d in term.deviation[c]]]))
             off = graph.op("Where", there, off, graph.constant(0.0))
             weights = np.concatenate([np.array(p.weights[c]) for p in found], axis=1)
@@ -234,9 +231,6 @@ class _Written:
             score = graph.op(
                 "Sub", graph.constant([[p.peak[c] for p in found]]), graph.op("Mul", square, graph.constant(0.5))
             )
-            # Whatever is no number is impossible: NaN is not below anything.
-            near = graph.op("LessOrEqual", square, graph.constant(MOST))
-            score = graph.op("Where", near, score, graph.constant(-math.inf))
             parts.append(graph.op("GatherElements", score, own, axis=1))
         return graph.op("Concat", *parts, axis=1)
 

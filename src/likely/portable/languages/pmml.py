@@ -142,7 +142,7 @@ def _input(inputs: xml.Element, portable: Portable, term: forms.Term) -> None:
                 _sub(each, "Interval", closure="closedOpen", **low, **high)
             for k, row in enumerate(scores):
                 _counts(_sub(own, "PairCounts", value=str(k)), portable.classes, row)
-        case forms.NormalTerm(_, mean, deviation, _, _, _):
+        case forms.NormalTerm(_, mean, deviation, _, _, _, _):
             stats = _sub(own, "TargetValueStats")
             for label, m, d in zip(portable.classes, mean, deviation, strict=True):
                 each = _sub(stats, "TargetValueStat", value=label)

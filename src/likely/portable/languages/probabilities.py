@@ -59,20 +59,21 @@ def _attribute(attribute: Attribute, term: forms.Term, classes: tuple[str, ...])
                 out["unseen"] = _by_class(classes, unseen)
         case forms.BinTerm(_, starts, scores, missing):
             out["bins"] = {"starts": list(starts), "probability": [_by_class(classes, row) for row in scores]}
-        case forms.NormalTerm(_, mean, deviation, _, peak, missing):
+        case forms.NormalTerm(_, mean, deviation, _, farthest, peak, missing):
             out["normal"] = {
-                name: {"mean": m, "deviation": d, **_known(p + math.log(d) + _ROOT)}
-                for name, m, d, p in zip(classes, mean, deviation, peak, strict=True)
+                name: {"mean": m, "deviation": d, "farthest": f, **_known(p + math.log(d) + _ROOT)}
+                for name, m, d, f, p in zip(classes, mean, deviation, farthest, peak, strict=True)
             }
-        case forms.KernelTerm(_, centres, weights, width, _, peak, missing):
+        case forms.KernelTerm(_, centres, weights, width, _, farthest, peak, missing):
             out["kernels"] = {
                 name: {
                     "width": w,
+                    "farthest": f,
                     "centres": [c for c, n in zip(centres, own, strict=True) if n > 0],
                     "weights": [n / sum(own) for n in own if n > 0],
                     **_known(p + math.log(w) + _ROOT + math.log(sum(own))),
                 }
-                for name, w, own, p in zip(classes, width, weights, peak, strict=True)
+                for name, w, f, own, p in zip(classes, width, farthest, weights, peak, strict=True)
             }
         case _:
             raise AssertionError(term)

@@ -5,12 +5,11 @@ Each is a step of the SELECT, so that no expression is written out twice. Knows 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from likely.portable.forms import CovarianceTerm
 from likely.portable.languages.patterns import patterns
-from likely.portable.languages.statements import MOST, add_up, case, exp, number
+from likely.portable.languages.statements import add_up, case, exp, is_above, is_below, number
 
 TINY = 1e-150
 """Whose square is nothing, and whose product with a weight might be too small for PostgreSQL."""
@@ -19,14 +18,11 @@ TINY = 1e-150
 class Quadratic:
     """One such term: its columns are called after its number."""
 
-    def __init__(self, term: CovarianceTerm, place: int, columns: Mapping[str, str], several: int) -> None:
+    def __init__(self, term: CovarianceTerm, place: int, columns: Mapping[str, str]) -> None:
         self.term, self.patterns = term, patterns(term, "SQL")
         self.pattern = f"n{place}"
         self._x = [exp.column(columns[name]) for name in term.attributes]
         self._name = f"{place}"
-        size = len(term.attributes)
-        largest = max(abs(w) for p in self.patterns for m in p.weights for row in m for w in row)
-        self._reach = math.sqrt(MOST / (several * size) * (1 - 1e-9)) / (size * max(largest, 1.0))
 
     def apart(self) -> list[exp.Expr]:
         """The number of the pattern of gaps, and for each class how far each number is from its mean."""
@@ -35,21 +31,19 @@ class Quadratic:
             for k, x in enumerate(self._x)
         ]
         out = [exp.alias_(add_up(bits), self.pattern)]
-        for c, (means, deviations) in enumerate(zip(self.term.mean, self.term.deviation, strict=True)):
-            for k, (mean, deviation) in enumerate(zip(means, deviations, strict=True)):
-                out.append(exp.alias_(self._off(k, mean, deviation), f"d{self._name}_{c}_{k}"))
+        for c in range(len(self.term.mean)):
+            out += [exp.alias_(self._off(c, k), f"d{self._name}_{c}_{k}") for k in range(len(self._x))]
         return out
 
-    def _off(self, k: int, mean: float, deviation: float) -> exp.Expr:
-        """(x - mean) / deviation; 0 where x is missing or at the mean, NULL where it is impossibly far."""
-        x, reach, near = self._x[k], self._reach * deviation, TINY * deviation
-        low, high = mean - reach, mean + reach
-        low = low if math.isfinite(low) else -MOST + max(mean, 0.0)
-        high = high if math.isfinite(high) else MOST + min(mean, 0.0)
-        far = exp.Or(this=exp.LT(this=x, expression=number(low)), expression=exp.GT(this=x, expression=number(high)))
+    def _off(self, c: int, k: int) -> exp.Expr:
+        """(x - mean) / deviation, x no farther from the mean than `farthest`; 0 where x is missing or at the mean."""
+        mean, deviation, farthest = self.term.mean[c][k], self.term.deviation[c][k], self.term.farthest[c][k]
+        x, near, edge = self._x[k], TINY * deviation, farthest * (1 / deviation)
+        below, above = is_below(x, mean, farthest), is_above(x, mean, farthest)
         at = exp.Between(this=x, low=number(mean - near), high=number(mean + near))
         off = exp.Mul(this=exp.paren(exp.Sub(this=x, expression=number(mean))), expression=number(1 / deviation))
-        return case([(x.is_(exp.null()), number(0.0)), (far, exp.null()), (at, number(0.0))], off)
+        ends = [(condition, number(d)) for condition, d in ((below, -edge), (above, edge)) if condition is not None]
+        return case([(x.is_(exp.null()), number(0.0)), *ends, (at, number(0.0))], off)
 
     def turned(self) -> list[exp.Expr]:
         """d @ weights of the row's own pattern, for each class and place."""

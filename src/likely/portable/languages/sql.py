@@ -58,7 +58,7 @@ class _Select:
         joint = [t for _, t in self.flat.terms if isinstance(t, forms.TableTerm)]
         self.axes = {f"a{j}_{k}": axis for j, t in enumerate(joint) for k, axis in enumerate(t.axes)}
         normals = [t for _, t in self.flat.terms if isinstance(t, forms.CovarianceTerm)]
-        self.quadratic = {id(t): Quadratic(t, k, self.place, len(normals)) for k, t in enumerate(normals)}
+        self.quadratic = {id(t): Quadratic(t, k, self.place) for k, t in enumerate(normals)}
         self.codes = {id(t): [f"a{j}_{k}" for k, _ in enumerate(t.axes)] for j, t in enumerate(joint)}
 
     def text(self) -> str:
@@ -184,20 +184,15 @@ class _Select:
 
     def _normal(self, term: forms.NormalTerm, c: int) -> exp.Expr:
         mean, rate, x = term.mean[c], term.rate[c], exp.column(self.place[term.name])
-        # So far away that the square is infinite, or would be in a sum of as many as there are such terms.
-        several = sum(isinstance(t, forms.NormalTerm) for _, t in self.flat.terms)
-        reach = math.sqrt(sql.MOST / several * (1 - 1e-9)) / rate
-        low, high = mean - reach, mean + reach
-        if not math.isfinite(low):
-            low = -sql.MOST + max(mean, 0.0)
-        if not math.isfinite(high):
-            high = sql.MOST + min(mean, 0.0)
-        far = exp.Or(this=exp.LT(this=x, expression=number(low)), expression=exp.GT(this=x, expression=number(high)))
+        farthest = term.farthest[c]
+        far = [sql.is_below(x, mean, farthest), sql.is_above(x, mean, farthest)]
+        edge = possible(term.peak[c] - (farthest * rate) ** 2)
+        ends = [(condition, edge.copy()) for condition in far if condition is not None]
         off = exp.paren(exp.Mul(this=exp.paren(exp.Sub(this=x, expression=number(mean))), expression=number(rate)))
         near = exp.Between(this=x, low=number(mean - TINY / rate), high=number(mean + TINY / rate))
         peak = possible(term.peak[c])
         return case(
-            [(x.is_(exp.null()), possible(term.missing[c])), (far, exp.null()), (near, peak)],
+            [(x.is_(exp.null()), possible(term.missing[c])), *ends, (near, peak)],
             exp.Sub(this=peak.copy(), expression=exp.Mul(this=off, expression=off.copy())),
         )
 

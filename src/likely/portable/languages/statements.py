@@ -69,6 +69,19 @@ def add_up(parts: Sequence[exp.Expr]) -> exp.Expr:
     return exp.paren(exp.Add(this=add_up(parts[:half]), expression=add_up(parts[half:])), copy=False)
 
 
+def is_below(x: exp.Expr, mean: float, farthest: float) -> exp.Expr | None:
+    """The condition that a number is farther below the mean; None where no double is.
+
+    To be asked before it is subtracted: PostgreSQL raises an error where a difference is more than a double holds.
+    """
+    return exp.LT(this=x, expression=number(mean - farthest)) if math.isfinite(mean - farthest) else None
+
+
+def is_above(x: exp.Expr, mean: float, farthest: float) -> exp.Expr | None:
+    """The condition that a number is farther above the mean; None where no double is."""
+    return exp.GT(this=x, expression=number(mean + farthest)) if math.isfinite(mean + farthest) else None
+
+
 def as_double(value: exp.Expr) -> exp.Expr:
     """A value as a double."""
     return exp.Cast(this=value, to=exp.DataType.build("double"))

@@ -44,7 +44,10 @@ export function covariance(term, cells) {
   const there = x.map((_, k) => k).filter((k) => Number.isFinite(x[k]));
   if (!there.length) return term.mean.map(() => 0);
   return term.mean.map((mean, c) => {
-    const far = there.map((k) => (x[k] - mean[k]) * (1 / term.deviation[c][k]));
+    const farthest = term.farthest[c];
+    const far = there.map(
+      (k) => Math.max(Math.min(x[k] - mean[k], farthest[k]), -farthest[k]) * (1 / term.deviation[c][k]),
+    );
     let apart;
     let peak = term.peak[c];
     if (there.length === x.length) {
@@ -60,7 +63,7 @@ export function covariance(term, cells) {
       peak = -(volume + there.reduce((sum, k) => sum + Math.log(term.deviation[c][k]), 0));
     }
     const total = apart.reduce((sum, v) => sum + v * v, 0);
-    return Number.isFinite(total) ? peak - 0.5 * total : -Infinity;
+    return peak - 0.5 * total;
   });
 }
 

@@ -150,11 +150,11 @@ function numberScores(term, x, cells) {
       return term.scores[binOf(term.starts, x)];
     case "NormalTerm":
       return term.peak.map((peak, k) => {
-        const d = (x - term.mean[k]) * term.rate[k];
+        const d = Math.min(Math.abs(x - term.mean[k]), term.farthest[k]) * term.rate[k];
         return peak - d * d;
       });
     case "KernelTerm":
-      return term.peak.map((peak, k) => peak + kernels(term.centres, term.weights[k], x, term.rate[k]));
+      return term.peak.map((peak, k) => peak + kernels(term, k, x));
     case "SlopeTerm": {
       const z = standard(term.unit, x);
       return term.weights.map((w) => z * w);
@@ -183,18 +183,13 @@ function standard(unit, x) {
   return Math.max(-unit.farthest, Math.min(unit.farthest, z));
 }
 
-function kernels(centres, weights, x, rate) {
-  let b = Infinity;
-  centres.forEach((c, k) => {
-    if (weights[k] > 0) b = Math.min(b, Math.abs(x - c) * rate);
-  });
-  if (b * b === Infinity) return -Infinity;
+function kernels(term, k, x) {
+  const weights = term.weights[k];
+  const away = term.centres.map((c) => Math.min(Math.abs(x - c), term.farthest[k]) * term.rate[k]);
+  const b = away.reduce((least, a, j) => (weights[j] > 0 ? Math.min(least, a) : least), Infinity);
   let total = 0;
-  centres.forEach((c, k) => {
-    if (weights[k] > 0) {
-      const a = Math.abs(x - c) * rate;
-      total += weights[k] * Math.exp(-((a - b) * (a + b)));
-    }
+  away.forEach((a, j) => {
+    if (weights[j] > 0) total += weights[j] * Math.exp(-((a - b) * (a + b)));
   });
   return log(total) - b * b;
 }
