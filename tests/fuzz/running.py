@@ -77,8 +77,10 @@ class _Worker:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")  # forking a process with threads may hang by itself
         self._ours, theirs = context.Pipe()
-        self._log = tempfile.NamedTemporaryFile("r")  # noqa: SIM115 - open as long as the process lives
-        self._process = context.Process(target=_work, args=(theirs, self._log.name), daemon=True)
+        # The folder is ours, so that it goes even if the process is killed; its temporary files are in it.
+        self._base = tempfile.TemporaryDirectory(prefix="likely-fuzz-")
+        self._log = open(Path(self._base.name, "log"), "w+")  # noqa: SIM115 - open as long as the process lives
+        self._process = context.Process(target=_work, args=(theirs, self._base.name), daemon=True)
         self._process.start()
         theirs.close()
         self.is_over = False
@@ -105,6 +107,7 @@ class _Worker:
         if self._process.pid is not None and self._process.is_alive():
             os.kill(self._process.pid, signal.SIGKILL)
         self._process.join()
+        self._base.cleanup()
 
     def end(self) -> None:
         self._ours.close()
@@ -112,10 +115,12 @@ class _Worker:
         self._kill()
 
 
-def _work(pipe: Connection, log: str) -> None:
-    file = open(log, "w")  # noqa: SIM115 - open as long as the process lives
+def _work(pipe: Connection, folder_of_worker: str) -> None:
+    base = Path(folder_of_worker)
+    file = open(base / "log", "a")  # noqa: SIM115 - open as long as the process lives
     faulthandler.enable(file)
-    base = Path(tempfile.mkdtemp(prefix="likely-fuzz-"))
+    tempfile.tempdir = str(base / "temporary")
+    os.mkdir(tempfile.tempdir)
     os.chdir(base)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
@@ -138,7 +143,6 @@ def _work(pipe: Connection, log: str) -> None:
     except EOFError:
         pass
     finally:
-        shutil.rmtree(base, ignore_errors=True)
         os._exit(0)
 
 

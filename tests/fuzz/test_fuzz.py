@@ -5,10 +5,11 @@ A short run of the same cases each time; `scripts/fuzz --minutes N` goes on from
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
-from fuzz.running import Case, attacked, cases, seeds_of
+from fuzz.running import Case, _Worker, attacked, cases, seeds_of
 from fuzz.targets import TARGETS
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -24,6 +25,15 @@ def test_damaged_files_are_refused_or_handled(name: str) -> None:
     outcomes = attacked(cases(target, seeds_of(target), 0, COUNT.get(name, 60)))
     failures = [f"{o.case.target} {o.case.number}: {o.failure}" for o in outcomes if o.failure]
     assert not failures, "\n\n".join(failures[:5])
+
+
+@pytest.mark.parametrize("ending", ["end", "_kill"])
+def test_a_worker_leaves_nothing_behind(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    worker = _Worker()
+    assert worker.attack(Case("loss", 0, b"yes = {")) is None
+    getattr(worker, ending)()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_found_once_stays_mended() -> None:

@@ -6,6 +6,8 @@ import gc
 import gzip
 import io
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -98,3 +100,35 @@ def test_a_named_copy_goes_with_its_object(folder: Path, monkeypatch: pytest.Mon
     del made
     gc.collect()
     assert os.listdir(folder) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="open files have no paths here")
+def test_a_command_that_is_killed_while_it_copies_leaves_nothing(folder: Path) -> None:
+    # One such copy of 6 GB stayed in /tmp: it had a name until the stream had ended.
+    command = [sys.executable, "-m", "likely", "fit", "-", "y", "-o", os.devnull]
+    started = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)})
+    assert started.stdin is not None
+    started.stdin.write(b"x,y\n" + b"1,a\n2,b\n" * 500_000)  # more than a pipe holds: some of it has been copied
+    started.stdin.flush()
+    left = os.listdir(folder)
+    started.kill()
+    started.wait()
+    started.stdin.close()
+    assert left == [] and os.listdir(folder) == []
+
+
+def test_a_database_is_recognised_however_slowly_it_comes(folder: Path, tmp_path: Path) -> None:
+    import sqlite3
+
+    base = sqlite3.connect(tmp_path / "t.sqlite")
+    with base:
+        base.execute("create table t (sky text, play text)")
+        base.execute("insert into t values ('sun', 'yes')")
+    base.close()
+
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(5)
+
+    assert sweep(open_source(Slow((tmp_path / "t.sqlite").read_bytes()))) == [{"sky": "sun", "play": "yes"}]
+    assert sweep(open_source(Slow(LATIN)))[0] == {"sky": "s\u00fcn", "play": "yes"}

@@ -6,13 +6,13 @@ Readers are imported when they are needed: a command loads only what it uses.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from likely.errors import InputError, shown
-from likely.table.formats.files import TemporaryFile, detect_format, file_errors, list_files
+from likely.table.formats.files import TemporaryFile, detect_format, file_errors, is_database, list_files
 from likely.table.formats.fingerprint import Stamp
 from likely.table.source import Source
 from likely.table.wrappers.concatenated import concatenate
@@ -21,6 +21,8 @@ from likely.table.wrappers.watched import Watched
 
 _FETCHED = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "gcs", "abfs", "hdfs")
 _DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
+_START = 64
+"""Bytes of a stream that say whether it is a database."""
 _spooled: dict[int, tuple[Any, TemporaryFile]] = {}
 """By the id of a stream, what it held; the stream too where its end cannot be noticed, so that its id stays its own."""
 
@@ -127,18 +129,25 @@ def _open_stream(stream: Any, name: str, encoding: str | None, delimiter: str | 
 
 
 def _spool(stream: Any, name: str) -> TemporaryFile:
-    """What a stream holds, in a file."""
+    """What a stream holds, in a file, which has no name from the first byte on unless it is a database."""
     spool = TemporaryFile()
     content = getattr(stream, "buffer", stream)
-    with file_errors(name), open(spool.path, "wb") as file:
-        first = content.read(1 << 20)
-        if isinstance(first, str):
-            file.write(first.encode("utf-8", "surrogateescape"))
-            for text in iter(lambda: content.read(1 << 20), ""):
-                file.write(text.encode("utf-8", "surrogateescape"))
-        else:
+    with file_errors(name):
+        parts = _byte_parts(content)
+        first = b""
+        for part in parts:
+            first += part
+            if len(first) >= _START:
+                break
+        if not is_database(first):  # whose driver needs a name
+            spool.hide()
+        with open(spool.path, "wb") as file:
             file.write(first)
-            shutil.copyfileobj(content, file, 1 << 20)
-    if detect_format(spool.path, name)[1] != "database":  # whose driver needs a name
-        spool.hide()
+            file.writelines(parts)
     return spool
+
+
+def _byte_parts(content: Any) -> Iterator[bytes]:
+    """What is left in a stream of bytes or of text."""
+    while part := content.read(1 << 20):
+        yield part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part

@@ -88,7 +88,7 @@ def detect_format(path: str, name: str, holder: TemporaryFile | None = None) -> 
         start = file.read(64)
     packed = next((kind for magic, kind in MAGIC if start.startswith(magic)), None)
     place = Place(path, name, packed, holder)
-    if start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK":
+    if is_database(start):
         return place, "database", ""
     head = place.head(1 << 16)[0] if packed else start
     stem, suffix = os.path.splitext(name.lower())
@@ -107,6 +107,11 @@ def detect_format(path: str, name: str, holder: TemporaryFile | None = None) -> 
         if head.startswith(magic) and (b"\0" in head or not FORMATS.get(suffix)):
             raise InputError(f"{name} is {what}.")
     return place, format, suffix
+
+
+def is_database(start: bytes) -> bool:
+    """Whether a file that begins so is a database of SQLite or DuckDB."""
+    return start.startswith(b"SQLite format 3") or start[8:12] == b"DUCK"
 
 
 def _detect(place: Place, head: bytes, named: str | None) -> str:
