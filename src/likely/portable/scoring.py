@@ -118,8 +118,8 @@ def _of_number(
         case forms.BinTerm():
             return term.scores[bisect_right(term.starts, x)]
         case forms.NormalTerm():
-            each = zip(term.mean, term.farthest, term.rate, strict=True)
-            far = [min(abs(x - mean), farthest) * rate for mean, farthest, rate in each]
+            classes = zip(term.mean, term.farthest, term.rate, strict=True)
+            far = [min(abs(x - mean), farthest) * rate for mean, farthest, rate in classes]
             return tuple(peak - d * d for peak, d in zip(term.peak, far, strict=True))
         case forms.KernelTerm():
             return tuple(

@@ -36,4 +36,4 @@ def limit_distances(deviation: Floats) -> Floats:
         shared = FARTHEST_OF_LARGEST * deviation.max(axis=0, initial=0.0)
         own = FARTHEST_OF_OWN * deviation
     # At most the largest double: the distance of two doubles may be infinite, and the least of both is not.
-    return np.minimum(np.minimum(shared, own), np.finfo(np.float64).max)
+    return np.asarray(np.minimum(np.minimum(shared, own), np.finfo(np.float64).max))
