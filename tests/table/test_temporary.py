@@ -104,7 +104,7 @@ def test_a_named_copy_goes_with_its_object(folder: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="open files have no paths here")
 def test_a_command_that_is_killed_while_it_copies_leaves_nothing(folder: Path) -> None:
-    # One such copy of 6 GB stayed in /tmp: it had a name until the stream had ended.
+    # One such copy of 6 GB stayed in the temporary folder: it had a name until the stream had ended.
     command = [sys.executable, "-m", "likely", "fit", "-", "y", "-o", os.devnull]
     started = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)})
     assert started.stdin is not None
