@@ -15,7 +15,7 @@ LikelyError                 anything that is a person's to mend; the command lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -100,10 +100,15 @@ def nearest(name: str, names: Iterable[str], most: int = 8) -> str:
     close = get_close_matches(name, near, n=1, cutoff=0.6) or _longer_names(name, near)
     if close:
         return f"Did you mean {shown(close[0])}?"
-    if not known:
+    return list_names(known, most)
+
+
+def list_names(names: Sequence[str], most: int = 8) -> str:
+    """The end of a sentence that says which names there are."""
+    if not names:
         return "There are no columns."
-    listed = ", ".join(shown(k, 30) for k in known[:most])
-    return f"There are: {listed}{' …' if len(known) > most else ''}."
+    listed = ", ".join(shown(k, 30) for k in names[:most])
+    return f"There are: {listed}{' …' if len(names) > most else ''}."
 
 
 def _longer_names(name: str, known: list[str]) -> list[str]:

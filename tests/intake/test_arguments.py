@@ -42,6 +42,40 @@ def test_without_a_target_there_is_a_sentence_unless_a_density_is_wanted() -> No
     assert likely.fit(FRAME, schema=schema, learner="NaiveBayes").classes == ("a", "b")
 
 
+@pytest.mark.parametrize("name", ["look", "compare", "curve", "doctor", "repeats"])
+def test_without_a_target_the_columns_are_named(name: str) -> None:
+    for given in ((FRAME,), (FRAME, None)):
+        with refused("No target was named", "Name a column", "'sky', 'x', 'y'"):
+            FUNCTIONS[name](*given)
+
+
+HALF = "sun \ud800"
+
+
+def test_half_of_a_character_is_refused_in_words() -> None:
+    model = likely.fit(FRAME, "y", "NaiveBayes")
+    tables: list[Any] = [
+        {"sky": HALF},
+        [{"sky": "sun"}, {"sky": HALF}],
+        {"sky": ["sun", HALF], "x": [1, 2]},
+        {"x": HALF},
+    ]
+    for data in (*tables, pd.DataFrame({"sky": ["sun", HALF]}, dtype=object)):
+        for ask in (model.predict, model.posterior):
+            with refused("Row [12] of the column '(sky|x)'", "half of a character"):
+                ask(data)
+
+
+def test_half_of_a_character_in_training_or_in_a_name_is_refused_in_words() -> None:
+    cells = {"sky": ["sun", HALF] * 9, "y": ["a", "b"] * 9}
+    for table in (cells, pd.DataFrame(cells, dtype=object)):
+        with refused("Row 2 of the column 'sky'", "half of a character"):
+            likely.fit(table, "y")
+    named = {HALF: ["sun", "rain"] * 9, "y": ["a", "b"] * 9}
+    with refused("the table has the column", "half of a character", "Rename it"):
+        likely.fit(named, "y")
+
+
 def test_a_learner_may_be_named_or_be_a_class() -> None:
     wanted = likely.fit(FRAME, "y", likely.TreeAugmented())
     for given in ("TreeAugmented", likely.TreeAugmented):

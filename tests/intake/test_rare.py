@@ -101,13 +101,21 @@ def test_rows_learned_later_bring_no_new_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "learner", ["NaiveBayes", "TreeAugmented", "OneDependence", "NaiveBayes(blocks=[['name', 'sky']])"]
+    "learner",
+    [
+        "NaiveBayes",
+        "TreeAugmented",
+        "OneDependence",
+        "NaiveBayes(blocks=[['name', 'sky']])",
+        "Logistic",
+        "LeastSquares",
+    ],
 )
 def test_the_portable_form_reads_unseen_levels_as_other(learner: str) -> None:
     own = {n: v for n, v in TABLE.items() if n != "note"}
     model = likely.fit(own, "y", learner, least_count=2)
     form = portable(model)
-    for name in ("other", "Onassis", "nobody yet", "ann", None):
+    for name in ("other", "Onassis", "nobody yet", "ann", "bob", "cy", None):
         row = {"name": name, "sky": "fog", "x": -0.2}
         wanted = model.posterior(row).matrix[0]
         assert posterior(form, row) == pytest.approx(wanted, rel=1e-12)
@@ -138,6 +146,26 @@ def test_sql_says_other_of_unseen_levels() -> None:
     place = answer.columns.index("p(p)")
     found = sorted(line[place] for line in answer.fetchall())
     assert found == pytest.approx(sorted(model.posterior({"name": n, "sky": s}).prob("p") for n, s in rows), rel=1e-12)
+
+
+def test_onnx_says_other_of_unseen_levels() -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    runtime.set_default_logger_severity(3)
+    own = {n: v for n, v in TABLE.items() if n != "note"}
+    own["k"] = [k % 3 for k in range(ROWS - 1)] + [77]
+    types = {"k": "nominal of numbers", "x": "number"}
+    for learner in ("NaiveBayes", "Logistic", "LeastSquares", "NaiveBayes(blocks=[['name', 'sky']])"):
+        model = likely.fit(own, "y", learner, least_count=2, types=types)
+        exported = likely.export(model, "onnx")
+        assert isinstance(exported, bytes) and not found_in(exported.decode("latin-1"))
+        names = ["other", "Onassis", "nobody yet", "ann", ""]
+        numbers = [1.0, 77.0, 5.0, np.nan, 2.0]
+        feed = {"name": np.array([[n] for n in names], object), "sky": np.array([["Zanzibar"]] * 5, object),
+                "x": np.full((5, 1), 0.3), "k": np.array(numbers)[:, None]}  # fmt: skip
+        _, found = runtime.InferenceSession(exported).run(None, feed)
+        for name, number, chances in zip(names, numbers, found.tolist(), strict=True):
+            row = {"name": name, "sky": "Zanzibar", "x": 0.3, "k": None if np.isnan(number) else number}
+            assert chances == pytest.approx(model.posterior(row).matrix[0].tolist(), rel=1e-9)
 
 
 def test_look_and_doctor_warn_and_the_page_holds_none_of_it() -> None:

@@ -94,6 +94,18 @@ def test_naive_bayes_scores_in_the_browser_as_in_python(script: Any) -> None:
         agree(script, fitted(likely.NaiveBayes(**settings), k, every), rows, 1e-9 if "blocks" in settings else 1e-12)
 
 
+def test_rare_and_unseen_levels_are_other_in_the_browser_too(script: Any) -> None:
+    data = {"a": [*"uvwuvw" * 9, "rare"], "b": [0, 1, 2] * 18 + [77], "t": [*"cde" * 18, "c"], "x": [*range(55)]}
+    types = {"a": "nominal", "b": "nominal of numbers", "x": "number"}
+    learners = likely.NaiveBayes(), likely.NaiveBayes(blocks=(("a", "b"),)), likely.TreeAugmented(), likely.Logistic()
+    for learner in learners:
+        model = likely.fit(data, target="t", learner=learner, types=types, least_count=2)
+        assert "other" in model.levels("a") and "rare" not in text_of(portable(model))
+        agree(
+            script, model, [{"a": a, "b": b, "x": 3} for a in ("u", "rare", "new", "other", None) for b in (0, 77, 5)]
+        )
+
+
 @pytest.mark.parametrize("words", [{}, {"shortest": 2, "pairs": True, "stop": ("the",)}, {"grams": (2, 3)}], ids=str)
 def test_texts_score_in_the_browser_as_in_python(script: Any, words: dict[str, Any]) -> None:
     rng = np.random.default_rng(3)

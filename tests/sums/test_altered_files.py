@@ -67,7 +67,7 @@ SUMS: dict[str, Callable[[Tree], object]] = {
     "one class more": lambda t: t["summary"]["classes"].append("maybe"),
     "two classes alike": lambda t: t["summary"].update(classes=["no", "no"]),
     "class that is no text": lambda t: t["summary"].update(classes=["no", 3]),
-    "class that is no UTF-8": lambda t: t["summary"]["classes"].append(None),
+    "class that is nothing": lambda t: t["summary"]["classes"].append(None),
     "rows below zero": lambda t: t["summary"].update(rows=-1),
     "rows that are true": lambda t: t["summary"].update(rows=True),
     "a column less": lambda t: t["summary"]["columns"].pop(),
@@ -154,6 +154,8 @@ HELD_OUT = likely.Mixture((likely.NaiveBayes(), likely.Prior()), weights="held-o
 FOUND: dict[str, tuple[Any, Callable[[Tree], object]]] = {
     "weights of other shape": (likely.Logistic(), lambda f: f.update(weights=f["weights"][1:])),
     "weights that are none": (likely.Logistic(), lambda f: f.update(weights=other(f["weights"], 0, np.nan))),
+    "weights beyond any sum": (likely.Logistic(), lambda f: f.update(weights=other(f["weights"], 0, 1e300))),
+    "weights far below": (likely.Logistic(), lambda f: f.update(weights=other(f["weights"], 0, -1e151))),
     "no facts": (likely.Logistic(), lambda f: f.update(facts={})),
     "members less": (likely.Auto(), lambda f: f["members"].pop()),
     "weights that do not add up": (likely.Auto(), lambda f: f.update(weights=f["weights"] * 3)),
@@ -163,6 +165,8 @@ FOUND: dict[str, tuple[Any, Callable[[Tree], object]]] = {
     "member of an unknown name": (likely.Auto(), lambda f: f["kept"][0].update(name="Oracle")),
     "hypotheses": (HELD_OUT, lambda f: f.update(weights=np.zeros(2))),
     "temperature": (likely.NaiveBayes(temperature="auto"), lambda f: f.update(temperature=-1.0)),
+    "temperature beyond reason": (likely.NaiveBayes(temperature="auto"), lambda f: f.update(temperature=1e300)),
+    "temperatures beyond reason": (likely.Auto(), lambda f: f.update(temperatures=f["temperatures"] + 1e300)),
     "tuned": (likely.TunedNaiveBayes(), lambda f: f["chosen"].update(attribute_weights={"q": 1.0})),
 }  # fmt: skip
 
@@ -173,6 +177,22 @@ def test_what_no_search_can_have_found_is_refused(what: str, tmp_path: Path) -> 
     tree = tree_of(learner)
     alter(tree["found"])
     refuse(tree, tmp_path)
+
+
+@pytest.mark.parametrize("name", [b'"y\xffs"', b'"y\xed\xa0\x80s"', b'"y\\ud800s"', b'"y\x00s"'])
+def test_a_class_that_is_no_text_of_utf_8_is_refused(name: bytes, tmp_path: Path) -> None:
+    import hashlib
+    import struct
+
+    data, head = likely.fit(ROWS, "y", likely.NaiveBayes(), types=TYPES).to_bytes(), struct.Struct("<8sIQ")
+    magic, version, length = head.unpack_from(data)
+    header, arrays = data[head.size : head.size + length], data[head.size + length : -32]
+    assert b'"yes"' in header
+    header = header.replace(b'"yes"', name)
+    body = head.pack(magic, version, len(header)) + header + arrays
+    (tmp_path / "altered.likely").write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(FileFormatError, match=r"altered\.likely"):
+        likely.load(tmp_path / "altered.likely")
 
 
 def test_an_array_that_is_larger_than_its_file_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import multiprocessing
 import os
 import signal
@@ -10,12 +11,14 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import likely
 from likely.errors import InputError
 from likely.sums import state
 from likely.table.output.atomic import PartFile, Revision
+from likely.table.output.sink import Sink
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(likely.__file__).parents[1])}
 """So that a process in another folder runs the package that is tested."""
@@ -157,3 +160,14 @@ def test_two_commands_at_once_lose_no_rows(command: str, tmp_path: Path, example
     assert likely.load(tmp_path / "m.likely").summary.rows == 14 * (1 + done)
     for code, words_said in zip(codes, said, strict=True):
         assert (code == 2) == ("changed by another command" in words_said)
+
+
+def test_names_with_ends_of_lines_are_quoted_in_the_header(tmp_path: Path) -> None:
+    # A class with a carriage return made two lines of the header of its predictions.
+    classes = ["a\rb", "a\nb", 'a"b', "a,b"]
+    for name, delimiter in (("out.csv", ","), ("out.tsv", "\t")):
+        with Sink(str(tmp_path / name)) as sink:
+            sink.write(pa.RecordBatch.from_pydict({f"p({c})": [0.25] for c in classes}))
+        with (tmp_path / name).open(newline="") as file:
+            header, row = csv.reader(file, delimiter=delimiter)
+        assert header == [f"p({c})" for c in classes] and row == ["0.25"] * 4

@@ -68,7 +68,7 @@ class Comparison:
 
 def compare(
     data: object,
-    target: object,
+    target: object = None,
     learners: Mapping[str, GivenLearner] | Sequence[str] | None = None,
     *,
     also: Mapping[str, GivenLearner] | Sequence[str] | None = None,

@@ -96,7 +96,7 @@ class Curve:
 
 def curve(
     data: object,
-    target: object,
+    target: object = None,
     learner: GivenLearner = None,
     *,
     folds: int = 5,

@@ -102,7 +102,7 @@ class _Examiner:
 
 def doctor(
     data: object,
-    target: object,
+    target: object = None,
     learner: GivenLearner = None,
     *,
     suspects: int = 10,

@@ -162,7 +162,7 @@ class Look:
 
 def look(
     data: object,
-    target: object,
+    target: object = None,
     learner: GivenLearner = None,
     *,
     loss: Loss | Mapping[str, Any] | None = None,

@@ -121,7 +121,7 @@ def joined(learner: NaiveBayes, pair: Pair) -> NaiveBayes:
 
 def repeats(
     data: object,
-    target: object,
+    target: object = None,
     learner: GivenLearner = None,
     *,
     most: int = 3,

@@ -180,8 +180,8 @@ def _column(term: shapes.Column, levels: Levels) -> forms.Term:
         case shapes.LevelTable(name, labels, table):
             rest = labels.index.get(levels[name].rest or "", -2)  # the row of unseen levels, where none is for the rest
             unseen, missing = _floats(table[rest]), _floats(table[-1])
-            places = (labels.index.get(level) for level in levels[name].levels)
-            rows = tuple(unseen if place is None else _floats(table[place]) for place in places)
+            # A level that the table does not have is no rare one: the level that linear models measure others from.
+            rows = tuple(_floats(table[labels.index.get(level, -2)]) for level in levels[name].levels)
             return forms.LevelTerm(name, rows, unseen, missing)
         case shapes.BinTable(name, starts, table):
             return forms.BinTerm(name, _floats(starts), _matrix(table[: len(starts) + 1]), _floats(table[-1]))

@@ -95,11 +95,14 @@ def read_bytes(value: object, what: str) -> NDArray[np.uint8]:
     return np.ascontiguousarray(array, np.uint8)
 
 
-def read_finite(value: object, shape: tuple[int, ...], what: str, *, least: float = -math.inf) -> NDArray[np.float64]:
-    """An array of finite numbers of this shape, none of them below `least`."""
+def read_finite(
+    value: object, shape: tuple[int, ...], what: str, *, least: float = -math.inf, most: float = math.inf
+) -> NDArray[np.float64]:
+    """An array of finite numbers of this shape, none of them below `least` or above `most`."""
     array = read_array(value, "iuf", len(shape), what).astype(np.float64)
     require(array.shape == shape, f"{what} has the shape {shape}")
-    require(np.isfinite(array).all() and (array >= least).all(), f"{what} are finite numbers, none below {least}")
+    require(np.isfinite(array).all(), f"{what} are finite numbers")
+    require(((array >= least) & (array <= most)).all(), f"{what} are numbers from {least} to {most}")
     return array
 
 

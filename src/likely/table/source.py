@@ -106,6 +106,9 @@ class SourceWrapper(Source):
         return type(self)(source)
 
 
+HALF_CHARACTER = "with half of a character in it (a surrogate), which no table can hold."
+
+
 def check_names(name: str, names: Sequence[str]) -> None:
     """Refuse a table without columns, and doubled names: a column must be told by its name."""
     doubled = [n for n, times in Counter(names).items() if times > 1]
@@ -115,3 +118,15 @@ def check_names(name: str, names: Sequence[str]) -> None:
         raise ColumnError(f"{name} has {many} more than once: {listed}. Give every column its own name.")
     if not names:
         raise ColumnError(f"{name} has no columns.")
+    halves = [n for n in names if has_half_character(n)]
+    if halves:
+        raise ColumnError(f"{name} has the column {shown(halves[0], 40)}, {HALF_CHARACTER} Rename it.")
+
+
+def has_half_character(text: str) -> bool:
+    """Whether a text cannot be written as UTF-8, because a surrogate stands alone in it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.errors import InputError, LikelyError, SettingError, shown
+from likely.errors import InputError, LikelyError, SettingError, list_names, shown
 from likely.evaluate.crossval.dealing import Deal, Folds, deal_rows, deal_stratified
 from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge, Models, all_classes
@@ -319,7 +319,8 @@ def check_whole(name: str, value: object, least: int, most: int) -> int:
 def require_target(schema: Schema) -> Column:
     """The target of a schema; refuse one that has none."""
     if schema.target is None:
-        raise InputError("The schema names no target, so there is nothing to predict. Give a target.")
+        named = list_names([column.name for column in schema.columns])
+        raise InputError(f"No target was named, so there is nothing to predict. Name a column. {named}")
     return schema.target
 
 

@@ -21,6 +21,7 @@ from likely.models.linear.log_odds import FACTS, LogOdds
 from likely.models.linear.newton import FoldNewton, Newton
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
+from likely.models.shapes import FARTHEST
 from likely.sums.checks import read_finite, read_number, read_texts
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
@@ -122,6 +123,8 @@ class Logistic(Settings):
         facts = {k: read_number(found["facts"][k], -math.inf, math.inf, k) for k in FACTS}
         summary = learnable(summary)
         design = self.design(summary)
-        weights = read_finite(found["weights"], (design.size, len(summary.classes)), "weights")
+        # A million products with numbers in standard units, which end at 1e150, must add up to a double.
+        shape = design.size, len(summary.classes)
+        weights = read_finite(found["weights"], shape, "weights", least=-FARTHEST, most=FARTHEST)
         remarks = tuple(read_texts(found["remarks"], "remarks"))
         return LogOdds.of(self, design, np.ascontiguousarray(weights), facts, remarks)

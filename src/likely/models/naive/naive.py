@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -14,6 +13,7 @@ from likely.models.factors.gaussian import NormalSettings
 from likely.models.factors.joint import CellSettings
 from likely.models.factors.normal import CovarianceSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
+from likely.models.heldout import tempering
 from likely.models.knowledge.known import Shares, check_known, known_classes, known_levels, known_normals, known_prior
 from likely.models.model import learnable
 from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_factor, block_requests
@@ -72,7 +72,9 @@ class NaiveBayes(NaiveBayesSettings):
         for name in chosen:
             require(isinstance(summary.columns.get(name), Words), "settings of text are those of a text")
         heat = found.get("temperature")
-        return self.model(summary, chosen, None if heat is None else read_number(heat, 0.0, math.inf, "a temperature"))
+        return self.model(
+            summary, chosen, None if heat is None else read_number(heat, 0.0, tempering.MOST, "a temperature")
+        )
 
     def model(
         self, summary: Summary, chosen: Mapping[str, Text] | None = None, temperature: float | None = None

@@ -13,6 +13,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.models.contracts import Exhibit, HeldOut, Learner, Model, Terms
+from likely.models.heldout import tempering
 from likely.models.model import left_over
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
@@ -212,7 +213,7 @@ def restore_mixture(learner: Learner, summary: Summary, found: State) -> AutoMod
         summary=summary,
         members=tuple(models),
         weights=read_shares(found["weights"], len(models), "weights of members"),
-        temperatures=read_finite(found["temperatures"], (len(models),), "temperatures", least=0.0),
+        temperatures=read_finite(found["temperatures"], (len(models),), "temperatures", least=0.0, most=tempering.MOST),
         trial=trial,
         notes=tuple(read_texts(found["notes"], "notes")),
         refuse_unseen=any(m.refuse_unseen for m in models),

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
 from likely.table.arrow import ROWS, ArrowArray, plain_batch, plain_schema
-from likely.table.source import Source, check_names
+from likely.table.source import HALF_CHARACTER, Source, check_names, has_half_character
 
 
 class TableSource(Source):
@@ -91,7 +91,7 @@ def _of_pandas(frame: Any) -> pa.Table:
     try:
         table: pa.Table = pa.Table.from_pandas(frame, preserve_index=False)
         return table.rename_columns(list(names))
-    except (pa.ArrowException, TypeError, OverflowError):
+    except (pa.ArrowException, TypeError, OverflowError, UnicodeEncodeError):
         return _of_columns({name: frame.iloc[:, i] for i, name in enumerate(names)})
 
 
@@ -143,5 +143,13 @@ def _array(name: str, values: Any) -> Any:
         array = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         # from_pandas: NaN among texts is a missing cell.
-        return pa.array([None if v is None or v != v else str(v) for v in values], pa.string())
-    return array
+        texts = [None if v is None or v != v else str(v) for v in values]
+    else:
+        return array
+    for row, text in enumerate(texts, 1):
+        if text is not None and has_half_character(text):
+            raise ColumnError(
+                f"Row {row:,} of the column {shown(name)} is {shown(text, 40)}, {HALF_CHARACTER} "
+                "Take it out, or decode the text it came from again."
+            )
+    return pa.array(texts, pa.string())

@@ -103,8 +103,9 @@ class Sink:
 
         if not self._begun:
             header = io.StringIO(newline="")
-            writer(header, delimiter=delimiter, lineterminator="\n").writerow(batch.schema.names)
-            self._file.write(header.getvalue().encode())
+            # Only what would end a line is quoted, so that names with a carriage return need an end of line with one.
+            writer(header, delimiter=delimiter, lineterminator="\r\n").writerow(batch.schema.names)
+            self._file.write(header.getvalue().removesuffix("\r\n").encode() + b"\n")
             self._begun = True
         # Arrow quotes every text or none: quotes are needed only in batches with a cell that would be misread.
         quoted: Any = "needed" if any(_needs_quotes(c, delimiter) for c in batch.columns) else "none"
