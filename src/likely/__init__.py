@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.table.databases.database import database as database
 
     # What learns
+    from likely.models.additive.additive import Additive as Additive
     from likely.models.naive.naive import NaiveBayes as NaiveBayes
     from likely.models.naive.tuned import TunedNaiveBayes as TunedNaiveBayes
     from likely.models.dependence.tree import TreeAugmented as TreeAugmented
@@ -80,6 +81,7 @@ _NAMES = {
     "likely.apply.streams.window": "Window",
     "likely.table.databases.database": "database",
     # What learns
+    "likely.models.additive.additive": "Additive",
     "likely.models.naive.naive": "NaiveBayes",
     "likely.models.naive.tuned": "TunedNaiveBayes",
     "likely.models.dependence.tree": "TreeAugmented",

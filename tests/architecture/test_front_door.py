@@ -9,6 +9,7 @@ import pytest
 
 # The public names of the package. A change here is a change for users: write it into CHANGELOG.md.
 EXPECTED = [
+    "Additive",
     "Auto",
     "TunedNaiveBayes",
     "LinearDiscriminant",

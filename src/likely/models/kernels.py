@@ -252,3 +252,41 @@ def add_curve(z: Floats, own: int, weights: Floats, there: Flags, absent: Floats
                 out[i, k] += z[i, own] * slope
             else:
                 out[i, k] += absent[k]
+
+
+@kernel("i4[], i4[], i4[], i4[], f8[][][], f8[][]")
+def add_pairs(first: Codes, second: Codes, rows: Codes, columns: Codes, table: Floats, out: Floats) -> None:
+    """out[i] += table[place of the first code, place of the second]; nothing where a code is unknown (-1)."""
+    for i in range(first.size):
+        if first[i] >= 0 and second[i] >= 0:
+            a, b = rows[first[i]], columns[second[i]]
+            for k in range(out.shape[1]):
+                out[i, k] += table[a, b, k]
+
+
+@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], f8[], f8[][]")
+def add_trees(
+    codes: Codes,
+    roots: Codes,
+    axis: Codes,
+    below: Codes,
+    left: NDArray[np.uint8],
+    values: Floats,
+    room: Floats,
+    out: Floats,
+) -> None:
+    """out[i] += the sum of what the trees say of row i, each followed down to a leaf or to an unknown code (-1)."""
+    for i in range(codes.shape[0]):
+        for k in range(room.size):
+            room[k] = 0.0
+        for t in range(roots.size):
+            n = roots[t]
+            while axis[n] >= 0:
+                c = codes[i, axis[n]]
+                if c < 0:
+                    break
+                n = below[n] + (0 if left[n, c] else 1)
+            for k in range(room.size):
+                room[k] += values[n, k]
+        for k in range(room.size):
+            out[i, k] += room[k]

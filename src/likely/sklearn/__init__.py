@@ -20,6 +20,7 @@ except ImportError as error:  # pragma: no cover - the tests have it
 
 from likely.sklearn.categorical import CategoricalNB
 from likely.sklearn.classifiers import (
+    AdditiveClassifier,
     AutoClassifier,
     FullBayesClassifier,
     LeastSquaresClassifier,
@@ -34,6 +35,7 @@ from likely.sklearn.discrete import BernoulliNB, ComplementNB, MultinomialNB
 from likely.sklearn.gaussian import GaussianNB
 
 __all__ = [
+    "AdditiveClassifier",
     "AutoClassifier",
     "BernoulliNB",
     "CategoricalNB",

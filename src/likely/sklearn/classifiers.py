@@ -78,6 +78,17 @@ class LeastSquaresClassifier(LearnerClassifier, learner=likely.LeastSquares):
     _generative = False
 
 
+class AdditiveClassifier(LearnerClassifier, learner=likely.Additive):
+    """Boosted evidence of one, two or more attributes at a time, as `likely.Additive`.
+
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]] * 20, ["odd", "odd", "even", "even"] * 20
+    >>> AdditiveClassifier().fit(X, y).predict([[1.0, 0.0]])
+    array(['odd'], dtype='<U4')
+    """
+
+    _generative = False
+
+
 class LogisticClassifier(LearnerClassifier, learner=likely.Logistic):
     """Logistic regression by maximum likelihood with a ridge, as `likely.Logistic`.
 

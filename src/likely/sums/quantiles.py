@@ -89,3 +89,26 @@ def equal_weight_bins(values: Floats, weight: Floats, bins: int) -> NDArray[np.i
     bin_of = np.minimum((middle * bins).astype(np.intp), bins - 1)
     _, dense = np.unique(bin_of, return_inverse=True)
     return np.asarray(dense[place], np.intp)
+
+
+def apart_places(weight: Floats, bins: int) -> NDArray[np.intp]:
+    """Where bins begin, but for the first: values that outweigh a bin have one each, others fill bins of equal weight.
+
+    >>> apart_places(np.array([1.0, 1, 90, 1, 1, 1, 1]), 5).tolist()
+    [2, 3, 5]
+    """
+    if len(weight) <= bins:
+        return np.arange(1, len(weight))
+    heavy = np.zeros(len(weight), np.bool_)
+    while True:
+        # A heavy value also parts what lies below it from what lies above, which costs a bin.
+        each = weight[~heavy].sum() / max(bins - 2 * int(heavy.sum()), 1)
+        new = ~heavy & (weight > each)
+        if not new.any() or 2 * int((heavy | new).sum()) >= bins:
+            break
+        heavy |= new
+    light = np.where(heavy, 0.0, weight)
+    middle = np.cumsum(light) - light / 2
+    which = np.floor(middle / each) if each > 0 else np.zeros(len(weight))
+    begins = (which[1:] != which[:-1]) | heavy[1:] | heavy[:-1]
+    return np.flatnonzero(begins) + 1

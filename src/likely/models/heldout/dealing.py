@@ -29,8 +29,8 @@ def hash_places(seed: int, start: int, rows: int) -> NDArray[np.uint64]:
     >>> bool((hash_places(7, 0, 4)[2:] == hash_places(7, 2, 2)).all())
     True
     """
-    key = _scramble(np.array([seed % 2**64], np.uint64) + _STEP)
-    return _scramble(key + (np.arange(start + 1, start + rows + 1).astype(np.uint64) * _STEP))
+    key = scramble(np.array([seed % 2**64], np.uint64) + _STEP)
+    return scramble(key + (np.arange(start + 1, start + rows + 1).astype(np.uint64) * _STEP))
 
 
 def uniform_numbers(seed: int, start: int, rows: int) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ def uniform_numbers(seed: int, start: int, rows: int) -> NDArray[np.float64]:
     return (hash_places(seed, start, rows) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _scramble(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def scramble(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     z = (z ^ (z >> np.uint64(30))) * _MIX1
     z = (z ^ (z >> np.uint64(27))) * _MIX2
     return z ^ (z >> np.uint64(31))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.errors import SettingError, shown
+from likely.models.additive.additive import Additive
 from likely.models.contracts import Learner, Model, Restores
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
@@ -30,6 +31,7 @@ from likely.sums.contracts import State
 from likely.sums.summary import Summary
 
 register(
+    Additive,
     LeastSquares,
     Logistic,
     Prior,

@@ -10,7 +10,9 @@ from likely.models.shapes.block import (
     Curve,
     JointTable,
     MultivariateNormal,
+    PairTable,
     Tree,
+    TreeSum,
 )
 from likely.models.shapes.column import (
     BinTable,
@@ -71,6 +73,7 @@ __all__ = [
     "MultivariateNormal",
     "Normalised",
     "OneDependence",
+    "PairTable",
     "Presence",
     "Ratio",
     "Ratios",
@@ -80,6 +83,7 @@ __all__ = [
     "Standard",
     "Sum",
     "Tree",
+    "TreeSum",
     "WordScores",
     "WordSettings",
     "WordWeights",

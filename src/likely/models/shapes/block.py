@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -146,15 +147,95 @@ class Axis:
     name: str
     levels: Labels
     edges: Floats | None = None
+    groups: NDArray[np.int32] | None = None
+    """The code of each level, where several levels share one; None: its place among the levels."""
+    missing: int = -1
+    """The code of a missing cell."""
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        if self.edges is not None:
+            return len(self.edges) + 1
+        return len(self.levels) if self.groups is None else int(self.groups.max(initial=-1)) + 1
 
     def codes(self, cells: Any) -> NDArray[np.int32]:
-        """The level of each cell; -1 where it is missing or was not in training."""
+        """The code of each cell; -1 where it was not in training."""
         if self.edges is not None:
-            return bin_of(self.edges, cells)
+            found = bin_of(self.edges, cells)
+            return found if self.missing < 0 else np.where(found < 0, np.int32(self.missing), found)
         assert isinstance(cells, Codes)
         places = [self.levels.index.get(name, -1) for name in cells.labels.names]
-        # The last two places serve the codes -1 and -2 themselves.
-        return np.array([*places, -1, -1], np.int32)[cells.codes]
+        if self.groups is not None:
+            places = [int(self.groups[place]) if place >= 0 else -1 for place in places]
+        # The last two places serve the codes of an unseen level (-2) and of a missing cell (-1).
+        return np.array([*places, -1, self.missing], np.int32)[cells.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """What two attributes say together beyond what each says by itself; nothing where one of them is unknown."""
+
+    name: str
+    axes: tuple[Axis, Axis]
+    cells: tuple[NDArray[np.int32], NDArray[np.int32]]
+    """For each axis the place in the table of each code; the last code is that of a missing cell."""
+    table: Floats
+    """(places of the first, places of the second, classes)"""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it covers."""
+        return self.axes[0].name, self.axes[1].name
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """None of its own."""
+        return ()
+
+    def add(self, batch: Batch, out: Floats) -> None:
+        """Add the term of each row."""
+        self.add_codes([axis.codes(batch.cells[axis.name]) for axis in self.axes], out)
+
+    def add_codes(self, codes: Sequence[NDArray[np.int32]], out: Floats) -> None:
+        """The same from the codes of the two attributes; -1 is unknown."""
+        kernels.add_pairs(codes[0], codes[1], *self.cells, self.table, out)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSum:
+    """The sum of trees over several attributes. A tree is followed down to a leaf, or to where a cell is unknown: there
+    it says the mean of what lies below, weighed by the training rows."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    roots: NDArray[np.int32]
+    axis: NDArray[np.int32]
+    """For each node the axis that parts it; -1 where it is a leaf."""
+    below: NDArray[np.int32]
+    """For each node the first of its two children; the other follows."""
+    left: NDArray[np.uint8]
+    """(nodes, 256): 1 where a code goes to the first child; after an axis's codes comes that of a missing cell."""
+    values: Floats
+    """(nodes, classes)"""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that it covers."""
+        return tuple(axis.name for axis in self.axes)
+
+    def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
+        """None of its own."""
+        return ()
+
+    def add(self, batch: Batch, out: Floats) -> None:
+        """Add the term of each row."""
+        self.add_codes([axis.codes(batch.cells[axis.name]) for axis in self.axes], out)
+
+    def add_codes(self, codes: Sequence[NDArray[np.int32]], out: Floats) -> None:
+        """The same from the codes of its attributes; -1 is unknown."""
+        each = np.ascontiguousarray(np.stack(codes, axis=1), np.int32)
+        room = np.empty(self.values.shape[1])
+        kernels.add_trees(each, self.roots, self.axis, self.below, self.left, self.values, room, out)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,271 @@
+"""Additive: evidence of one, two or more attributes at a time, found by boosting small trees. Settings and search.
+
+Rows are seen once, as codes of one byte a cell; what follows is in boosting.py, anova.py and heldout/masking.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.machinery.arrays import Bools, Floats
+from likely.models.additive.additive_model import AdditiveModel
+from likely.models.additive.additive_state import FACTS, read_anova
+from likely.models.additive.anova import Anova, decompose
+from likely.models.additive.boosting import Recipe, boost
+from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Coding, coding_of
+from likely.models.contracts import Model, Search
+from likely.models.heldout.masking import PATTERNS, ROWS, fit_offsets
+from likely.models.model import learnable
+from likely.models.prior import prior_quotients
+from likely.models.quotient import log_of
+from likely.models.settings import Settings, setting
+from likely.sums.checks import read_number
+from likely.sums.contracts import State
+from likely.sums.summary import Summary
+from likely.table.batch import Batch, Ints
+from likely.table.schema import Schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_BYTES = 1 << 30
+"""What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
+LEAST_CODES = 4
+
+
+def check_names(value: Any) -> tuple[str, ...]:
+    """Names of columns."""
+    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(v, str) for v in (*value,)):
+        raise SettingError(f'{shown(value)} is no list of columns. Write ["age", "hours"].')
+    return tuple(value)
+
+
+def check_sets(value: Any) -> tuple[tuple[str, ...], ...]:
+    """Sets of names of columns."""
+    if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        raise SettingError(f'{shown(value)} is no list of sets of columns. Write [["age", "hours"], ["sex", "race"]].')
+    return tuple(check_names(names) for names in value)
+
+
+@dataclass(frozen=True)
+class Additive(Settings):
+    """log P(class | row) = log P(class) + sum over small sets S of attributes of f_S(row_S), less what normalises it.
+
+    Small trees are added one after the other, each a step of Newton's method on what those before leave unexplained,
+    over at most `order` attributes; rows that are held out say when to stop, and all rows are learned from then. Trees
+    over one or two attributes are added up in tables, from which what each attribute says by itself is taken out
+    (functional ANOVA). Gradients are rounded to whole multiples of 2**-20 and summed exactly: no order of rows, batches
+    or threads changes a bit.
+
+    >>> Additive(order=3).leaves
+    16
+    """
+
+    order: int | Literal["any"] = setting(
+        2,
+        "So many attributes take part in a term at most. 1: a curve for each attribute. 2: and what pairs say "
+        "together. any: no limit.",
+        at_least=1,
+        whole=True,
+        choices=("any",),
+    )
+    rounds: int = setting(1000, "Trees at most; held-out rows usually stop earlier.", at_least=1, whole=True)
+    rate: float = setting(
+        0.1, "What each tree's step is multiplied by: smaller is more careful and takes longer.", above=0, at_most=1
+    )
+    leaves: int = setting(16, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
+    ridge: float = setting(1.0, "Holds back the values of leaves, as so many rows of no opinion would.", at_least=0)
+    least: float = setting(
+        1.0, "The least curvature of a leaf: that of four rows of which nothing is known is 1.", at_least=0
+    )
+    bins: int = setting(MOST_CODES, "Bins of a number at most.", at_least=2, at_most=MOST_CODES, whole=True)
+    missing: Literal["skip", "level"] = setting(
+        "skip", "Leave missing cells out, or take being missing as evidence.", choices=("skip", "level")
+    )
+    rising: tuple[str, ...] = setting(
+        (), "Numbers with which the second of two classes may only become more probable.", convert=check_names
+    )
+    falling: tuple[str, ...] = setting(
+        (), "Numbers with which the second of two classes may only become less probable.", convert=check_names
+    )
+    apart: tuple[tuple[str, ...], ...] = setting(
+        (), "Sets of attributes no two of which may be in one term.", convert=check_sets
+    )
+    most_rows: int = setting(
+        1_000_000,
+        "Different rows that are learned from at most: of more, those with the smallest hashes of their content.",
+        at_least=100,
+        whole=True,
+    )
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """Nothing beyond the first order: levels, and tallies of numbers, which say where to cut."""
+        return frozenset()
+
+    def learn(self, summary: Summary) -> Model | Search:
+        """Begin the search; with a single class or no attribute there is nothing to search for."""
+        summary = learnable(summary)
+        coding = self._coding(summary)
+        self._check(coding)
+        known = int((summary.total.floats() > 0).sum())
+        if known < 2 or not coding.axes:
+            return self._model(coding, empty_terms(coding), {})
+        return AdditiveSearch(self, coding)
+
+    def restore(self, summary: Summary, found: State) -> AdditiveModel:
+        """The model as a file keeps it."""
+        summary = learnable(summary)
+        coding = self._coding(summary)
+        if not found:
+            return self._model(coding, empty_terms(coding), {})
+        facts = {name: read_number(found["facts"][name], 0.0, math.inf, name) for name in FACTS}
+        return self._model(coding, read_anova(found, coding.sizes.tolist(), len(summary.classes)), facts)
+
+    def _coding(self, summary: Summary) -> Coding:
+        scores = 2 * max(len(summary.classes), 1)
+        columns = max(len(summary.schema.attributes), 1)
+        fits = MOST_BYTES // (8 * scores * self.leaves * columns)
+        return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level")
+
+    def _check(self, coding: Coding) -> None:
+        """Refuse names of no attribute, and curves that cannot be told to rise."""
+        schema = coding.summary.schema
+        for name in (*self.rising, *self.falling, *(name for names in self.apart for name in names)):
+            if schema[name].role != "attribute":
+                raise SettingError(f"{shown(name)} is not an attribute, so Additive cannot be told anything of it.")
+        both = set(self.rising) & set(self.falling)
+        if both:
+            raise SettingError(f"{shown(min(both))} cannot be rising and falling at once. Say one of them.")
+        ordered = dict(zip(coding.names, coding.ordered, strict=True))
+        for name in (*self.rising, *self.falling):
+            if not ordered.get(name, False):
+                raise SettingError(f"{shown(name)} has no order in which anything could rise: its levels are names.")
+        if (self.rising or self.falling) and len(coding.summary.classes) != 2:
+            raise SettingError(
+                f"rising and falling are for two classes; there are {len(coding.summary.classes)}. Leave them out, or "
+                "make two classes of the target."
+            )
+
+    def recipe(self, coding: Coding, start: Floats) -> Recipe:
+        """How trees are grown over these codes."""
+        names, count = coding.names, len(coding.axes)
+        direction = [(name in self.rising) - (name in self.falling) for name in names]
+        apart = np.zeros((count, count), np.bool_)
+        for some in self.apart:
+            places = [names.index(name) for name in some if name in names]
+            apart[np.ix_(places, places)] = True
+        np.fill_diagonal(apart, False)
+        return Recipe(
+            sizes=coding.sizes,
+            nominal=~np.array(coding.ordered, np.bool_),
+            direction=np.array(direction, np.int64),
+            apart=apart,
+            start=start,
+            order=count if self.order == "any" else int(self.order),
+            leaves=self.leaves,
+            rate=self.rate,
+            ridge=self.ridge,
+            least=self.least,
+            rounds=self.rounds,
+        )
+
+    def _model(self, coding: Coding, anova: Anova, facts: dict[str, float], *notes: str) -> AdditiveModel:
+        prior = prior_quotients(coding.summary, "observed", 0.0)
+        return AdditiveModel(
+            learner=self,
+            summary=coding.summary,
+            prior=prior,
+            log_prior=log_of(prior),
+            coding=coding,
+            anova=anova,
+            facts=facts,
+            notes=notes,
+        )
+
+    def model_of(self, coding: Coding, rows: CodedRows) -> AdditiveModel:
+        """Boost, take the trees apart, and find what knowing an attribute is worth."""
+        log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
+        two = len(log_prior) == 2
+        start = log_prior[1:] - log_prior[:1] if two else log_prior
+        trees, (rounds, weight, loss) = boost(self.recipe(coding, start), rows)
+        anova = decompose(trees, rows, coding.sizes.tolist(), start)
+        anova = with_offsets(anova.for_two_classes() if two else anova, rows, log_prior)
+        notes = []
+        if rows.dropped:
+            notes.append(
+                f"Learned from {len(rows):,} of the different rows: those with the smallest hashes of their content "
+                "(most_rows)."
+            )
+        facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
+        return self._model(coding, anova, facts, *notes)
+
+
+@dataclass(frozen=True)
+class AdditiveSearch(Search):
+    """Rows as codes are all that is needed of the table."""
+
+    learner: Additive
+    coding: Coding
+
+    def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
+        """The rows of a batch as codes."""
+        return (CodedParts((CodedRows.of(self.coding, batch, group, weight, self.learner.most_rows),)),)
+
+    def step(self, sums: tuple[Any, ...]) -> Model:
+        """The model."""
+        return self.learner.model_of(self.coding, sums[0].joined())
+
+
+def empty_terms(coding: Coding) -> Anova:
+    """Terms that say nothing."""
+    classes = len(coding.summary.classes)
+    return Anova(np.zeros(classes), tuple(np.zeros((int(size), classes)) for size in coding.sizes), {}, {})
+
+
+def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats) -> Anova:
+    """The terms, with what it is worth to know each attribute: unknown says nothing, and nothing known is the prior."""
+    sample = rows.take(slice(0, ROWS))
+    codes = sample.codes.astype(np.int32)
+    finite = np.isfinite(log_prior)
+    total = np.where(finite, anova.constant - np.where(finite, log_prior, 0.0), 0.0)
+    total[finite] -= total[finite].mean()
+
+    def score(known: Bools) -> Floats:
+        out = np.tile(log_prior, (len(known), 1))
+        anova.add_codes(np.where(known, np.tile(codes, (PATTERNS, 1)), np.int32(-1)), out)
+        return out
+
+    offsets = fit_offsets(
+        score, sample.hashes, sample.group.astype(np.intp), sample.weight, total, _strengths(anova, codes)
+    )
+    mains = []
+    for j, table in enumerate(anova.mains):
+        there = np.bincount(rows.codes[:, j], minlength=len(table)) > 0
+        mains.append(table + np.where(there[:, None], offsets[j], 0.0))
+    return replace(anova, constant=log_prior, mains=tuple(mains))
+
+
+def _strengths(anova: Anova, codes: NDArray[np.int32]) -> Floats:
+    """How much each attribute says: the mean square of its terms, shared among the attributes of a term."""
+    out = np.zeros(len(anova.mains))
+    zeros = tuple(np.zeros_like(table) for table in anova.mains)
+    parts: list[tuple[tuple[int, ...], Anova]] = []
+    for j, table in enumerate(anova.mains):
+        if table.any():
+            parts.append(((j,), replace(anova, mains=(*zeros[:j], table, *zeros[j + 1 :]), pairs={}, sets={})))
+    parts += [(at, replace(anova, mains=(), pairs={at: pair}, sets={})) for at, pair in anova.pairs.items()]
+    parts += [(at, replace(anova, mains=(), pairs={}, sets={at: trees})) for at, trees in anova.sets.items()]
+    for at, part in parts:
+        said = np.zeros((len(codes), len(anova.constant)))
+        if part.mains:
+            said += part.mains[at[0]][codes[:, at[0]]]
+        else:
+            part.add_codes(codes, said)
+        out[list(at)] += (said * said).mean() / len(at)
+    return out

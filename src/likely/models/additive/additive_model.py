@@ -1,0 +1,124 @@
+"""What boosting ends in: log P(class) plus what each attribute, pair and larger set says. Knows no search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from likely.machinery.arrays import Floats
+from likely.models.additive.additive_state import anova_state
+from likely.models.additive.anova import Anova
+from likely.models.additive.coding import Coding
+from likely.models.contracts import Exhibit, Model, Terms
+from likely.models.posterior import Matrix
+from likely.models.quotient import Quotient
+from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, Score, Sum, TreeSum
+from likely.sums.contracts import State
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BLOCK = 8192
+"""Rows scored at a time, so that their scores stay in the processor's cache."""
+SHOWN_SETS = 20
+"""Pairs and larger sets shown to people at most: the strongest."""
+
+Part: TypeAlias = BinTable | LevelTable | PairTable | TreeSum
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AdditiveModel(Model):
+    """log P(class) + sum of f_S(cells of S). What is unknown adds 0: with nothing known the answer is the prior.
+
+    It says nothing of how rows come about.
+    """
+
+    prior: tuple[Quotient, ...]
+    log_prior: Floats
+    coding: Coding
+    anova: Anova
+    """With offsets in the mains: what each value says against not knowing it."""
+    facts: dict[str, float]
+    """How boosting ended: rounds, rows that were held out, their log loss."""
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The terms: of attributes in schema order, then of pairs and larger sets."""
+        axes = self.coding.axes
+        mains = [_single(axes[j], table) for j, table in enumerate(self.anova.mains) if table.any()]
+        pairs = [
+            PairTable(_called(axes, at), (axes[at[0]], axes[at[1]]), pair.cells, pair.table)
+            for at, pair in sorted(self.anova.pairs.items())
+        ]
+        larger = [
+            TreeSum(_called(axes, at), tuple(axes[j] for j in at), t.roots, t.axis, t.below, t.left, t.values)
+            for at, t in sorted(self.anova.sets.items())
+        ]
+        return (*mains, *pairs, *larger)
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + the terms, in order, (rows, classes)."""
+        out = np.empty((batch.rows, len(self.classes)))
+        out[:] = self.log_prior
+        for start in range(0, batch.rows, BLOCK):
+            rows = slice(start, start + BLOCK)
+            block = batch.sliced(rows)
+            codes: dict[str, NDArray[np.int32]] = {}
+            for part in self.parts:
+                _add(part, block, codes, out[rows])
+        return out
+
+    def terms(self, batch: Batch) -> Terms:
+        """The prior, then what each attribute, pair and larger set says."""
+        out = np.zeros((1 + len(self.parts), batch.rows, len(self.classes)))
+        out[0] = self.log_prior
+        codes: dict[str, NDArray[np.int32]] = {}
+        for term, part in zip(out[1:], self.parts, strict=True):
+            _add(part, batch, codes, term)
+        return Terms(("prior", *(p.name for p in self.parts)), out.transpose(1, 0, 2))
+
+    def shape(self) -> Score:
+        """The prior and the terms, added up."""
+        return Sum(self.log_prior, self.parts)
+
+    def search_state(self) -> State:
+        """The terms, and how boosting ended."""
+        return {**anova_state(self.anova), "facts": dict(self.facts)} if self.facts else {}
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """How boosting ended."""
+        rows = tuple((name.replace("_", " "), value) for name, value in self.facts.items())
+        return (Exhibit("How boosting ended", ("what", "value"), rows),)
+
+
+def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:
+    return " × ".join(axes[j].name for j in at)
+
+
+def _add(part: Part, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats) -> None:
+    """Add a term; codes of attributes are made once for all terms."""
+    if not isinstance(part, (PairTable, TreeSum)):
+        part.add(batch, out)
+        return
+    for axis in part.axes:
+        if axis.name not in codes:
+            codes[axis.name] = axis.codes(batch.cells[axis.name])
+    part.add_codes([codes[axis.name] for axis in part.axes], out)
+
+
+def _single(axis: Axis, table: Floats) -> BinTable | LevelTable:
+    """What one attribute says; bins that say the same become one."""
+    size, classes = axis.size, table.shape[1]
+    absent = table[size : size + 1] if axis.missing >= 0 else np.zeros((1, classes))
+    if axis.edges is not None:
+        new = np.flatnonzero((table[1:size] != table[: size - 1]).any(axis=1))
+        kept = np.concatenate([[0], new + 1]).astype(np.intp)
+        return BinTable(axis.name, axis.edges[new], np.ascontiguousarray(np.concatenate([table[kept], absent])))
+    places = np.arange(size) if axis.groups is None else axis.groups
+    rows = np.concatenate([table[places], np.zeros((1, classes)), absent])
+    return LevelTable(axis.name, axis.levels, np.ascontiguousarray(rows))

@@ -1,0 +1,219 @@
+"""Trees as a sum of terms: those over one or two attributes become tables, others stay trees, grouped by attributes.
+
+Tables are purified (functional ANOVA by the weights of training rows; Lengerich and others 2020): a pair holds only
+what its attributes say together, and the mean of every term is 0. Knows codes and scores; no names, no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.machinery.arrays import Bytes, Floats, Ints
+from likely.machinery.jit import kernel
+from likely.models.additive.boosting import TreeArrays
+from likely.models.additive.coding import CodedRows
+from likely.models.additive.growing import add_cover, add_tree
+from likely.models.kernels import add_levels, add_pairs, add_trees
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SMALL = 1e-13
+"""Purifying ends when nothing larger than this is moved any more."""
+MOST_TURNS = 2_000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What two attributes say together: for each of them the place of each code, and (places, places, scores)."""
+
+    cells: tuple[Ints, Ints]
+    table: Floats
+
+
+@dataclass(frozen=True)
+class TreeSet:
+    """Trees over the same attributes, as arrays over all their nodes; attributes are numbered within the set."""
+
+    roots: Ints
+    axis: Ints
+    below: Ints
+    left: Bytes
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Anova:
+    """constant + what each attribute says, each pair, each larger set; by codes, the last of which is "missing"."""
+
+    constant: Floats
+    mains: tuple[Floats, ...]
+    """(codes, scores) for each attribute."""
+    pairs: dict[tuple[int, int], Pair]
+    sets: dict[tuple[int, ...], TreeSet]
+
+    def add_codes(self, codes: NDArray[np.int32], out: Floats) -> None:
+        """Add the terms of rows, given as codes (rows, attributes) with -1 where one is unknown; not the constant."""
+        columns = np.ascontiguousarray(codes.T)
+        for j, table in enumerate(self.mains):
+            add_levels(columns[j], np.concatenate([table, np.zeros((1, table.shape[1]))]), out)
+        for (i, j), pair in self.pairs.items():
+            add_pairs(columns[i], columns[j], *pair.cells, pair.table, out)
+        room = np.empty(out.shape[1])
+        for places, trees in self.sets.items():
+            own = np.ascontiguousarray(columns[list(places)].T)
+            add_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, room, out)
+
+    def for_two_classes(self) -> Anova:
+        """Log-odds of the second of two classes as scores of both."""
+        both = np.array([-0.5, 0.5])
+        pairs = {at: Pair(pair.cells, np.ascontiguousarray(pair.table * both)) for at, pair in self.pairs.items()}
+        sets = {
+            at: TreeSet(t.roots, t.axis, t.below, t.left, np.ascontiguousarray(t.values * both))
+            for at, t in self.sets.items()
+        }
+        mains = tuple(np.ascontiguousarray(table * both) for table in self.mains)
+        return Anova(self.constant * both, mains, pairs, sets)
+
+
+def decompose(trees: Sequence[TreeArrays], rows: CodedRows, sizes: Sequence[int], start: Floats) -> Anova:
+    """The sum of the trees and of `start`, taken apart."""
+    constant = start.copy()
+    mains = [np.zeros((size, len(start))) for size in sizes]
+    weights = [np.bincount(rows.codes[:, j], rows.weight, size) for j, size in enumerate(sizes)]
+    by_set: dict[tuple[int, ...], list[TreeArrays]] = {}
+    for tree in trees:
+        by_set.setdefault(tree.attributes, []).append(tree)
+    pairs: dict[tuple[int, int], Pair] = {}
+    sets: dict[tuple[int, ...], TreeSet] = {}
+    for places, own in by_set.items():
+        if len(places) == 1:
+            (j,) = places
+            every = np.arange(sizes[j], dtype=np.uint8)[:, None]
+            for tree in own:
+                _add_renumbered(tree, places, np.ascontiguousarray(every), mains[j])
+        elif len(places) == 2:
+            i, j = places
+            pairs[i, j] = _pair(own, (i, j), sizes, rows, mains)
+        else:
+            sets[places], mean = _tree_set(own, places, rows)
+            constant += mean
+    for table, weight in zip(mains, weights, strict=True):
+        if weight.any():
+            mean = weight @ table / weight.sum()
+            table -= mean
+            table[weight == 0] = 0.0  # a code that no row has says nothing
+            constant += mean
+    return Anova(constant, tuple(mains), pairs, sets)
+
+
+def _add_renumbered(tree: TreeArrays, places: tuple[int, ...], codes: Bytes, out: Floats) -> None:
+    """Add what a tree says of rows that have its attributes alone."""
+    own = _renumber(tree.attribute, places)
+    add_tree(codes, 0, len(codes), own, tree.below, tree.mask, tree.value, out)
+
+
+def _renumber(attribute: Ints, places: tuple[int, ...]) -> Ints:
+    """Attributes numbered within a set."""
+    inside = np.array([*places], np.int32)
+    return np.where(attribute < 0, -1, np.searchsorted(inside, attribute)).astype(np.int32)
+
+
+def _pair(
+    trees: list[TreeArrays], places: tuple[int, int], sizes: Sequence[int], rows: CodedRows, mains: list[Floats]
+) -> Pair:
+    """The trees over two attributes as one table, purified; what one of them says by itself goes to `mains`."""
+    cells, first = [], []
+    for place in places:
+        masks = np.concatenate([t.mask[t.attribute == place] for t in trees])[:, : sizes[place]]
+        # Codes that no tree parts share a place.
+        _, kept, which = np.unique(masks, axis=1, return_index=True, return_inverse=True)
+        rank = np.argsort(np.argsort(kept))
+        cells.append(rank[which.reshape(-1)].astype(np.int32))
+        first.append(np.sort(kept))
+    shape = (len(first[0]), len(first[1]))
+    grid = np.stack(np.meshgrid(*first, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.uint8)
+    scores = mains[0].shape[1]
+    flat = np.zeros((shape[0] * shape[1], scores))
+    for tree in trees:
+        _add_renumbered(tree, places, grid, flat)
+    table = flat.reshape(*shape, scores)
+    i, j = places
+    both = cells[0][rows.codes[:, i]].astype(np.int64) * shape[1] + cells[1][rows.codes[:, j]]
+    weight = np.bincount(both, rows.weight, shape[0] * shape[1]).reshape(shape)
+    one, other = np.zeros((shape[0], scores)), np.zeros((shape[1], scores))
+    turns = np.array([SMALL])
+    _purify(table, weight, one, other, turns, MOST_TURNS)
+    mains[i] += one[cells[0]]
+    mains[j] += other[cells[1]]
+    return Pair((cells[0], cells[1]), table)
+
+
+@kernel("f8[][][], f8[][], f8[][], f8[][], f8[], i8")
+def _purify(table: Floats, weight: Floats, one: Floats, other: Floats, small: Floats, most: int) -> None:
+    """Move the weighted mean of every row and column of a table to the attributes, until all of them are 0.
+
+    That is the least-squares fit of a sum of one attribute each, by coordinate descent. Where no row of training was,
+    the table keeps what the trees say, less what was moved.
+    """
+    for _turn in range(most):
+        moved = 0.0
+        for k in range(table.shape[2]):
+            for a in range(table.shape[0]):
+                total, mean = 0.0, 0.0
+                for b in range(table.shape[1]):
+                    total += weight[a, b]
+                    mean += weight[a, b] * table[a, b, k]
+                if total > 0.0:
+                    mean /= total
+                    moved = max(moved, abs(mean))
+                    one[a, k] += mean
+                    for b in range(table.shape[1]):
+                        table[a, b, k] -= mean
+            for b in range(table.shape[1]):
+                total, mean = 0.0, 0.0
+                for a in range(table.shape[0]):
+                    total += weight[a, b]
+                    mean += weight[a, b] * table[a, b, k]
+                if total > 0.0:
+                    mean /= total
+                    moved = max(moved, abs(mean))
+                    other[b, k] += mean
+                    for a in range(table.shape[0]):
+                        table[a, b, k] -= mean
+        if moved <= small[0]:
+            break
+
+
+def _tree_set(trees: list[TreeArrays], places: tuple[int, ...], rows: CodedRows) -> tuple[TreeSet, Floats]:
+    """The trees over a set of attributes, with means in their inner nodes; and their mean, which is taken off."""
+    roots, axis, below, left, values = [], [], [], [], []
+    at = 0
+    whole = np.zeros(trees[0].value.shape[1])
+    for tree in trees:
+        cover = np.zeros(len(tree.attribute))
+        add_cover(rows.codes, tree.attribute, tree.below, tree.mask, rows.weight, cover)
+        value = tree.value.copy()
+        for node in range(len(value) - 1, -1, -1):  # children come after their parents
+            if tree.attribute[node] >= 0:
+                one, two = tree.below[node], tree.below[node] + 1
+                value[node] = (cover[one] * value[one] + cover[two] * value[two]) / cover[node]
+        whole += value[0]
+        values.append(value - value[0])
+        roots.append(at)
+        axis.append(_renumber(tree.attribute, places))
+        below.append(np.where(tree.attribute < 0, 0, tree.below + at).astype(np.int32))
+        left.append(tree.mask)
+        at += len(value)
+    found = TreeSet(
+        np.array(roots, np.int32),
+        np.concatenate(axis),
+        np.concatenate(below),
+        np.ascontiguousarray(np.concatenate(left)),
+        np.ascontiguousarray(np.concatenate(values)),
+    )
+    return found, whole

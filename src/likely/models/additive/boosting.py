@@ -1,0 +1,202 @@
+"""Boosting: tree after tree, each a Newton step on what the sum so far leaves unexplained (Friedman 2001).
+
+The number of trees is found on held-out rows; then all rows are learned from. Knows coded rows; no attributes' names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.machinery.arrays import Bytes, Floats, Ints
+from likely.models.additive.coding import CodedRows
+from likely.models.additive.growing import (
+    CODES,
+    UNIT,
+    add_leaves,
+    add_tree,
+    grow_tree,
+    log_loss_units,
+    softmax_gradients,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LARGEST_TOTAL = 2.0**40
+"""Weights are scaled by a power of two so that all together are no larger: sums of gradients then fit into 64 bits."""
+LARGEST_STEP = 4.0
+"""No Newton step is longer than this, in nats: where a class is rare, curvature tells little of how far to go."""
+LEVEL_RIDGE = 10.0
+"""Levels are ordered by gradient / (curvature + this), so that rare ones do not come first."""
+PARTS = 5
+"""Rows are dealt to so many parts by the hash of their codes; the first is held out."""
+ALL_PARTS = 4_000
+"""Rows up to which every part is held out in turn: one alone would say too little of when to stop."""
+HEAVY = 0.01
+"""A row that makes up more than this share of all is on both sides, by its weight: a part must not lose all of it."""
+PATIENCE = 25
+"""Rounds without a better held-out score, after which no further ones are tried."""
+
+
+@dataclass(frozen=True)
+class TreeArrays:
+    """A tree: node n is a leaf where attribute[n] is -1; else codes with mask 1 go to below[n], others to the next."""
+
+    attribute: Ints
+    below: Ints
+    mask: Bytes
+    """(nodes, CODES)"""
+    value: Floats
+    """(nodes, scores), of leaves."""
+
+    @property
+    def attributes(self) -> tuple[int, ...]:
+        """Those that take part, in order."""
+        return tuple(sorted({int(j) for j in self.attribute if j >= 0}))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How trees are grown."""
+
+    sizes: NDArray[np.int64]
+    nominal: NDArray[np.bool_]
+    direction: NDArray[np.int64]
+    """1 where the score must rise with the codes of an attribute, -1 where it must fall."""
+    apart: NDArray[np.bool_]
+    """Attributes that must not be in one tree."""
+    start: Floats
+    """The scores before the first tree."""
+    order: int
+    leaves: int
+    rate: float
+    ridge: float
+    least: float
+    rounds: int
+
+    @property
+    def scores(self) -> int:
+        """How many scores a row has: one for each class, or one for two."""
+        return len(self.start)
+
+
+class Boosted:
+    """A sum of trees under way: rows to learn from, and behind them rows that are held out."""
+
+    def __init__(self, recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, scale: float) -> None:
+        self.recipe = recipe
+        parts = [learned] if held_out is None else [learned, held_out]
+        self.codes = np.concatenate([p.codes for p in parts]) if held_out is not None else learned.codes
+        self.group = np.concatenate([p.group for p in parts])
+        self.weight = np.concatenate([p.weight for p in parts]) * scale
+        self.learned, self.all = len(learned), len(self.group)
+        scores, leaves, count = recipe.scores, recipe.leaves, len(recipe.sizes)
+        self.scores = np.tile(recipe.start, (self.all, 1))
+        self.gradient = np.zeros((self.learned, scores), np.int64)
+        self.curvature = np.zeros((self.learned, scores), np.int64)
+        self.offset = np.concatenate([[0], np.cumsum(recipe.sizes)]).astype(np.int64)
+        # One row more or less is what ridge and least curvature are measured by, so they are scaled as weights are.
+        one = scale / UNIT
+        self.settings = np.array([recipe.ridge * one, recipe.least * one, LEVEL_RIDGE * one, recipe.rate, LARGEST_STEP])
+        self.hist = np.zeros((leaves, int(self.offset[-1]), 2 * scores), np.int64)
+        self.room = (
+            np.zeros((2 * leaves, 2 * scores), np.int64),
+            np.zeros(2 * scores, np.int64),
+            np.zeros(2 * scores, np.int64),
+            np.zeros(CODES + 2 * count, np.int32),
+            np.zeros(CODES),
+            np.zeros(leaves),
+            np.zeros(leaves, np.int32),
+            np.zeros((leaves, 2)),
+            np.zeros((leaves, CODES), np.uint8),
+        )
+        self.spare = np.empty(self.learned, np.int32)
+        self.trees: list[TreeArrays] = []
+
+    def grow(self) -> bool:
+        """One more tree; False where none helps."""
+        recipe = self.recipe
+        leaves, scores = recipe.leaves, recipe.scores
+        softmax_gradients(self.scores, self.group, self.weight, self.learned, self.gradient, self.curvature)
+        rows = np.arange(self.learned, dtype=np.int32)
+        attribute, below = np.empty(2 * leaves, np.int32), np.empty(2 * leaves, np.int32)
+        mask, value = np.zeros((2 * leaves, CODES), np.uint8), np.zeros((2 * leaves, scores))
+        leaf_of, spans = np.empty(leaves, np.int32), np.zeros((leaves, 2), np.int64)
+        nodes = grow_tree(
+            self.codes, self.gradient, self.curvature, rows, self.spare, self.offset, recipe.nominal,
+            recipe.direction, recipe.apart, leaves, recipe.order, self.settings, self.hist, *self.room,
+            attribute, mask, below, leaf_of, value, spans,
+        )  # fmt: skip
+        if nodes == 1:
+            return False
+        many = (nodes + 1) // 2
+        tree = TreeArrays(attribute[:nodes].copy(), below[:nodes].copy(), mask[:nodes].copy(), value[:nodes].copy())
+        self.trees.append(tree)
+        add_leaves(rows, np.ascontiguousarray(spans[:many]), value[leaf_of[:many]], self.scores)
+        if self.all > self.learned:
+            add_tree(self.codes, self.learned, self.all, *_parts(tree), self.scores)
+        return True
+
+    def held_out_loss(self) -> int:
+        """The log loss of the rows that are held out, in units."""
+        return int(log_loss_units(self.scores, self.group, self.weight, self.learned, self.all))
+
+
+def _parts(tree: TreeArrays) -> tuple[Ints, Ints, Bytes, Floats]:
+    return tree.attribute, tree.below, tree.mask, tree.value
+
+
+def weight_scale(rows: CodedRows) -> float:
+    """The power of two by which weights are multiplied: 1, unless their sum is too large, or they are mostly below 1,
+    so that rounding would be seen."""
+    if not len(rows) or len(rows) <= rows.total <= LARGEST_TOTAL:
+        return 1.0
+    most = LARGEST_TOTAL if rows.total > LARGEST_TOTAL else 2.0 * len(rows)
+    return float(2.0 ** np.floor(np.log2(most / rows.total)))
+
+
+def boost(recipe: Recipe, rows: CodedRows) -> tuple[list[TreeArrays], tuple[int, float, float]]:
+    """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row."""
+    scale = weight_scale(rows)
+    held = range(PARTS) if len(rows) <= ALL_PARTS else range(1)
+    trials = [trial for part in held if (trial := _held_out(recipe, rows, part, scale)) is not None]
+    rounds, loss, weight = recipe.rounds, 0.0, 0.0
+    if trials:
+        rounds, units = _best_rounds(trials, recipe.rounds)
+        weight = sum(float(t.weight[t.learned :].sum()) for t in trials) / scale
+        loss = units * UNIT / scale / weight
+    final = Boosted(recipe, rows, None, scale)
+    for _ in range(rounds):
+        if not final.grow():
+            break
+    return final.trees, (rounds, weight, loss)
+
+
+def _held_out(recipe: Recipe, rows: CodedRows, part: int, scale: float) -> Boosted | None:
+    """Learning from all parts but one, if that can be done."""
+    # Bits that the order of rows (and a sample) goes by are not the ones that deal.
+    dealt = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(PARTS) == np.uint64(part)
+    heavy = rows.weight > HEAVY * rows.total
+    out, kept = rows.take(dealt | heavy), rows.take(~dealt | heavy)
+    if not len(out) or not len(kept):
+        return None
+    for side, share in ((out, 1 / PARTS), (kept, 1 - 1 / PARTS)):
+        side.weight[side.weight > HEAVY * rows.total] *= share
+    return Boosted(recipe, kept, out, scale)
+
+
+def _best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
+    """The number of trees with the least held-out loss of all parts together (the first of equals), and that loss."""
+    best, rounds = sum(t.held_out_loss() for t in trials), 0
+    for done in range(1, most + 1):
+        if not any([t.grow() for t in trials]):
+            break
+        loss = sum(t.held_out_loss() for t in trials)
+        if loss < best:
+            best, rounds = loss, done
+        elif done - rounds >= PATIENCE:
+            break
+    return rounds, best

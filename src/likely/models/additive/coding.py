@@ -1,0 +1,200 @@
+"""Cells as bytes: numbers cut into bins, levels by number, missing cells apart; and rows of such codes as a tally.
+
+Knows the sums of columns, which say where to cut; no gradients and no trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.machinery.arrays import Bytes, Floats, Hashes, Ints
+from likely.models.additive.growing import hash_codes
+from likely.models.factors.value_tally import read_tally
+from likely.models.shapes import Axis
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
+from likely.sums.quantiles import apart_places
+from likely.sums.summary import Summary
+from likely.table.batch import Batch
+from likely.table.batch import Ints as Groups
+from likely.table.labels import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_CODES = 255
+"""Bins or levels of an attribute at most: beyond that, bins are wider and rare levels share the last of them. The code
+after them is that of a missing cell."""
+LEAST_BINS = 16
+ROWS_A_BIN = 8
+"""A number has at least LEAST_BINS bins, else no more than one for so many rows."""
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the cells of each attribute become codes."""
+
+    summary: Summary
+    axes: tuple[Axis, ...]
+    ordered: tuple[bool, ...]
+    """Whether the codes of an attribute have an order: bins, and levels that are numbers."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many codes each attribute has, that of a missing cell included."""
+        return np.array([1 + axis.size for axis in self.axes], np.int64)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.axes)
+
+    def codes(self, batch: Batch) -> Bytes:
+        """The codes of training rows, (rows, attributes)."""
+        out = np.empty((batch.rows, len(self.axes)), np.uint8)
+        for k, axis in enumerate(self.axes):
+            codes = axis.codes(batch.cells[axis.name])
+            out[:, k] = np.where(codes < 0, axis.size, codes)
+        return out
+
+
+def coding_of(summary: Summary, most: int, missing: bool) -> Coding:
+    """The codes of all attributes but texts, with at most `most` bins or levels for each.
+
+    `missing` says whether a cell that is missing says something by that.
+    """
+    axes: list[Axis] = []
+    ordered: list[bool] = []
+    bins = min(most, max(LEAST_BINS, summary.rows // ROWS_A_BIN))
+    for column in summary.schema.attributes:
+        statistic = summary.columns[column.name]
+        if isinstance(statistic, Counts):
+            axis, has_order = _levels(column.name, statistic, most)
+            axes.append(_with_missing(axis, statistic, missing))
+            ordered.append(has_order)
+        elif isinstance(statistic, Numbers):
+            axes.append(_with_missing(_bins(column.name, statistic, bins), statistic, missing))
+            ordered.append(True)
+    return Coding(summary, tuple(axes), tuple(ordered))
+
+
+def _bins(name: str, numbers: Numbers, bins: int) -> Axis:
+    """Bins of about equal weight, values that are heavy by themselves apart."""
+    tally = read_tally(numbers)
+    edges = np.array([tally.cut(place) for place in apart_places(tally.whole, bins).tolist()])
+    return Axis(name, Labels(), edges)
+
+
+def _with_missing(axis: Axis, statistic: Counts | Numbers, evidence: bool) -> Axis:
+    """With a code for missing cells, where being missing is evidence and training had some."""
+    return replace(axis, missing=axis.size) if evidence and not statistic.other.is_zero().all() else axis
+
+
+def _levels(name: str, counts: Counts, most: int) -> tuple[Axis, bool]:
+    """Levels that are numbers in their order, others by name; where there are too many, the rarest share the last."""
+    names = sorted(counts.labels.names)
+    weight = dict(zip(counts.labels.names, counts.table[: len(names)].sum(1).floats().tolist(), strict=True))
+    values = _numbers(names)
+    if values is not None:
+        names = [name for _, name in sorted(zip(values, names, strict=True))]
+        if len(names) > most:
+            starts = [0, *apart_places(np.array([weight[n] for n in names]), most).tolist()]
+            groups = np.zeros(len(names), np.int32)
+            groups[starts] = 1
+            return Axis(name, Labels(names), groups=np.cumsum(groups, dtype=np.int32) - 1), True
+        return Axis(name, Labels(names)), True
+    if len(names) > most:
+        by_weight = sorted(names, key=lambda n: (-weight[n], n))
+        kept = {n: k for k, n in enumerate(sorted(by_weight[: most - 1]))}
+        return Axis(name, Labels(names), groups=np.array([kept.get(n, most - 1) for n in names], np.int32)), False
+    return Axis(name, Labels(names)), False
+
+
+def _numbers(names: list[str]) -> list[float] | None:
+    """Levels as numbers, where all are finite ones."""
+    try:
+        out = [float(name) for name in names]
+    except ValueError:
+        return None
+    return out if np.isfinite(out).all() else None
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows as codes, with class, weight and a hash of the codes."""
+
+    codes: Bytes
+    group: Ints
+    weight: Floats
+    hashes: Hashes
+    most: int
+    """Different rows that are kept at most: those with the smallest hashes."""
+    dropped: bool = False
+
+    @classmethod
+    def of(cls, coding: Coding, batch: Batch, group: Groups, weight: Floats, most: int) -> CodedRows:
+        """The rows of a batch that count."""
+        counted = np.flatnonzero((group >= 0) & (weight > 0))
+        if len(counted) < batch.rows:
+            batch, group, weight = batch.take(counted), group[counted], weight[counted]
+        codes = coding.codes(batch)
+        hashes = np.empty(len(codes), np.uint64)
+        hash_codes(codes, hashes)
+        own = np.ascontiguousarray(group, np.int32)
+        return cls(codes, own, np.ascontiguousarray(weight, np.float64), hashes, most)
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def tallied(self) -> CodedRows:
+        """Each different row once, in the order of hashes; where there are too many, those with the smallest ones.
+
+        What comes out depends on the rows alone, not on how they were put together.
+        """
+        # Equal rows stand together; equal weights in order, so that their sum has the same bits whatever came first.
+        order = np.lexsort((self.weight, self.group, self.hashes))
+        hashes, group, codes = self.hashes[order], self.group[order], self.codes[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (hashes[1:] != hashes[:-1]) | (group[1:] != group[:-1])
+        starts = np.flatnonzero(new)
+        weight = np.add.reduceat(self.weight[order], starts) if len(starts) else np.zeros(0)
+        out = CodedRows(codes[starts], group[starts], weight, hashes[starts], self.most, self.dropped)
+        if len(out) <= self.most:
+            return out
+        # All rows of a hash stay or go together.
+        last = out.hashes[self.most]
+        return replace(out.take(slice(0, int(np.searchsorted(out.hashes, last)))), dropped=True)
+
+    def take(self, rows: Any) -> CodedRows:
+        """Some of the rows."""
+        arrays = [np.ascontiguousarray(part[rows]) for part in (self.codes, self.group, self.weight, self.hashes)]
+        return CodedRows(arrays[0], arrays[1], arrays[2], arrays[3], self.most, self.dropped)
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+
+@dataclass(frozen=True)
+class CodedParts:
+    """Coded rows of several batches. `+` puts them together, and keeps no more than twice as many as are wanted."""
+
+    parts: tuple[CodedRows, ...]
+
+    def __add__(self, other: CodedParts) -> CodedParts:
+        out = CodedParts(self.parts + other.parts)
+        return out if sum(map(len, out.parts)) <= 2 * out.parts[0].most else CodedParts((out.joined(),))
+
+    def joined(self) -> CodedRows:
+        """All rows, tallied."""
+        return CodedRows(
+            np.concatenate([part.codes for part in self.parts]),
+            np.concatenate([part.group for part in self.parts]),
+            np.concatenate([part.weight for part in self.parts]),
+            np.concatenate([part.hashes for part in self.parts]),
+            self.parts[0].most,
+            any(part.dropped for part in self.parts),
+        ).tallied()

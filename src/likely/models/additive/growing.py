@@ -1,0 +1,445 @@
+"""One tree of a boosted sum: histograms of gradients, the best split, best-first growth. Compiled loops only.
+
+Gradients and curvatures are whole numbers (multiples of a fixed unit), so that their sums are exact and no order of
+rows changes a bit. Ties go to the first leaf, the first attribute, the first cut. Knows codes, no attributes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs
+from likely.machinery.jit import inner, kernel
+
+UNIT = 2.0**-20
+"""Gradients and curvatures are rounded to multiples of this, row by row."""
+CODES = 256
+"""Codes of an attribute at most."""
+
+
+@kernel("f8[][], i4[], f8[], i8, i8[][], i8[][]")
+def softmax_gradients(
+    scores: Floats, group: Ints, weight: Floats, last: int, gradient: Longs, curvature: Longs
+) -> None:
+    """Gradient P - [own class] and curvature P (1 - P) of the negative log-likelihood, for each class and each row.
+
+    With one column of scores, it is the log-odds of the second of two classes. A row that counts w times adds w times
+    the same whole number.
+    """
+    one = 1.0 / UNIT
+    classes = scores.shape[1]
+    for i in range(last):
+        w = weight[i]
+        if classes == 1:
+            p = 1.0 / (1.0 + np.exp(-scores[i, 0]))
+            g = p - group[i]
+            gradient[i, 0] = np.int64(np.rint(np.rint(g * one) * w))
+            curvature[i, 0] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
+            continue
+        top = scores[i, 0]
+        for k in range(1, classes):
+            top = max(top, scores[i, k])
+        total = 0.0
+        for k in range(classes):
+            total += np.exp(scores[i, k] - top)
+        for k in range(classes):
+            p = np.exp(scores[i, k] - top) / total
+            g = p - 1.0 if group[i] == k else p
+            gradient[i, k] = np.int64(np.rint(np.rint(g * one) * w))
+            curvature[i, k] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
+
+
+@kernel("f8[][], i4[], f8[], i8, i8", returns=1)
+def log_loss_units(scores: Floats, group: Ints, weight: Floats, first: int, last: int) -> int:
+    """The sum of w * -log P(own class) over some rows, each rounded to a multiple of UNIT, in such units."""
+    one = 1.0 / UNIT
+    classes = scores.shape[1]
+    out = np.int64(0)
+    for i in range(first, last):
+        if classes == 1:
+            s = scores[i, 0] if group[i] == 1 else -scores[i, 0]
+            loss = np.log1p(np.exp(-s)) if s > 0 else np.log1p(np.exp(s)) - s
+        else:
+            top = scores[i, 0]
+            for k in range(1, classes):
+                top = max(top, scores[i, k])
+            total = 0.0
+            for k in range(classes):
+                total += np.exp(scores[i, k] - top)
+            loss = np.log(total) + top - scores[i, group[i]]
+        out += np.int64(np.rint(np.rint(loss * one) * weight[i]))
+    return out  # type: ignore[return-value]
+
+
+@inner
+def _fill(
+    codes: Bytes, gradient: Longs, curvature: Longs, rows: Ints, start: int, stop: int,
+    offset: Longs, allowed: Ints, count: int, hist: Longs,
+) -> None:  # fmt: skip
+    """Sum gradients and curvatures of some rows by the codes of the attributes that are allowed."""
+    classes = gradient.shape[1]
+    for a in range(count):
+        j = allowed[a]
+        for b in range(offset[j], offset[j + 1]):
+            for k in range(2 * classes):
+                hist[b, k] = 0
+    if classes == 1:
+        for i in range(start, stop):
+            r = rows[i]
+            g, h = gradient[r, 0], curvature[r, 0]
+            for a in range(count):
+                j = allowed[a]
+                b = offset[j] + codes[r, j]
+                hist[b, 0] += g
+                hist[b, 1] += h
+        return
+    for i in range(start, stop):
+        r = rows[i]
+        for a in range(count):
+            j = allowed[a]
+            b = offset[j] + codes[r, j]
+            for k in range(classes):
+                hist[b, 2 * k] += gradient[r, k]
+                hist[b, 2 * k + 1] += curvature[r, k]
+
+
+@inner
+def _gain(left: Longs, whole: Longs, low: float, high: float, direction: int, settings: Floats) -> float:
+    """By how much the loss falls if rows are parted so; -1 where it may not be."""
+    ridge, least = settings[0], settings[1]
+    classes = left.size // 2
+    many_left, many_right = 0.0, 0.0
+    out = 0.0
+    for k in range(classes):
+        gl, hl = float(left[2 * k]), float(left[2 * k + 1])
+        gr, hr = float(whole[2 * k]) - gl, float(whole[2 * k + 1]) - hl
+        many_left += hl
+        many_right += hr
+        out += gl * gl / (hl + ridge) + gr * gr / (hr + ridge)
+    if many_left < least or many_right < least:
+        return -1.0
+    if direction != 0:
+        # One column of scores: the answer must rise (or fall) from left to right, within the bounds from above.
+        a = min(max(-float(left[0]) / (float(left[1]) + ridge), low), high)
+        b = min(max(-float(whole[0] - left[0]) / (float(whole[1] - left[1]) + ridge), low), high)
+        if (direction > 0 and a > b) or (direction < 0 and a < b):
+            return -1.0
+    return out
+
+
+@inner
+def _arrange(
+    hist: Longs, first: int, size: int, nominal: bool, heavy: int, ridge: float, order: Ints, key: Floats
+) -> int:
+    """The codes that rows of a leaf have, but the last, of missing cells, in the order in which they are parted.
+
+    Levels in the order of what they say of the class with most curvature: prefixes are then the best parts.
+    """
+    there = 0
+    for b in range(size - 1):
+        some = False
+        for k in range(hist.shape[1]):
+            some = some or hist[first + b, k] != 0
+        if some:
+            order[there] = b
+            there += 1
+    if nominal:
+        for at in range(there):
+            b = order[at]
+            key[b] = float(hist[first + b, 2 * heavy]) / (float(hist[first + b, 2 * heavy + 1]) + ridge)
+        for at in range(1, there):
+            b = order[at]
+            place = at
+            while place > 0 and key[order[place - 1]] > key[b]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = b
+    return there
+
+
+@inner
+def _search(
+    hist: Longs, whole: Longs, offset: Longs, nominal: Bools, direction: Longs, allowed: Ints, count: int,
+    low: float, high: float, settings: Floats, left: Longs, best_left: Longs, order: Ints, key: Floats, mask: Bytes,
+) -> tuple[float, int]:  # fmt: skip
+    """The best split of a leaf: its gain (0 where there is none) and attribute; `mask` has 1 for codes on the left,
+    `best_left` their sums."""
+    classes = left.size // 2
+    before = 0.0
+    heavy, most = 0, np.int64(-1)
+    for k in range(classes):
+        g, h = float(whole[2 * k]), float(whole[2 * k + 1])
+        before += g * g / (h + settings[0])
+        if whole[2 * k + 1] > most:
+            most, heavy = whole[2 * k + 1], k
+    best, chosen, best_place, best_missing = 0.0, -1, 0, False
+    for a in range(count):
+        j = allowed[a]
+        first, size = offset[j], offset[j + 1] - offset[j]
+        there = _arrange(hist, first, size, nominal[j], heavy, settings[2], order, key)
+        last = first + size - 1
+        gone = False
+        for k in range(2 * classes):
+            gone = gone or hist[last, k] != 0
+        for side in range(2 if gone else 1):
+            for k in range(2 * classes):
+                left[k] = hist[last, k] if side else np.int64(0)
+            for at in range(there - (0 if gone and side == 0 else 1)):
+                b = order[at]
+                for k in range(2 * classes):
+                    left[k] += hist[first + b, k]
+                found = _gain(left, whole, low, high, direction[j], settings) - before
+                if found > best:
+                    best, chosen, best_place, best_missing = found, j, at, side == 1
+                    for k in range(2 * classes):
+                        best_left[k] = left[k]
+    if chosen < 0:
+        return 0.0, -1
+    first, size = offset[chosen], offset[chosen + 1] - offset[chosen]
+    for b in range(CODES):
+        mask[b] = 0
+    there = _arrange(hist, first, size, nominal[chosen], heavy, settings[2], order, key)
+    if nominal[chosen]:
+        for at in range(best_place + 1):
+            mask[order[at]] = 1
+    else:
+        # Codes that no row of the leaf has go with those below them.
+        for b in range(order[best_place + 1] if best_place + 1 < there else size - 1):
+            mask[b] = 1
+    mask[size - 1] = 1 if best_missing else 0
+    return best, chosen
+
+
+@kernel(
+    "u1[][], i8[][], i8[][], i4[], i4[], i8[], b1[], i8[], b1[][], i8, i8, f8[], i8[][][], i8[][], i8[], i8[], "
+    "i4[], f8[], f8[], i4[], f8[][], u1[][], i4[], u1[][], i4[], i4[], f8[][], i8[][]",
+    returns=1,
+)
+def grow_tree(
+    codes: Bytes,
+    gradient: Longs,
+    curvature: Longs,
+    rows: Ints,
+    room: Ints,
+    offset: Longs,
+    nominal: Bools,
+    direction: Longs,
+    apart: Bools,
+    leaves: int,
+    widest: int,
+    settings: Floats,
+    hist: Longs,
+    sums: Longs,
+    left: Longs,
+    best_left: Longs,
+    order: Ints,
+    key: Floats,
+    gains: Floats,
+    chosen: Ints,
+    bounds: Floats,
+    masks: Bytes,
+    attribute: Ints,
+    mask: Bytes,
+    below: Ints,
+    leaf_of: Ints,
+    value: Floats,
+    spans: Longs,
+) -> int:
+    """Grow a tree over these rows, which end up parted by leaf; the number of nodes.
+
+    At most `widest` different attributes take part. settings: ridge, least curvature of a leaf, ridge of the order of
+    levels (all in units), rate, largest step. For node n: attribute[n] (-1: a leaf), mask[n] (1: the code goes left),
+    children below[n] (left) and below[n] + 1, value[n] of a leaf; leaf_of[leaf] is its node, spans[leaf] its rows.
+    """
+    classes = gradient.shape[1]
+    count = offset.size - 1
+    allowed = order[CODES : CODES + count]
+    used = order[CODES + count : CODES + 2 * count]
+    scratch = order[:CODES]
+    for j in range(count):
+        allowed[j] = j
+        used[j] = 0
+    free = count
+    taken = 0
+    total = rows.size
+    _fill(codes, gradient, curvature, rows, 0, total, offset, allowed, free, hist[0])
+    for k in range(2 * classes):
+        sums[0, k] = 0
+    for b in range(offset[0], offset[1]):
+        for k in range(2 * classes):
+            sums[0, k] += hist[0, b, k]
+    spans[0, 0], spans[0, 1] = 0, total
+    bounds[0, 0], bounds[0, 1] = -np.inf, np.inf
+    attribute[0], below[0], leaf_of[0] = -1, -1, 0
+    gains[0], at = _search(
+        hist[0], sums[0], offset, nominal, direction, allowed, free, bounds[0, 0], bounds[0, 1], settings, left,
+        best_left[: 2 * classes], scratch, key, masks[0],
+    )  # fmt: skip
+    chosen[0] = at
+    for k in range(2 * classes):
+        sums[leaves, k] = best_left[k]
+    nodes, many = 1, 1
+    # sums[leaf] are the sums of a leaf, sums[leaves + leaf] those of the left part of its best split.
+    while many < leaves:
+        leaf = -1
+        for m in range(many):
+            if chosen[m] >= 0 and (leaf < 0 or gains[m] > gains[leaf]):
+                leaf = m
+        if leaf < 0:
+            break
+        j = chosen[leaf]
+        if used[j] == 0:
+            open_ = taken < widest
+            for other in range(count):
+                if used[other] and apart[other, j]:
+                    open_ = False
+            if not open_:
+                # Its best split is no longer allowed: look again among those that are.
+                free = 0
+                for other in range(count):
+                    fits = used[other] == 1 or taken < widest
+                    if fits and used[other] == 0:
+                        for third in range(count):
+                            if used[third] and apart[third, other]:
+                                fits = False
+                    if fits:
+                        allowed[free] = other
+                        free += 1
+                gains[leaf], at = _search(
+                    hist[leaf], sums[leaf], offset, nominal, direction, allowed, free, bounds[leaf, 0],
+                    bounds[leaf, 1], settings, left, best_left[: 2 * classes], scratch, key, masks[leaf],
+                )  # fmt: skip
+                chosen[leaf] = at
+                for k in range(2 * classes):
+                    sums[leaves + leaf, k] = best_left[k]
+                continue
+            used[j] = 1
+            taken += 1
+        # Part the rows: those on the left stay in front, in order.
+        start, stop = spans[leaf, 0], spans[leaf, 1]
+        to, behind = start, 0
+        for i in range(start, stop):
+            r = rows[i]
+            if masks[leaf, codes[r, j]]:
+                rows[to] = r
+                to += 1
+            else:
+                room[behind] = r
+                behind += 1
+        for i in range(behind):
+            rows[to + i] = room[i]
+        node = leaf_of[leaf]
+        attribute[node], below[node] = j, nodes
+        for b in range(CODES):
+            mask[node, b] = masks[leaf, b]
+        fresh = many
+        many += 1
+        leaf_of[leaf], leaf_of[fresh] = nodes, nodes + 1
+        for new in range(nodes, nodes + 2):
+            attribute[new], below[new] = -1, -1
+        nodes += 2
+        spans[fresh, 0], spans[fresh, 1] = to, stop
+        spans[leaf, 1] = to
+        for k in range(2 * classes):
+            sums[fresh, k] = sums[leaf, k] - sums[leaves + leaf, k]
+            sums[leaf, k] = sums[leaves + leaf, k]
+        bounds[fresh, 0], bounds[fresh, 1] = bounds[leaf, 0], bounds[leaf, 1]
+        if direction[j] != 0:
+            low, high = bounds[leaf, 0], bounds[leaf, 1]
+            a = min(max(-float(sums[leaf, 0]) / (float(sums[leaf, 1]) + settings[0]), low), high)
+            b_ = min(max(-float(sums[fresh, 0]) / (float(sums[fresh, 1]) + settings[0]), low), high)
+            middle = (a + b_) / 2
+            if direction[j] > 0:
+                bounds[leaf, 1], bounds[fresh, 0] = middle, middle
+            else:
+                bounds[leaf, 0], bounds[fresh, 1] = middle, middle
+        if many == leaves:
+            break
+        free = 0
+        for other in range(count):
+            fits = used[other] == 1 or taken < widest
+            if fits and used[other] == 0:
+                for third in range(count):
+                    if used[third] and apart[third, other]:
+                        fits = False
+            if fits:
+                allowed[free] = other
+                free += 1
+        # The histogram of the smaller part by its rows, of the other by subtraction.
+        small, large = (leaf, fresh) if to - start <= stop - to else (fresh, leaf)
+        if small == leaf:
+            for a_ in range(free):
+                o = allowed[a_]
+                for b in range(offset[o], offset[o + 1]):
+                    for k in range(2 * classes):
+                        hist[fresh, b, k] = hist[leaf, b, k]
+        _fill(
+            codes, gradient, curvature, rows, spans[small, 0], spans[small, 1], offset, allowed, free, hist[small]
+        )  # fmt: skip
+        for a_ in range(free):
+            o = allowed[a_]
+            for b in range(offset[o], offset[o + 1]):
+                for k in range(2 * classes):
+                    hist[large, b, k] -= hist[small, b, k]
+        for part in (leaf, fresh):
+            gains[part], at = _search(
+                hist[part], sums[part], offset, nominal, direction, allowed, free, bounds[part, 0], bounds[part, 1],
+                settings, left, best_left[: 2 * classes], scratch, key, masks[part],
+            )  # fmt: skip
+            chosen[part] = at
+            for k in range(2 * classes):
+                sums[leaves + part, k] = best_left[k]
+    for m in range(many):
+        node = leaf_of[m]
+        for k in range(classes):
+            step = -float(sums[m, 2 * k]) / (float(sums[m, 2 * k + 1]) + settings[0])
+            if classes == 1:
+                step = min(max(step, bounds[m, 0]), bounds[m, 1])
+            value[node, k] = settings[3] * min(max(step, -settings[4]), settings[4])
+    return nodes
+
+
+@kernel("u1[][], i8, i8, i4[], i4[], u1[][], f8[][], f8[][]")
+def add_tree(
+    codes: Bytes, first: int, last: int, attribute: Ints, below: Ints, mask: Bytes, value: Floats, out: Floats
+) -> None:
+    """out[i] += the value of the leaf that row i falls into."""
+    for i in range(first, last):
+        n = 0
+        while attribute[n] >= 0:
+            n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
+        for k in range(out.shape[1]):
+            out[i, k] += value[n, k]
+
+
+@kernel("u1[][], i4[], i4[], u1[][], f8[], f8[]")
+def add_cover(codes: Bytes, attribute: Ints, below: Ints, mask: Bytes, weight: Floats, cover: Floats) -> None:
+    """cover[n] += the weight of the rows that come by node n."""
+    for i in range(codes.shape[0]):
+        n = 0
+        cover[0] += weight[i]
+        while attribute[n] >= 0:
+            n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
+            cover[n] += weight[i]
+
+
+@kernel("i4[], i8[][], f8[][], f8[][]")
+def add_leaves(rows: Ints, spans: Longs, value: Floats, out: Floats) -> None:
+    """out[r] += value[leaf] for the rows r of each leaf."""
+    for m in range(spans.shape[0]):
+        for i in range(spans[m, 0], spans[m, 1]):
+            for k in range(out.shape[1]):
+                out[rows[i], k] += value[m, k]
+
+
+@kernel("u1[][], u8[]")
+def hash_codes(codes: Bytes, out: Hashes) -> None:
+    """64 mixed bits for each row, by its codes alone: equal rows have equal bits."""
+    for i in range(codes.shape[0]):
+        z = np.uint64(0x9E3779B97F4A7C15)
+        for j in range(codes.shape[1]):
+            z = (z ^ np.uint64(codes[i, j])) * np.uint64(0x100000001B3)
+            z ^= z >> np.uint64(29)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        out[i] = z ^ (z >> np.uint64(31))
