@@ -32,10 +32,12 @@ SETTINGS: dict[str, list[Any]] = {
     "FullBayes": [likely.FullBayes(density="table")],
     "LinearDiscriminant": [likely.LinearDiscriminant()],
     "Density": [likely.Density()],
+    "Additive": [likely.Additive(order=1), likely.Additive(least=0), likely.Additive(order="any", least=0)],
     "Auto": [likely.Auto(("Prior", "NaiveBayes", "TreeAugmented", "LinearDiscriminant"), parts=2)],
     "TunedNaiveBayes": [likely.TunedNaiveBayes(parts=2)],
 }
 ADDITIVE = {"NaiveBayes", "Prior", "LinearDiscriminant", "TreeAugmented", "Logistic", "TunedNaiveBayes", "OneRule"}
+ADDITIVE |= {"Additive"}
 CASES = [(name, learner) for name in LEARNERS for learner in SETTINGS.get(name) or [LEARNERS[name]()]]
 
 
@@ -81,7 +83,7 @@ def test_the_ledger_is_the_prediction(
     total = np.zeros(len(model.classes))
     for entry in ledger.entries:
         total = total + np.array(list(entry.log_values.values()))
-    if name in ("NaiveBayes", "Prior") and not getattr(learner, "blocks", ()):
+    if name in ("NaiveBayes", "Prior", "Additive") and not getattr(learner, "blocks", ()):
         assert total.tobytes() == joint.tobytes()
     size = 1 + sum(abs(v) for e in ledger.entries for v in e.log_values.values() if math.isfinite(v))
     again = likely.Posterior.of(model.classes, total[None])

@@ -14,7 +14,7 @@ from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
-from likely.models.shapes import Column, Graph, WordWeights, graph_of
+from likely.models.shapes import Column, Graph, PairTable, Score, TreeSum, WordWeights, graph_of, sum_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,27 +50,42 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     factors = {factor.name: factor for factor in model.factors}
     shape = model.shape()
     graph = None if shape is None else graph_of(shape)
+    sets = {} if shape is None else _sets(shape)
     found: dict[str, Piece] = {}
+    together: list[Piece] = []
     for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
         if isinstance(factor, Column):
             found[name] = _of_column(factor, logs, row, model.power_of(name))
         elif factor is not None:
             found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
+        elif name in sets:  # what several say beyond what each says by itself
+            together.append(_of_block(name, sets[name], logs, row))
         else:
             note = _note(graph, name, row, logs)
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name], note)
     nothing = np.zeros(len(model.classes))
+    shared = {member for names in sets.values() for member in names}
     for column in model.schema.attributes:
         out = "is left out of the model, so it says nothing"
+        if column.name in shared:
+            out = "says nothing by itself, only together with others"
         unused = Piece(column.name, "value", nothing, row.cells.get(column.name), row.states[column.name], out)
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
+    pieces += together
     # What normalises scores, or a density that all classes share, is the same for all: it is no evidence.
     if terms.last == "evidence" or (terms.last == "rounding" and _differs(array)):
         pieces.append(Piece("", "rest", array[-1]))
     return pieces, None
+
+
+def _sets(shape: Score) -> dict[str, tuple[str, ...]]:
+    """The attributes of each term that stands beside those of its attributes."""
+    whole = sum_of(shape)
+    terms = () if whole is None else whole[0].terms
+    return {term.name: term.names for term in terms if isinstance(term, (PairTable, TreeSum))}
 
 
 def _differs(array: Floats) -> bool:

@@ -12,15 +12,8 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Ints
 from likely.models.additive.coding import CodedRows
-from likely.models.additive.growing import (
-    CODES,
-    UNIT,
-    add_leaves,
-    add_tree,
-    grow_tree,
-    log_loss_units,
-    softmax_gradients,
-)
+from likely.models.additive.gradients import UNIT, log_loss_units, softmax_gradients
+from likely.models.additive.growing import CODES, add_leaves, add_tree, grow_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

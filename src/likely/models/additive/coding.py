@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Hashes, Ints
-from likely.models.additive.growing import hash_codes
+from likely.machinery.jit import kernel
 from likely.models.factors.value_tally import read_tally
 from likely.models.shapes import Axis
 from likely.sums.columns.counts import Counts
@@ -68,7 +68,9 @@ def coding_of(summary: Summary, most: int, missing: bool) -> Coding:
     """
     axes: list[Axis] = []
     ordered: list[bool] = []
-    bins = min(most, max(LEAST_BINS, summary.rows // ROWS_A_BIN))
+    # A row of weight two is the row twice; weights that are shares of one row do not make rows fewer.
+    rows = max(summary.rows, int(summary.total.floats().sum()))
+    bins = min(most, max(LEAST_BINS, rows // ROWS_A_BIN))
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
         if isinstance(statistic, Counts):
@@ -120,6 +122,19 @@ def _numbers(names: list[str]) -> list[float] | None:
     except ValueError:
         return None
     return out if np.isfinite(out).all() else None
+
+
+@kernel("u1[][], u8[]")
+def hash_codes(codes: Bytes, out: Hashes) -> None:
+    """64 mixed bits for each row, by its codes alone: equal rows have equal bits."""
+    for i in range(codes.shape[0]):
+        z = np.uint64(0x9E3779B97F4A7C15)
+        for j in range(codes.shape[1]):
+            z = (z ^ np.uint64(codes[i, j])) * np.uint64(0x100000001B3)
+            z ^= z >> np.uint64(29)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        out[i] = z ^ (z >> np.uint64(31))
 
 
 @dataclass(frozen=True)

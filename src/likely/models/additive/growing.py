@@ -8,67 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs
+from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
 
-UNIT = 2.0**-20
-"""Gradients and curvatures are rounded to multiples of this, row by row."""
 CODES = 256
 """Codes of an attribute at most."""
-
-
-@kernel("f8[][], i4[], f8[], i8, i8[][], i8[][]")
-def softmax_gradients(
-    scores: Floats, group: Ints, weight: Floats, last: int, gradient: Longs, curvature: Longs
-) -> None:
-    """Gradient P - [own class] and curvature P (1 - P) of the negative log-likelihood, for each class and each row.
-
-    With one column of scores, it is the log-odds of the second of two classes. A row that counts w times adds w times
-    the same whole number.
-    """
-    one = 1.0 / UNIT
-    classes = scores.shape[1]
-    for i in range(last):
-        w = weight[i]
-        if classes == 1:
-            p = 1.0 / (1.0 + np.exp(-scores[i, 0]))
-            g = p - group[i]
-            gradient[i, 0] = np.int64(np.rint(np.rint(g * one) * w))
-            curvature[i, 0] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
-            continue
-        top = scores[i, 0]
-        for k in range(1, classes):
-            top = max(top, scores[i, k])
-        total = 0.0
-        for k in range(classes):
-            total += np.exp(scores[i, k] - top)
-        for k in range(classes):
-            p = np.exp(scores[i, k] - top) / total
-            g = p - 1.0 if group[i] == k else p
-            gradient[i, k] = np.int64(np.rint(np.rint(g * one) * w))
-            curvature[i, k] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
-
-
-@kernel("f8[][], i4[], f8[], i8, i8", returns=1)
-def log_loss_units(scores: Floats, group: Ints, weight: Floats, first: int, last: int) -> int:
-    """The sum of w * -log P(own class) over some rows, each rounded to a multiple of UNIT, in such units."""
-    one = 1.0 / UNIT
-    classes = scores.shape[1]
-    out = np.int64(0)
-    for i in range(first, last):
-        if classes == 1:
-            s = scores[i, 0] if group[i] == 1 else -scores[i, 0]
-            loss = np.log1p(np.exp(-s)) if s > 0 else np.log1p(np.exp(s)) - s
-        else:
-            top = scores[i, 0]
-            for k in range(1, classes):
-                top = max(top, scores[i, k])
-            total = 0.0
-            for k in range(classes):
-                total += np.exp(scores[i, k] - top)
-            loss = np.log(total) + top - scores[i, group[i]]
-        out += np.int64(np.rint(np.rint(loss * one) * weight[i]))
-    return out  # type: ignore[return-value]
 
 
 @inner
@@ -430,16 +374,3 @@ def add_leaves(rows: Ints, spans: Longs, value: Floats, out: Floats) -> None:
         for i in range(spans[m, 0], spans[m, 1]):
             for k in range(out.shape[1]):
                 out[rows[i], k] += value[m, k]
-
-
-@kernel("u1[][], u8[]")
-def hash_codes(codes: Bytes, out: Hashes) -> None:
-    """64 mixed bits for each row, by its codes alone: equal rows have equal bits."""
-    for i in range(codes.shape[0]):
-        z = np.uint64(0x9E3779B97F4A7C15)
-        for j in range(codes.shape[1]):
-            z = (z ^ np.uint64(codes[i, j])) * np.uint64(0x100000001B3)
-            z ^= z >> np.uint64(29)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        out[i] = z ^ (z >> np.uint64(31))

@@ -1,0 +1,267 @@
+"""Additive: the same bits in any order, terms that add up and are pure, unknown says nothing, curves as told."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import likely
+from likely.models.additive.additive_model import AdditiveModel
+from likely.models.shapes import PairTable, TreeSum
+
+ORDERS: tuple[Any, ...] = (1, 2, 3, "any")
+
+
+def table(rows: int = 400, seed: int = 1) -> dict[str, list[Any]]:
+    """Two numbers, two nominal columns, three classes; b and c speak only together; some cells are missing."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=rows).round(2), rng.integers(0, 5, rows)
+    b, c = rng.integers(0, 2, rows), rng.integers(0, 2, rows)
+    score = np.stack([x, 2.0 * (b ^ c) - 1 + 0.3 * z, np.zeros(rows)], axis=1) + rng.gumbel(size=(rows, 3)) * 0.5
+    hidden = rng.random(rows) < 0.1
+    return {
+        "x": [None if h else float(v) for v, h in zip(x, hidden, strict=True)],
+        "z": z.tolist(),
+        "b": ["yes" if v else "no" for v in b],
+        "c": ["red" if v else "green" for v in c],
+        "t": [f"k{k}" for k in score.argmax(axis=1)],
+    }
+
+
+def reordered(data: dict[str, list[Any]], order: np.ndarray[Any, Any]) -> dict[str, list[Any]]:
+    return {name: [cells[k] for k in order] for name, cells in data.items()}
+
+
+def fitted(data: Any, **settings: Any) -> AdditiveModel:
+    model = likely.fit(data, "t", likely.Additive(**settings))
+    assert isinstance(model, AdditiveModel)
+    return model
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@settings(max_examples=5)
+@given(seed=st.integers(0, 9999))
+def test_no_order_of_rows_changes_a_bit(order: Any, seed: int) -> None:
+    data = table(150)
+    mixed = reordered(data, np.random.default_rng(seed).permutation(150))
+    assert fitted(data, order=order).to_bytes() == fitted(mixed, order=order).to_bytes()
+
+
+def test_batches_and_threads_change_no_bit(tmp_path: Any) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole = pa.table(table(3000))
+    pq.write_table(whole, tmp_path / "small.parquet", row_group_size=101)
+    pq.write_table(whole, tmp_path / "large.parquet")
+    one, two, three = (
+        likely.fit(tmp_path / name, "t", likely.Additive(), threads=threads).to_bytes()
+        for name, threads in (("small.parquet", 1), ("small.parquet", 3), ("large.parquet", 2))
+    )
+    assert one == two == three
+
+
+def test_a_row_of_weight_two_is_the_row_twice() -> None:
+    data = table(200)
+    twice = {name: [*cells, *cells[:50]] for name, cells in data.items()}
+    heavy = {**data, "w": [2.0] * 50 + [1.0] * 150}
+    weighed = likely.fit(heavy, "t", likely.Additive(), weight="w")
+    rows = {name: cells for name, cells in data.items() if name != "t"}
+    assert np.array_equal(weighed.posterior(rows).matrix, fitted(twice).posterior(rows).matrix)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_terms_add_up_to_the_score_to_the_last_bit(order: Any) -> None:
+    model = fitted(table(), order=order)
+    (batch,) = model.batches(table(50, seed=2))
+    terms = model.terms(batch).array
+    total = terms[:, 0].copy()
+    for k in range(1, terms.shape[1]):
+        total = total + terms[:, k]
+    assert total.tobytes() == model.log_joint(batch).tobytes()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_nothing_known_is_the_prior_and_unknown_adds_nothing(order: Any) -> None:
+    data = table()
+    model = fitted(data, order=order)
+    found = model.posterior({"x": None, "z": None, "b": None, "c": None})
+    counts = [data["t"].count(name) / 400 for name in model.classes]
+    assert found.matrix[0] == pytest.approx(counts, abs=1e-12)
+    (batch,) = model.batches([{"x": None, "z": 2, "b": "never seen", "c": "red"}])
+    terms = dict(zip(model.terms(batch).names, model.terms(batch).array[0], strict=True))
+    assert not any(terms[name].any() for name in ("x", "b") if name in terms)
+    assert not any(logs.any() for name, logs in terms.items() if name in ("x × z", "b × c", "x × b"))
+
+
+def test_one_unknown_cell_is_near_the_average_over_it() -> None:
+    """Against averaging over what the cell may be: nearer than the model that was told the mean of log-odds."""
+    data = table(3000)
+    model = fitted(data, order=2)
+    rows = {name: cells[:300] for name, cells in data.items() if name != "t"}
+    zs = sorted(set(data["z"]))
+    share = [data["z"].count(z) / 3000 for z in zs]
+    each = [model.posterior({**rows, "z": [z] * 300}).matrix for z in zs]
+    truth = sum(p * m for p, m in zip(share, each, strict=True))
+    found = model.posterior({**rows, "z": [None] * 300}).matrix
+
+    def distance(q: Any) -> float:
+        return float((truth * np.log(truth / q)).sum(axis=1).mean())
+
+    logs = sum(p * np.log(m) for p, m in zip(share, each, strict=True))
+    geometric = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+    assert distance(found) < 0.02
+    assert distance(found) < 2 * distance(geometric) + 0.003
+
+
+def test_pairs_are_pure_and_have_what_is_said_together_only() -> None:
+    """The mean of a pair over the rows of each of its places is 0: functional ANOVA by the training weights."""
+    data = table()
+    model = fitted(data)
+    assert any(isinstance(part, PairTable) and "x" not in part.names for part in model.parts)
+    (batch,) = model.batches({name: cells for name, cells in data.items() if name != "t"})
+    for part in model.parts:
+        if not isinstance(part, PairTable):
+            continue
+        places = [cells[axis.codes(batch.cells[axis.name])] for axis, cells in zip(part.axes, part.cells, strict=True)]
+        known = np.logical_and.reduce([axis.codes(batch.cells[axis.name]) >= 0 for axis in part.axes])
+        said = np.zeros((batch.rows, 3))
+        part.add(batch, said)
+        if "x" in part.names:  # rows in which x is missing were in training, too
+            continue
+        for place in places:
+            for k in np.unique(place[known]):
+                assert np.abs(said[known & (place == k)].mean(axis=0)).max() < 1e-9
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_no_term_has_more_attributes_than_it_may(order: Any) -> None:
+    model = fitted(table(), order=order)
+    most = max(len(part.names) for part in model.parts)
+    assert most <= (4 if order == "any" else order) and (order == 1 or most > 1)
+
+
+def test_exclusive_or_needs_two_attributes() -> None:
+    """What one attribute says is nothing; a pair says all."""
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+    data = {"a": [f"v{k}" for k in a], "b": [f"v{k}" for k in b], "t": [f"k{k}" for k in a ^ b]}
+    asked = {"a": ["v0", "v0", "v1", "v1"], "b": ["v0", "v1", "v0", "v1"]}
+    assert fitted(data, order=2).predict(asked) == ["k0", "k1", "k1", "k0"]
+    alone = fitted(data, order=1).posterior(asked).matrix
+    assert np.abs(alone - 0.5).max() < 0.1
+
+
+def test_curves_rise_and_fall_as_told() -> None:
+    rng = np.random.default_rng(3)
+    x, u = rng.uniform(0, 1, 600), rng.uniform(0, 1, 600)
+    up = rng.random(600) < np.where(x < 0.5, x, 1 - x)  # rises, then falls
+    data = {"x": x.round(3).tolist(), "u": u.round(3).tolist(), "t": ["yes" if v else "no" for v in up]}
+    grid = np.linspace(0, 1, 101).tolist()
+    for how, sign in (("rising", 1), ("falling", -1)):
+        for order in (1, 2, "any"):
+            model = fitted(data, order=order, **{how: ["x"]})
+            for other in (0.1, 0.5, 0.9):
+                said = model.posterior({"x": grid, "u": [other] * 101}).prob("yes")
+                assert all(sign * (b - a) >= -1e-12 for a, b in pairwise(np.asarray(said).tolist()))
+    free = fitted(data, order=1).posterior({"x": grid, "u": [0.5] * 101}).prob("yes")
+    assert np.max(free) > free[-1] + 0.1
+
+
+def test_what_must_not_be_combined_is_not() -> None:
+    data = table()
+    model = fitted(data, order="any", apart=[["b", "c"], ["x", "z"]])
+    for part in model.parts:
+        assert not {"b", "c"} <= set(part.names) and not {"x", "z"} <= set(part.names)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_file_keeps_it(order: Any, tmp_path: Any) -> None:
+    model = fitted(table(), order=order, missing="level")
+    model.save(tmp_path / "m.likely")
+    again = likely.load(tmp_path / "m.likely")
+    (batch,) = model.batches(table(60, seed=7))
+    assert again.log_joint(batch).tobytes() == model.log_joint(batch).tobytes()
+    assert again.to_bytes() == model.to_bytes()
+
+
+def test_being_missing_is_evidence_where_it_is_said_to_be() -> None:
+    rng = np.random.default_rng(8)
+    gone = rng.random(400) < 0.4
+    data = {"x": [None if g else float(v) for g, v in zip(gone, rng.normal(size=400), strict=True)],
+            "t": ["a" if g else "b" for g in gone]}  # fmt: skip
+    assert fitted(data, missing="level").posterior({"x": None}).prob("a") > 0.9
+    assert fitted(data).posterior({"x": None}).prob("a") == pytest.approx(float(gone.mean()), abs=1e-12)
+
+
+def test_a_class_of_two_rows_does_not_ruin_the_rest() -> None:
+    data = table(600)
+    data["t"][:2] = ["rare", "rare"]
+    fresh = table(600, seed=4)
+    found = fitted(data, order="any").posterior({n: c for n, c in fresh.items() if n != "t"})
+    loss = -np.mean([math.log(found.prob(t)[k]) for k, t in enumerate(fresh["t"])])
+    without = fitted(table(600), order="any").posterior({n: c for n, c in fresh.items() if n != "t"})
+    assert loss < -np.mean([math.log(without.prob(t)[k]) for k, t in enumerate(fresh["t"])]) + 0.05
+
+
+def test_numbers_that_were_called_levels_have_their_order_here() -> None:
+    model = fitted(table(), order=1)
+    ordered = dict(zip(model.coding.names, model.coding.ordered, strict=True))
+    assert ordered == {"x": True, "z": True, "b": False, "c": False}
+
+
+def test_many_levels_share_the_last_code() -> None:
+    rng = np.random.default_rng(2)
+    level = rng.integers(0, 700, 5000)
+    data = {"v": [f"v{k}" for k in level], "t": ["a" if k % 2 else "b" for k in level]}
+    model = fitted(data, order=1)
+    assert model.coding.axes[0].size == 255
+    assert model.posterior({"v": "never seen"}).prob("a") == pytest.approx(data["t"].count("a") / 5000, abs=1e-12)
+
+
+def test_more_different_rows_than_wanted_are_a_sample_by_content() -> None:
+    data = table(2000)
+    model = fitted(data, most_rows=500)
+    assert any("smallest hashes" in note for note in model.notes)
+    mixed = reordered(data, np.random.default_rng(0).permutation(2000))
+    assert model.to_bytes() == fitted(mixed, most_rows=500).to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"rising": ["b"]}, "no order"),
+        ({"rising": ["x"]}, "two classes"),
+        ({"rising": ["x"], "falling": ["x"]}, "at once"),
+        ({"rising": ["nowhere"]}, "nowhere"),
+        ({"rising": "x"}, "list of columns"),
+        ({"apart": ["x"]}, "columns"),
+        ({"order": 0}, "order"),
+        ({"order": "all"}, "order"),
+        ({"leaves": 1}, "leaves"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(likely.LikelyError, match=words):
+        fitted(table(100), **settings)
+
+
+def test_larger_sets_stay_trees_and_stop_where_a_cell_is_unknown() -> None:
+    model = fitted(table(), order="any")
+    trees = [part for part in model.parts if isinstance(part, TreeSum)]
+    assert trees
+    for part in trees:
+        out = np.zeros((1, 3))
+        part.add_codes([np.array([-1], np.int32)] * len(part.axes), out)
+        assert not out.any()  # the mean of all training rows, which was taken off
+
+
+def test_one_class_or_no_attribute_says_the_prior() -> None:
+    assert fitted({"x": [1.0, 2.0, 3.0], "t": ["a", "a", "a"]}).predict({"x": 1.0}) == "a"
+    assert fitted({"x": [1.0, 1.0, 1.0], "t": ["a", "a", "b"]}).posterior({"x": 1.0}).prob("a") == pytest.approx(2 / 3)
