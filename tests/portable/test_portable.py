@@ -131,6 +131,7 @@ OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
     "Auto": (likely.Auto(("Prior", "NaiveBayes", "TreeAugmented", "Logistic"), parts=2), tuple(CELLS), 1e-12),
     "Logistic, squares": (likely.Logistic(numbers="squares"), tuple(CELLS), 1e-9),
     "Logistic, binned": (likely.Logistic(numbers="binned"), tuple(CELLS), 1e-12),
+    "Additive": (likely.Additive(rounds=20, least=0.1), tuple(CELLS), 1e-12),
     "NaiveBayes, temperature": (likely.NaiveBayes(temperature=0.5), tuple(CELLS), 1e-12),
 }
 
@@ -314,7 +315,7 @@ def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
 
 def test_the_reference_needs_no_library() -> None:
     """What defines a score can be read, and run, with Python alone."""
-    for name in ("forms", "reading", "scoring", "joint_terms", "logs"):
+    for name in ("forms", "joint_forms", "reading", "scoring", "joint_terms", "logs"):
         tree = ast.parse(Path(likely.__file__).parent.joinpath("portable", f"{name}.py").read_text("utf-8"))
         for node in ast.walk(tree):
             found = [a.name for a in node.names] if isinstance(node, ast.Import) else []

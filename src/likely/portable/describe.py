@@ -18,6 +18,7 @@ from likely.models import shapes
 from likely.models.contracts import Model
 from likely.models.quotient import log_of
 from likely.portable import forms
+from likely.portable.describe_sets import describe_pair, describe_trees
 from likely.sums.columns.counts import Counts
 from likely.table.labels import number_label
 from likely.table.schema import OTHER, Column
@@ -166,6 +167,10 @@ def _terms(term: object, levels: Levels) -> Iterator[forms.Term]:
             yield _joint(" & ".join(term.names), term, levels)
         case shapes.Tree():
             yield _tree(term, levels)
+        case shapes.PairTable():
+            yield describe_pair(term, [_axis(axis, levels) for axis in term.axes])
+        case shapes.TreeSum():
+            yield describe_trees(term, [_axis(axis, levels) for axis in term.axes])
         case shapes.Curve():
             units = tuple(_unit(u, shapes.REACH) for u in term.units)
             yield forms.CurveTerm(term.name, int(term.at), units, _matrix(term.weights), _floats(term.absent))
@@ -228,12 +233,14 @@ def _unit(standard: shapes.Standard, farthest: float) -> forms.Unit:
 
 
 def _axis(axis: shapes.Axis, levels: Levels) -> forms.Axis:
-    """Unseen levels and missing cells are left out."""
+    """Unseen levels are left out, and so are missing cells where they have no code."""
     if axis.edges is not None:
-        return forms.Axis(axis.name, len(axis.levels), None, _floats(axis.edges))
-    codes = tuple(axis.levels.index.get(level, -1) for level in levels[axis.name].levels)
-    rest = axis.levels.index.get(levels[axis.name].rest or "", -1)
-    return forms.Axis(axis.name, len(axis.levels), codes, unseen=rest)
+        return forms.Axis(axis.name, axis.size, None, _floats(axis.edges), missing=axis.missing)
+    groups = range(len(axis.levels)) if axis.groups is None else axis.groups.tolist()
+    code_of = {name: int(groups[place]) for name, place in axis.levels.index.items()}
+    codes = tuple(code_of.get(level, -1) for level in levels[axis.name].levels)
+    rest = code_of.get(levels[axis.name].rest or "", -1)
+    return forms.Axis(axis.name, axis.size, codes, unseen=rest, missing=axis.missing)
 
 
 def _tree(tree: shapes.Tree, levels: Levels) -> forms.Term:

@@ -17,10 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from likely.portable.joint_forms import Axis as Axis
+from likely.portable.joint_forms import CovarianceTerm as CovarianceTerm
+from likely.portable.joint_forms import PairTerm as PairTerm
+from likely.portable.joint_forms import Scores as Scores
+from likely.portable.joint_forms import TableTerm as TableTerm
+from likely.portable.joint_forms import TreesTerm as TreesTerm
+from likely.portable.joint_forms import TreeTerm as TreeTerm
+
 MISSING, UNSEEN = -1, -2
 """Codes of cells that are no level: not known, or not known to training."""
-
-Scores: TypeAlias = tuple[float, ...]
 
 
 # -- how cells are read -------------------------------------------------------------------------------------------
@@ -180,80 +186,6 @@ class PresenceTerm:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """An attribute as a few codes: of its levels, or of bins (the number of `starts` that are at most x)."""
-
-    attribute: str
-    size: int
-    """So many codes there are, 0 … size - 1."""
-    codes: tuple[int, ...] | None
-    """The code of each level of the attribute, -1 where the cell is left out; None: the axis is of bins."""
-    starts: tuple[float, ...] = ()
-    unseen: int = -1
-    missing: int = -1
-
-
-@dataclass(frozen=True)
-class TableTerm:
-    """Adds log(sum of the counts of matching cells + extra * combinations left out) - log_total.
-
-    Matching are those whose codes are the row's on all axes where it has one; nothing is added where it has none.
-    `combinations left out` is the product of the sizes of the axes without a code.
-    """
-
-    name: str
-    axes: tuple[Axis, ...]
-    cells: tuple[tuple[int, ...], ...]
-    """Codes, one for each axis; no two the same."""
-    counts: tuple[Scores, ...]
-    """Of each cell in each class."""
-    extra: float
-    log_extra: float
-    """Its log, for where extra * combinations is beyond a double."""
-    log_total: Scores
-
-
-@dataclass(frozen=True)
-class CovarianceTerm:
-    """Adds the log density of the numbers that are finite, under a normal density for each class; nothing without any.
-
-    d = (x - mean) / deviation, with |x - mean| no more than `farthest`; of a complete row it is
-    peak - |d @ whitening|**2 / 2. Else the same of the part: -(n log 2 pi + log det R + d R**-1 d) / 2 - sum of log
-    deviation, with R the rows and columns of `correlation` that are there; no pivot of its Cholesky decomposition is
-    taken below `least`.
-    """
-
-    name: str
-    attributes: tuple[str, ...]
-    mean: tuple[Scores, ...]
-    """For each class, of each attribute; so are the others."""
-    deviation: tuple[Scores, ...]
-    farthest: tuple[Scores, ...]
-    correlation: tuple[tuple[Scores, ...], ...]
-    least: Scores
-    whitening: tuple[tuple[Scores, ...], ...]
-    peak: Scores
-    pooled: bool = False
-    """Whether the classes differ in their means alone."""
-
-
-@dataclass(frozen=True)
-class TreeTerm:
-    """Adds log P(code | code of the parent, class) over a tree of axes; axes without a code are summed over.
-
-    tables[axis][code][parent's code] are scores; a root has one parent's code, 0.
-    """
-
-    name: str
-    axes: tuple[Axis, ...]
-    order: tuple[int, ...]
-    """The axes, each after its parent."""
-    parents: tuple[int, ...]
-    """-1: none."""
-    tables: tuple[tuple[tuple[Scores, ...], ...], ...]
-
-
-@dataclass(frozen=True)
 class PowerTerm:
     """Adds weight times what the inner term adds."""
 
@@ -277,6 +209,8 @@ Term: TypeAlias = (
     | TableTerm
     | CovarianceTerm
     | TreeTerm
+    | PairTerm
+    | TreesTerm
     | PowerTerm
 )
 

@@ -1,4 +1,4 @@
-"""What attributes say together, in plain Python: joint tables, normal densities, trees, one-dependence estimators."""
+"""What attributes say together, in plain Python: tables, normal densities, trees, pairs, one-dependence estimators."""
 
 from __future__ import annotations
 
@@ -121,6 +121,29 @@ def tree(term: forms.TreeTerm, cells: Cells, size: int) -> list[tuple[str, tuple
             else:
                 out[v] = value
     return [(axis.attribute, own) for axis, own in zip(term.axes, out, strict=True)]
+
+
+def pair(term: forms.PairTerm, cells: Cells, size: int) -> tuple[float, ...]:
+    """What the table says; nothing where one of the two has no code."""
+    one, other = (code_on(axis, cells) for axis in term.axes)
+    return (0.0,) * size if one < 0 or other < 0 else by_class(term.table, one * term.axes[1].size + other)
+
+
+def by_class(columns: Sequence[Sequence[float]], place: int) -> tuple[float, ...]:
+    """What a table of each class has at a place; that of the first of two is the negative where it is left out."""
+    found = tuple(column[place] for column in columns)
+    return (-found[0], found[0]) if len(found) == 1 else found
+
+
+def trees(term: forms.TreesTerm, cells: Cells, size: int) -> tuple[float, ...]:
+    """The sum of what each tree says where the row leaves it."""
+    codes = [code_on(axis, cells) for axis in term.axes]
+    out = (0.0,) * size
+    for node in term.roots:
+        while term.axis[node] >= 0 and codes[term.axis[node]] >= 0:
+            node = term.below[node] + bisect_right(term.turns[node], codes[term.axis[node]]) % 2
+        out = add_scores(out, by_class(term.values, node))
+    return out
 
 
 def one_dependence(form: forms.OneDependence, cells: Cells) -> tuple[float, ...]:

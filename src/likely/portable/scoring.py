@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from likely.portable import forms
 from likely.portable.forms import MISSING, UNSEEN, Portable
-from likely.portable.joint_terms import covariance, one_dependence, table, tree
+from likely.portable.joint_terms import covariance, one_dependence, pair, table, tree, trees
 from likely.portable.logs import add_scores, log, log_add, log_sum
 from likely.portable.reading import Cell, cells_of, words_of
 
@@ -91,6 +91,10 @@ def parts(term: forms.Term, cells: Cells, portable: Portable, size: int) -> list
             return [(term.name, table(term, cells))]
         case forms.CovarianceTerm():
             return [(term.name, covariance(term, cells))]
+        case forms.PairTerm():
+            return [(term.name, pair(term, cells, size))]
+        case forms.TreesTerm():
+            return [(term.name, trees(term, cells, size))]
         case forms.PresenceTerm():
             return [(term.name, term.known if math.isfinite(_number(cells, term.attribute)) else term.missing)]
         case forms.LevelTerm():

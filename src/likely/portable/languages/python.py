@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from likely.portable import forms, joint_terms, logs, reading, scoring, writing
+from likely.portable import forms, joint_forms, joint_terms, logs, reading, scoring, writing
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 
@@ -66,7 +66,8 @@ def to_python(portable: Portable) -> str:
     """The file."""
     of = "" if portable.target is None else f" to predict {ascii(portable.target)[1:-1]}"
     parts = [_HEAD.format(learner=portable.learner, of=of.replace("\\", "\\\\").replace('"', "'"))]
-    parts += [_own(inspect.getsource(forms)), "\nforms = _types.SimpleNamespace(**globals())\n"]
+    parts += [_own(inspect.getsource(room)) for room in (joint_forms, forms)]
+    parts.append("\nforms = _types.SimpleNamespace(**globals())\n")
     for room in (logs, reading, joint_terms, scoring, writing):
         parts.append(_apart(_own(inspect.getsource(room)), room.__name__.rpartition(".")[2]))
     parts.append("\n_chances_of = posterior\n")

@@ -144,14 +144,15 @@ function termsReading(form, name) {
   return form.terms.filter((term) => readBy(term).includes(name)).map(inner);
 }
 
-// Bins that a number is cut into, or null where it has a density.
+// Bins that a number is cut into by all terms that read it, or null where it has a density.
 function startsOf(portable, name) {
   const form = sumOf(portable);
-  const axes = form ? form.terms.flatMap((term) => term.axes ?? []) : portable.score.axes ?? [];
-  const axis = axes.find((a) => a.attribute === name);
-  if (axis) return axis.starts;
-  const bins = form && termsReading(form, name).find((term) => term.form === "BinTerm");
-  return bins ? bins.starts : null;
+  const own = form ? termsReading(form, name) : [];
+  const axes = [...own.filter((term) => term.form !== "BinTerm"), ...(form ? [] : [portable.score])];
+  const cuts = axes.flatMap((term) => (term.axes ?? []).filter((axis) => axis.attribute === name));
+  cuts.push(...own.filter((term) => term.form === "BinTerm"));
+  if (!cuts.length) return null;
+  return [...new Set(cuts.flatMap((cut) => cut.starts))].sort((one, other) => one - other);
 }
 
 // Edges between which the density of a number is smooth; none where the model does not use it.

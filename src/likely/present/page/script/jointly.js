@@ -113,6 +113,31 @@ export function tree(term, cells, size) {
   return term.axes.map((axis, v) => [axis.attribute, out[v]]);
 }
 
+export function pair(term, cells, size) {
+  const [one, other] = term.axes.map((axis) => codeOn(axis, cells));
+  if (one < 0 || other < 0) return new Array(size).fill(0);
+  return byClass(term.table, one * term.axes[1].size + other);
+}
+
+// What a table of each class has at a place; that of the first of two is the negative where it is left out.
+function byClass(columns, place) {
+  const found = columns.map((column) => column[place]);
+  return found.length === 1 ? [-found[0], found[0]] : found;
+}
+
+export function trees(term, cells, size) {
+  const codes = term.axes.map((axis) => codeOn(axis, cells));
+  let out = new Array(size).fill(0);
+  for (const root of term.roots) {
+    let node = root;
+    while (term.axis[node] >= 0 && codes[term.axis[node]] >= 0) {
+      node = term.below[node] + (binOf(term.turns[node], codes[term.axis[node]]) % 2);
+    }
+    out = added(out, byClass(term.values, node));
+  }
+  return out;
+}
+
 export function oneDependence(form, cells) {
   const there = [];
   let first = 0;

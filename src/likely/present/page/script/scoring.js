@@ -1,7 +1,7 @@
 // How a row is scored: the same as likely/portable/scoring.py, held together by tests/page.
 // Scores are natural logs, one for each class; minus infinity is kept.
 
-import { binOf, covariance, oneDependence, table, tree } from "./jointly.js";
+import { binOf, covariance, oneDependence, pair, table, tree, trees } from "./jointly.js";
 import { added, largest, log, logsAdded, logSum } from "./logs.js";
 import { MISSING, wordsOf } from "./reading.js";
 
@@ -129,6 +129,10 @@ export function partsOf(term, cells, portable, size) {
       return [[term.name, table(term, cells)]];
     case "CovarianceTerm":
       return [[term.name, covariance(term, cells)]];
+    case "PairTerm":
+      return [[term.name, pair(term, cells, size)]];
+    case "TreesTerm":
+      return [[term.name, trees(term, cells, size)]];
     case "PresenceTerm":
       return [[term.name, Number.isFinite(cells.get(term.attribute)) ? term.known : term.missing]];
     case "LevelTerm": {
