@@ -62,7 +62,7 @@ def test_the_density_with_a_rounded_mean_and_deviation() -> None:
 
     out = np.zeros((1, 1))
     peak, rate = np.array([-math.log(6.2 * math.sqrt(2 * math.pi))]), np.array([math.sqrt(0.5) / 6.2])
-    kernels.add_normal(np.array([66.0]), peak, np.array([73.0]), rate, np.zeros(1), out)
+    kernels.add_normal(np.array([66.0]), peak, np.array([73.0]), rate, np.array([1e300]), np.zeros(1), out)
     assert math.exp(out[0, 0]) == pytest.approx(0.0340, abs=5e-5)
 
 
