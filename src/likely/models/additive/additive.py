@@ -76,8 +76,13 @@ class Additive(Settings):
         choices=("any",),
     )
     rounds: int = setting(1000, "Trees at most; held-out rows usually stop earlier.", at_least=1, whole=True)
-    rate: float = setting(
-        0.1, "What each tree's step is multiplied by: smaller is more careful and takes longer.", above=0, at_most=1
+    rate: float | None = setting(
+        None,
+        "What each tree's step is multiplied by: smaller is more careful and takes longer. None: 0.1 for two classes, "
+        "0.2 for more, of which a tree serves all at once.",
+        above=0,
+        at_most=1,
+        optional=True,
     )
     leaves: int = setting(16, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
     ridge: float = setting(1.0, "Holds back the values of leaves, as so many rows of no opinion would.", at_least=0)
@@ -156,11 +161,12 @@ class Additive(Settings):
         """How trees are grown over these codes."""
         names, count = coding.names, len(coding.axes)
         direction = [(name in self.rising) - (name in self.falling) for name in names]
-        apart = np.zeros((count, count), np.bool_)
+        apart = np.zeros((count, count) if self.apart else (0, 0), np.bool_)
         for some in self.apart:
             places = [names.index(name) for name in some if name in names]
             apart[np.ix_(places, places)] = True
-        np.fill_diagonal(apart, False)
+        if self.apart:
+            np.fill_diagonal(apart, False)
         return Recipe(
             sizes=coding.sizes,
             nominal=~np.array(coding.ordered, np.bool_),
@@ -169,7 +175,7 @@ class Additive(Settings):
             start=start,
             order=count if self.order == "any" else int(self.order),
             leaves=self.leaves,
-            rate=self.rate,
+            rate=(0.1 if len(start) == 1 else 0.2) if self.rate is None else self.rate,
             ridge=self.ridge,
             least=self.least,
             rounds=self.rounds,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Ints
+from likely.machinery.arrays import Bytes, Floats, Ints, Longs
 from likely.models.additive.coding import CodedRows
 from likely.models.additive.gradients import UNIT, log_loss_units, softmax_gradients
 from likely.models.additive.growing import CODES, add_leaves, add_tree, grow_tree
+from likely.models.additive.pairing import COARSE, best_pair, coarse_codes, first_split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,9 @@ ALL_PARTS = 4_000
 """Rows up to which every part is held out in turn: one alone would say too little of when to stop."""
 HEAVY = 0.01
 """A row that makes up more than this share of all is on both sides, by its weight: a part must not lose all of it."""
+PAIR_EVERY = 10
+"""Trees after which two attributes that speak together only are sought again, unless they were just found."""
+NO_PAIR, NO_COARSE = np.empty(0, np.int32), np.empty((0, 0), np.uint8)
 PATIENCE = 25
 """Rounds without a better held-out score, after which no further ones are tried."""
 
@@ -49,6 +53,17 @@ class TreeArrays:
     def attributes(self) -> tuple[int, ...]:
         """Those that take part, in order."""
         return tuple(sorted({int(j) for j in self.attribute if j >= 0}))
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A tree, its rows by leaf, and what it gains."""
+
+    tree: TreeArrays
+    rows: Ints
+    spans: Longs
+    values: Floats
+    gain: float
 
 
 @dataclass(frozen=True)
@@ -88,8 +103,7 @@ class Boosted:
         self.learned, self.all = len(learned), len(self.group)
         scores, leaves, count = recipe.scores, recipe.leaves, len(recipe.sizes)
         self.scores = np.tile(recipe.start, (self.all, 1))
-        self.gradient = np.zeros((self.learned, scores), np.int64)
-        self.curvature = np.zeros((self.learned, scores), np.int64)
+        self.pull = np.zeros((self.learned, 2 * scores), np.int64)
         self.offset = np.concatenate([[0], np.cumsum(recipe.sizes)]).astype(np.int64)
         # One row more or less is what ridge and least curvature are measured by, so they are scaled as weights are.
         one = scale / UNIT
@@ -107,31 +121,63 @@ class Boosted:
             np.zeros((leaves, CODES), np.uint8),
         )
         self.spare = np.empty(self.learned, np.int32)
+        self.coarse = coarse_codes(learned.codes, recipe.sizes, 2 * scores) if recipe.order > 1 else NO_COARSE
+        self.next_pair = 0
+        self.no_mask = np.zeros(CODES, np.uint8)
         self.trees: list[TreeArrays] = []
 
     def grow(self) -> bool:
         """One more tree; False where none helps."""
+        softmax_gradients(
+            self.scores, self.group, self.weight, self.learned, np.empty(self.recipe.scores), self.pull
+        )  # fmt: skip
+        best = self._grown(NO_PAIR, self.no_mask)
+        if len(self.coarse) > 1 and len(self.trees) >= self.next_pair:
+            paired = self._with_pair()
+            self.next_pair = len(self.trees) + PAIR_EVERY
+            if paired is not None and (best is None or paired.gain > best.gain):
+                best, self.next_pair = paired, 0
+        if best is None:
+            return False
+        self.trees.append(best.tree)
+        add_leaves(best.rows, best.spans, best.values, self.scores)
+        if self.all > self.learned:
+            add_tree(self.codes, self.learned, self.all, *_parts(best.tree), self.scores)
+        return True
+
+    def _with_pair(self) -> _Grown | None:
+        """A tree that begins with the two attributes that gain most together."""
+        recipe, coarse = self.recipe, self.coarse
+        pull = self.pull[: coarse.shape[1]]
+        width = 2 * recipe.scores
+        table, total, part = np.zeros((COARSE * COARSE, width), np.int64), *np.zeros((2, width), np.int64)
+        i, j = best_pair(coarse, pull, recipe.direction, recipe.apart, self.settings, table, total)
+        if i < 0:
+            return None
+        group, best = np.zeros((2, COARSE), np.uint8)
+        first_split(coarse, pull, i, j, self.settings, table, total, part, group, best)
+        mask = np.zeros(CODES, np.uint8)
+        mask[self.codes[: coarse.shape[1], i]] = best[coarse[i]]
+        return self._grown(np.array([i, j], np.int32), mask)
+
+    def _grown(self, first: Ints, mask: Bytes) -> _Grown | None:
+        """The best tree; with two attributes given, the best that begins with them."""
         recipe = self.recipe
         leaves, scores = recipe.leaves, recipe.scores
-        softmax_gradients(self.scores, self.group, self.weight, self.learned, self.gradient, self.curvature)
         rows = np.arange(self.learned, dtype=np.int32)
         attribute, below = np.empty(2 * leaves, np.int32), np.empty(2 * leaves, np.int32)
-        mask, value = np.zeros((2 * leaves, CODES), np.uint8), np.zeros((2 * leaves, scores))
-        leaf_of, spans = np.empty(leaves, np.int32), np.zeros((leaves, 2), np.int64)
+        masks, value = np.zeros((2 * leaves, CODES), np.uint8), np.zeros((2 * leaves, scores))
+        leaf_of, spans, gain = np.empty(leaves, np.int32), np.zeros((leaves, 2), np.int64), np.zeros(1)
         nodes = grow_tree(
-            self.codes, self.gradient, self.curvature, rows, self.spare, self.offset, recipe.nominal,
-            recipe.direction, recipe.apart, leaves, recipe.order, self.settings, self.hist, *self.room,
-            attribute, mask, below, leaf_of, value, spans,
+            self.codes, self.pull, rows, self.spare, self.offset, recipe.nominal, recipe.direction, recipe.apart,
+            leaves, recipe.order, first, mask, self.settings, self.hist, *self.room, attribute, masks, below, leaf_of,
+            value, spans, gain,
         )  # fmt: skip
         if nodes == 1:
-            return False
+            return None
         many = (nodes + 1) // 2
-        tree = TreeArrays(attribute[:nodes].copy(), below[:nodes].copy(), mask[:nodes].copy(), value[:nodes].copy())
-        self.trees.append(tree)
-        add_leaves(rows, np.ascontiguousarray(spans[:many]), value[leaf_of[:many]], self.scores)
-        if self.all > self.learned:
-            add_tree(self.codes, self.learned, self.all, *_parts(tree), self.scores)
-        return True
+        tree = TreeArrays(attribute[:nodes].copy(), below[:nodes].copy(), masks[:nodes].copy(), value[:nodes].copy())
+        return _Grown(tree, rows, np.ascontiguousarray(spans[:many]), value[leaf_of[:many]], float(gain[0]))
 
     def held_out_loss(self) -> int:
         """The log loss of the rows that are held out, in units."""

@@ -14,11 +14,10 @@ UNIT = 2.0**-20
 """Gradients and curvatures are rounded to multiples of this, row by row."""
 
 
-@kernel("f8[][], i4[], f8[], i8, i8[][], i8[][]")
-def softmax_gradients(
-    scores: Floats, group: Ints, weight: Floats, last: int, gradient: Longs, curvature: Longs
-) -> None:
-    """Gradient P - [own class] and curvature P (1 - P) of the negative log-likelihood, for each class and each row.
+@kernel("f8[][], i4[], f8[], i8, f8[], i8[][]")
+def softmax_gradients(scores: Floats, group: Ints, weight: Floats, last: int, room: Floats, out: Longs) -> None:
+    """Gradient P - [own class] and curvature P (1 - P) of the negative log-likelihood, for each class of each row, side
+    by side.
 
     With one column of scores, it is the log-odds of the second of two classes. A row that counts w times adds w times
     the same whole number.
@@ -30,20 +29,21 @@ def softmax_gradients(
         if classes == 1:
             p = 1.0 / (1.0 + np.exp(-scores[i, 0]))
             g = p - group[i]
-            gradient[i, 0] = np.int64(np.rint(np.rint(g * one) * w))
-            curvature[i, 0] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
+            out[i, 0] = np.int64(np.rint(np.rint(g * one) * w))
+            out[i, 1] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
             continue
         top = scores[i, 0]
         for k in range(1, classes):
             top = max(top, scores[i, k])
         total = 0.0
         for k in range(classes):
-            total += np.exp(scores[i, k] - top)
+            room[k] = np.exp(scores[i, k] - top)
+            total += room[k]
         for k in range(classes):
-            p = np.exp(scores[i, k] - top) / total
+            p = room[k] / total
             g = p - 1.0 if group[i] == k else p
-            gradient[i, k] = np.int64(np.rint(np.rint(g * one) * w))
-            curvature[i, k] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
+            out[i, 2 * k] = np.int64(np.rint(np.rint(g * one) * w))
+            out[i, 2 * k + 1] = np.int64(np.rint(np.rint(p * (1.0 - p) * one) * w))
 
 
 @kernel("f8[][], i4[], f8[], i8, i8", returns=1)

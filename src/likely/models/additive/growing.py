@@ -13,24 +13,25 @@ from likely.machinery.jit import inner, kernel
 
 CODES = 256
 """Codes of an attribute at most."""
+FREE, USED, BARRED = 0, 1, 2
+"""Of an attribute while a tree grows: it may take part, takes part, must not take part beside those that do."""
 
 
 @inner
 def _fill(
-    codes: Bytes, gradient: Longs, curvature: Longs, rows: Ints, start: int, stop: int,
-    offset: Longs, allowed: Ints, count: int, hist: Longs,
-) -> None:  # fmt: skip
+    codes: Bytes, pull: Longs, rows: Ints, start: int, stop: int, offset: Longs, allowed: Ints, count: int, hist: Longs
+) -> None:
     """Sum gradients and curvatures of some rows by the codes of the attributes that are allowed."""
-    classes = gradient.shape[1]
+    width = pull.shape[1]
     for a in range(count):
         j = allowed[a]
         for b in range(offset[j], offset[j + 1]):
-            for k in range(2 * classes):
+            for k in range(width):
                 hist[b, k] = 0
-    if classes == 1:
+    if width == 2:  # two classes: one score
         for i in range(start, stop):
             r = rows[i]
-            g, h = gradient[r, 0], curvature[r, 0]
+            g, h = pull[r, 0], pull[r, 1]
             for a in range(count):
                 j = allowed[a]
                 b = offset[j] + codes[r, j]
@@ -41,10 +42,9 @@ def _fill(
         r = rows[i]
         for a in range(count):
             j = allowed[a]
-            b = offset[j] + codes[r, j]
-            for k in range(classes):
-                hist[b, 2 * k] += gradient[r, k]
-                hist[b, 2 * k + 1] += curvature[r, k]
+            into, own = hist[offset[j] + codes[r, j]], pull[r]
+            for k in range(width):
+                into[k] += own[k]
 
 
 @inner
@@ -154,15 +154,64 @@ def _search(
     return best, chosen
 
 
+@inner
+def _take(j: int, apart: Bools, state: Ints) -> None:
+    """An attribute takes part from now on, and those that must not be combined with it no longer can."""
+    state[j] = USED
+    for other in range(apart.shape[0]):
+        if apart[j, other] and state[other] == FREE:
+            state[other] = BARRED
+
+
+@inner
+def _list_allowed(state: Ints, open_: bool, allowed: Ints) -> int:
+    """The attributes by which leaves may be parted: those that take part, and while more may, those that are free."""
+    count = 0
+    for j in range(state.size):
+        if state[j] == USED or (open_ and state[j] == FREE):
+            allowed[count] = j
+            count += 1
+    return count
+
+
+@inner
+def _part_rows(codes: Bytes, j: int, mask: Bytes, rows: Ints, start: int, stop: int, room: Ints) -> int:
+    """Put rows that go left in front of the others, both in order; where the others begin."""
+    to, behind = start, 0
+    for i in range(start, stop):
+        r = rows[i]
+        if mask[codes[r, j]]:
+            rows[to] = r
+            to += 1
+        else:
+            room[behind] = r
+            behind += 1
+    for i in range(behind):
+        rows[to + i] = room[i]
+    return to
+
+
+@inner
+def _tighten(leaf: int, fresh: int, direction: int, ridge: float, sums: Longs, bounds: Floats) -> None:
+    """Bounds of two new leaves, so that whatever lies below them keeps the direction."""
+    low, high = bounds[leaf, 0], bounds[leaf, 1]
+    one = min(max(-float(sums[leaf, 0]) / (float(sums[leaf, 1]) + ridge), low), high)
+    two = min(max(-float(sums[fresh, 0]) / (float(sums[fresh, 1]) + ridge), low), high)
+    middle = (one + two) / 2
+    if direction > 0:
+        bounds[leaf, 1], bounds[fresh, 0] = middle, middle
+    else:
+        bounds[leaf, 0], bounds[fresh, 1] = middle, middle
+
+
 @kernel(
-    "u1[][], i8[][], i8[][], i4[], i4[], i8[], b1[], i8[], b1[][], i8, i8, f8[], i8[][][], i8[][], i8[], i8[], "
-    "i4[], f8[], f8[], i4[], f8[][], u1[][], i4[], u1[][], i4[], i4[], f8[][], i8[][]",
+    "u1[][], i8[][], i4[], i4[], i8[], b1[], i8[], b1[][], i8, i8, i4[], u1[], f8[], i8[][][], i8[][], i8[], i8[], "
+    "i4[], f8[], f8[], i4[], f8[][], u1[][], i4[], u1[][], i4[], i4[], f8[][], i8[][], f8[]",
     returns=1,
 )
 def grow_tree(
     codes: Bytes,
-    gradient: Longs,
-    curvature: Longs,
+    pull: Longs,
     rows: Ints,
     room: Ints,
     offset: Longs,
@@ -171,6 +220,8 @@ def grow_tree(
     apart: Bools,
     leaves: int,
     widest: int,
+    first: Ints,
+    first_mask: Bytes,
     settings: Floats,
     hist: Longs,
     sums: Longs,
@@ -188,42 +239,59 @@ def grow_tree(
     leaf_of: Ints,
     value: Floats,
     spans: Longs,
+    gain: Floats,
 ) -> int:
-    """Grow a tree over these rows, which end up parted by leaf; the number of nodes.
+    """Grow a tree over these rows, which end up parted by leaf; the number of nodes, and what was gained in all.
 
-    At most `widest` different attributes take part. settings: ridge, least curvature of a leaf, ridge of the order of
-    levels (all in units), rate, largest step. For node n: attribute[n] (-1: a leaf), mask[n] (1: the code goes left),
-    children below[n] (left) and below[n] + 1, value[n] of a leaf; leaf_of[leaf] is its node, spans[leaf] its rows.
+    At most `widest` different attributes take part. `first` (with `first_mask`), where it is not empty: two attributes
+    that are to take part, the first of which parts the root. settings: ridge, least curvature of a leaf, ridge of the
+    order of levels (all in units), rate, largest step. For node n: attribute[n] (-1: a leaf), mask[n] (1: the code goes
+    left), children below[n] (left) and below[n] + 1, value[n] of a leaf; leaf_of[leaf] is its node, spans[leaf] its
+    rows. sums[leaf] are the sums of a leaf, sums[leaves + leaf] those of the left part of its best split.
     """
-    classes = gradient.shape[1]
+    width = pull.shape[1]
     count = offset.size - 1
-    allowed = order[CODES : CODES + count]
-    used = order[CODES + count : CODES + 2 * count]
-    scratch = order[:CODES]
+    scratch, allowed, state = order[:CODES], order[CODES : CODES + count], order[CODES + count : CODES + 2 * count]
     for j in range(count):
-        allowed[j] = j
-        used[j] = 0
-    free = count
+        state[j] = FREE
     taken = 0
-    total = rows.size
-    _fill(codes, gradient, curvature, rows, 0, total, offset, allowed, free, hist[0])
-    for k in range(2 * classes):
+    free = _list_allowed(state, True, allowed)
+    _fill(codes, pull, rows, 0, rows.size, offset, allowed, free, hist[0])
+    for k in range(width):
         sums[0, k] = 0
-    for b in range(offset[0], offset[1]):
-        for k in range(2 * classes):
+        for b in range(offset[0], offset[1]):
             sums[0, k] += hist[0, b, k]
-    spans[0, 0], spans[0, 1] = 0, total
+    spans[0, 0], spans[0, 1] = 0, rows.size
     bounds[0, 0], bounds[0, 1] = -np.inf, np.inf
     attribute[0], below[0], leaf_of[0] = -1, -1, 0
-    gains[0], at = _search(
-        hist[0], sums[0], offset, nominal, direction, allowed, free, bounds[0, 0], bounds[0, 1], settings, left,
-        best_left[: 2 * classes], scratch, key, masks[0],
-    )  # fmt: skip
-    chosen[0] = at
-    for k in range(2 * classes):
-        sums[leaves, k] = best_left[k]
+    gain[0] = 0.0
+    if first.size:
+        for j in first:
+            _take(j, apart, state)
+        taken = first.size
+        chosen[0], gains[0] = first[0], 0.0
+        for k in range(width):
+            sums[leaves, k] = 0
+            for b in range(offset[first[0]], offset[first[0] + 1]):
+                if first_mask[b - offset[first[0]]]:
+                    sums[leaves, k] += hist[0, b, k]
+        for b in range(CODES):
+            masks[0, b] = first_mask[b]
+        found = _gain(sums[leaves], sums[0], -np.inf, np.inf, 0, settings)
+        if found < 0.0:  # a part would be too small
+            return 1
+        for k in range(width // 2):
+            found -= float(sums[0, 2 * k]) ** 2 / (float(sums[0, 2 * k + 1]) + settings[0])
+        gains[0] = found
+    else:
+        gains[0], at = _search(
+            hist[0], sums[0], offset, nominal, direction, allowed, free, bounds[0, 0], bounds[0, 1], settings, left,
+            best_left, scratch, key, masks[0],
+        )  # fmt: skip
+        chosen[0] = at
+        for k in range(width):
+            sums[leaves, k] = best_left[k]
     nodes, many = 1, 1
-    # sums[leaf] are the sums of a leaf, sums[leaves + leaf] those of the left part of its best split.
     while many < leaves:
         leaf = -1
         for m in range(many):
@@ -232,46 +300,23 @@ def grow_tree(
         if leaf < 0:
             break
         j = chosen[leaf]
-        if used[j] == 0:
-            open_ = taken < widest
-            for other in range(count):
-                if used[other] and apart[other, j]:
-                    open_ = False
-            if not open_:
+        if state[j] != USED:
+            if state[j] == BARRED or taken == widest:
                 # Its best split is no longer allowed: look again among those that are.
-                free = 0
-                for other in range(count):
-                    fits = used[other] == 1 or taken < widest
-                    if fits and used[other] == 0:
-                        for third in range(count):
-                            if used[third] and apart[third, other]:
-                                fits = False
-                    if fits:
-                        allowed[free] = other
-                        free += 1
+                free = _list_allowed(state, taken < widest, allowed)
                 gains[leaf], at = _search(
                     hist[leaf], sums[leaf], offset, nominal, direction, allowed, free, bounds[leaf, 0],
-                    bounds[leaf, 1], settings, left, best_left[: 2 * classes], scratch, key, masks[leaf],
+                    bounds[leaf, 1], settings, left, best_left, scratch, key, masks[leaf],
                 )  # fmt: skip
                 chosen[leaf] = at
-                for k in range(2 * classes):
+                for k in range(width):
                     sums[leaves + leaf, k] = best_left[k]
                 continue
-            used[j] = 1
+            _take(j, apart, state)
             taken += 1
-        # Part the rows: those on the left stay in front, in order.
+        gain[0] += gains[leaf]
         start, stop = spans[leaf, 0], spans[leaf, 1]
-        to, behind = start, 0
-        for i in range(start, stop):
-            r = rows[i]
-            if masks[leaf, codes[r, j]]:
-                rows[to] = r
-                to += 1
-            else:
-                room[behind] = r
-                behind += 1
-        for i in range(behind):
-            rows[to + i] = room[i]
+        to = _part_rows(codes, j, masks[leaf], rows, start, stop, room)
         node = leaf_of[leaf]
         attribute[node], below[node] = j, nodes
         for b in range(CODES):
@@ -284,60 +329,40 @@ def grow_tree(
         nodes += 2
         spans[fresh, 0], spans[fresh, 1] = to, stop
         spans[leaf, 1] = to
-        for k in range(2 * classes):
+        for k in range(width):
             sums[fresh, k] = sums[leaf, k] - sums[leaves + leaf, k]
             sums[leaf, k] = sums[leaves + leaf, k]
         bounds[fresh, 0], bounds[fresh, 1] = bounds[leaf, 0], bounds[leaf, 1]
         if direction[j] != 0:
-            low, high = bounds[leaf, 0], bounds[leaf, 1]
-            a = min(max(-float(sums[leaf, 0]) / (float(sums[leaf, 1]) + settings[0]), low), high)
-            b_ = min(max(-float(sums[fresh, 0]) / (float(sums[fresh, 1]) + settings[0]), low), high)
-            middle = (a + b_) / 2
-            if direction[j] > 0:
-                bounds[leaf, 1], bounds[fresh, 0] = middle, middle
-            else:
-                bounds[leaf, 0], bounds[fresh, 1] = middle, middle
+            _tighten(leaf, fresh, direction[j], settings[0], sums, bounds)
         if many == leaves:
             break
-        free = 0
-        for other in range(count):
-            fits = used[other] == 1 or taken < widest
-            if fits and used[other] == 0:
-                for third in range(count):
-                    if used[third] and apart[third, other]:
-                        fits = False
-            if fits:
-                allowed[free] = other
-                free += 1
+        free = _list_allowed(state, taken < widest, allowed)
         # The histogram of the smaller part by its rows, of the other by subtraction.
         small, large = (leaf, fresh) if to - start <= stop - to else (fresh, leaf)
         if small == leaf:
-            for a_ in range(free):
-                o = allowed[a_]
-                for b in range(offset[o], offset[o + 1]):
-                    for k in range(2 * classes):
+            for a in range(free):
+                for b in range(offset[allowed[a]], offset[allowed[a] + 1]):
+                    for k in range(width):
                         hist[fresh, b, k] = hist[leaf, b, k]
-        _fill(
-            codes, gradient, curvature, rows, spans[small, 0], spans[small, 1], offset, allowed, free, hist[small]
-        )  # fmt: skip
-        for a_ in range(free):
-            o = allowed[a_]
-            for b in range(offset[o], offset[o + 1]):
-                for k in range(2 * classes):
+        _fill(codes, pull, rows, spans[small, 0], spans[small, 1], offset, allowed, free, hist[small])
+        for a in range(free):
+            for b in range(offset[allowed[a]], offset[allowed[a] + 1]):
+                for k in range(width):
                     hist[large, b, k] -= hist[small, b, k]
         for part in (leaf, fresh):
             gains[part], at = _search(
                 hist[part], sums[part], offset, nominal, direction, allowed, free, bounds[part, 0], bounds[part, 1],
-                settings, left, best_left[: 2 * classes], scratch, key, masks[part],
+                settings, left, best_left, scratch, key, masks[part],
             )  # fmt: skip
             chosen[part] = at
-            for k in range(2 * classes):
+            for k in range(width):
                 sums[leaves + part, k] = best_left[k]
     for m in range(many):
         node = leaf_of[m]
-        for k in range(classes):
+        for k in range(width // 2):
             step = -float(sums[m, 2 * k]) / (float(sums[m, 2 * k + 1]) + settings[0])
-            if classes == 1:
+            if width == 2:
                 step = min(max(step, bounds[m, 0]), bounds[m, 1])
             value[node, k] = settings[3] * min(max(step, -settings[4]), settings[4])
     return nodes
