@@ -29,6 +29,8 @@ PARTS = 5
 """Rows are dealt to so many parts by the hash of their codes; the first is held out."""
 ALL_PARTS = 4_000
 """Rows up to which every part is held out in turn: one alone would say too little of when to stop."""
+MOST_TRIED = 300_000
+"""Rows by which the number of trees is found at most: those with the smallest hashes."""
 HEAVY = 0.01
 """A row that makes up more than this share of all is on both sides, by its weight: a part must not lose all of it."""
 PAIR_EVERY = 10
@@ -200,8 +202,9 @@ def weight_scale(rows: CodedRows) -> float:
 def boost(recipe: Recipe, rows: CodedRows) -> tuple[list[TreeArrays], tuple[int, float, float]]:
     """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row."""
     scale = weight_scale(rows)
+    tried = rows.take(slice(0, MOST_TRIED)) if len(rows) > MOST_TRIED else rows
     held = range(PARTS) if len(rows) <= ALL_PARTS else range(1)
-    trials = [trial for part in held if (trial := _held_out(recipe, rows, part, scale)) is not None]
+    trials = [trial for part in held if (trial := _held_out(recipe, tried, part, scale)) is not None]
     rounds, loss, weight = recipe.rounds, 0.0, 0.0
     if trials:
         rounds, units = _best_rounds(trials, recipe.rounds)

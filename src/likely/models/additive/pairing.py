@@ -16,7 +16,7 @@ COARSE = 8
 MOST_ROWS = 10_000
 """Rows by which pairs are sought at most."""
 MOST_WORK = 100_000_000
-"""Rows times pairs times scores at most: with more attributes fewer rows have a say, and none where they are too few."""
+"""Rows times pairs times scores at most: with more attributes fewer rows have a say, and none where too few would."""
 LEAST_ROWS = 200
 
 
