@@ -12,8 +12,9 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Ints, Longs
 from likely.models.additive.coding import CodedRows
+from likely.models.additive.descending import add_leaves, add_tree
 from likely.models.additive.gradients import UNIT, log_loss_units, softmax_gradients
-from likely.models.additive.growing import CODES, add_leaves, add_tree, grow_tree
+from likely.models.additive.growing import CODES, grow_tree
 from likely.models.additive.pairing import COARSE, best_pair, coarse_codes, first_split
 
 if TYPE_CHECKING:
