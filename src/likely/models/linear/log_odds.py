@@ -11,6 +11,7 @@ from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
+from likely.models.linear.unknown import with_unknown
 from likely.models.posterior import Matrix
 from likely.models.shapes import Normalised, Score, Sum
 from likely.sums.contracts import State
@@ -65,7 +66,7 @@ class LogOdds(Model):
             summary=design.summary,
             notes=(*constant_notes(design.left_out), *remarks),
             weights=weights,
-            parts=design.parts(weights),
+            parts=with_unknown(design.parts(weights), weights[0], design.summary),
             design=design,
             facts=facts,
             remarks=remarks,
@@ -125,13 +126,14 @@ class LogOdds(Model):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
+        parts: Any = self.design.parts(self.weights)
         if isinstance(self.design, Curves):
             tables = [self.design.exhibit(self.weights)]
         else:
-            tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], self.parts)]
+            tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], parts)]
         if len(self.classes) == 2 and isinstance(self.design, Design):
             # Weights of two classes are opposite, so the first one's output is half of its log-odds.
-            plane = hyperplane(float(self.weights[0, 0]), self.parts, 0)
+            plane = hyperplane(float(self.weights[0, 0]), parts, 0)
             tables.append(plane_exhibit(plane, self.classes[0]))
         rows = tuple((name.replace("_", "-"), value) for name, value in self.facts.items())
         if rows:
