@@ -166,7 +166,8 @@ def page(results: dict[str, dict[str, Result]], unknowns: list[str]) -> str:
             "One cell of 500 test rows hidden, attribute after attribute; means over the attributes. *Averaged*: the "
             "model's answers averaged over 50 values of training rows. *Mean log-odds*: the average of log-odds.", "",
             "| table | learner | log loss, hidden | averaged | mean log-odds | distance of hidden from averaged (KL) "
-            "| of mean log-odds | nothing known, off the prior by |", "|---|---|---|---|---|---|---|---|", *unknowns]  # fmt: skip
+            "| of mean log-odds | nothing known, off the prior by |",
+            "|---|---|---|---|---|---|---|---|", *unknowns]  # fmt: skip
     return "\n".join(out) + "\n"
 
 
