@@ -78,12 +78,14 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "linear": likely.LeastSquares(),
     "duels": likely.LeastSquares(mode="pairwise"),
     "tree": likely.TreeAugmented(),
+    "additive": likely.Additive(rounds=20),
 }
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "logistic", "linear"},
+    "sql": EVERYWHERE
+    | {"gaps as evidence", "a block of levels", "a block of numbers", "logistic", "linear", "additive"},
     "onnx": EVERYWHERE
-    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "logistic", "linear"},
+    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "logistic", "linear", "additive"},
     "pmml": EVERYWHERE - {"prior"},
     "json": EVERYWHERE | {"gaps as evidence", "kernels"},
     "form": set(LEARNERS),
@@ -252,10 +254,14 @@ def test_sql_refuses_what_is_no_table_or_column(models: dict[str, Model], table:
 
 @pytest.mark.parametrize("name", sorted(SAID["onnx"]))
 def test_onnx(models: dict[str, Model], name: str) -> None:
+    in_onnx(models[name])
+
+
+def run_onnx(written: bytes, rows: list[Row]) -> Iterator[tuple[Row, str, list[float]]]:
+    """Each row, with what the graph says of it."""
     runtime = pytest.importorskip("onnxruntime")
     runtime.set_default_logger_severity(3)
-    model, rows = models[name], asked()
-    session = runtime.InferenceSession(likely.export(model, "onnx"))
+    session = runtime.InferenceSession(written)
     feed: dict[str, Any] = {}
     for one in session.get_inputs():
         if one.type == "tensor(string)":
@@ -263,9 +269,14 @@ def test_onnx(models: dict[str, Model], name: str) -> None:
         else:
             feed[one.name] = np.array([[math.nan if r[one.name] is None else r[one.name]] for r in rows], np.float64)
     predictions, chances = session.run(["prediction", "probabilities"], feed)
-    for row, prediction, own in zip(rows, predictions, chances.tolist(), strict=True):
+    yield from zip(rows, predictions, chances.tolist(), strict=True)
+
+
+def in_onnx(model: Model) -> None:
+    written = likely.export(model, "onnx")
+    for row, prediction, own in run_onnx(written, asked()):
         agree(model, row, own, prediction or None)
-    described = session.get_modelmeta().custom_metadata_map
+    described = pytest.importorskip("onnxruntime").InferenceSession(written).get_modelmeta().custom_metadata_map
     assert json.loads(described["classes"]) == list(model.classes) and described["target"] == TARGET
 
 

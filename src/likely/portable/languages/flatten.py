@@ -52,6 +52,8 @@ def _describe(term: Term) -> str:
         forms.CovarianceTerm: f"the normal density of {shown(term.name, 60)} together",
         forms.TreeTerm: "a tree of attributes, of which any may be missing",
         forms.TableTerm: f"the joint table of {shown(term.name, 60)}",
+        forms.PairTerm: f"the table of {shown(term.name, 60)}",
+        forms.TreesTerm: f"the trees over {shown(term.name, 60)}",
         forms.BinTerm: f"the bins of {shown(term.name, 40)}",
     }
     return words.get(type(term), f"how {shown(term.name, 40)} counts")

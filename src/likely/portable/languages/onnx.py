@@ -15,11 +15,12 @@ from likely.portable import forms
 from likely.portable.forms import Attribute, Portable
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.graphs import Graph
+from likely.portable.languages.onnx_sets import Sets
 from likely.portable.languages.patterns import patterns
 from likely.portable.reading import cell_of
 
 ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.KernelTerm, forms.SlopeTerm, forms.CurveTerm,
-        forms.PresenceTerm, forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
+        forms.PresenceTerm, forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)  # fmt: skip
 MOST = float(np.finfo(np.float64).max)
 OUTPUTS = ("prediction", "probabilities")
 
@@ -45,20 +46,27 @@ class _Written:
 
     def bytes(self) -> bytes:
         graph = self.graph
-        for attribute in self.form.attributes:
+        # What is learned from words alone is no part of what ONNX can say.
+        inputs = [attribute for attribute in self.form.attributes if attribute.kind != "text"]
+        for attribute in inputs:
             self._read(attribute)
-        if not self.form.attributes:
+        if not inputs:
             raise SettingError("The model has no attributes, and a graph of ONNX needs an input. Use SQL or JSON.")
-        first = self.form.attributes[0].name
+        first = inputs[0].name
         # Every row begins with the constant: as many rows as the first input has.
         rows = graph.op("Shape", first, start=0, end=1)
         shape = graph.op("Concat", rows, graph.constant([self.size], np.int64), axis=0)
         total = graph.op("Expand", graph.constant([list(self.flat.constant)]), shape)
+        sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (forms.PairTerm, forms.TreesTerm))]
         for weight, term in self.flat.terms:
+            if isinstance(term, (forms.PairTerm, forms.TreesTerm)):
+                continue
             own = self._term(term)
             if weight != 1:
                 own = graph.op("Mul", own, graph.constant(weight))
             total = graph.op("Add", total, own)
+        if sets:
+            total = graph.op("Add", total, Sets(graph, self.form, sets, self.numbers, self.codes).total())
         chances = self._clipped(total) if self.flat.clipped else self._softmax(total)
         some = graph.op("Greater", self._over(chances, "ReduceMax", False), graph.constant(0.0))
         best = graph.op("ArgMax", chances, axis=1, keepdims=0)

@@ -11,14 +11,15 @@ from typing import Any
 
 from likely.errors import SettingError, nearest, shown
 from likely.portable import forms
-from likely.portable.forms import Portable
+from likely.portable.forms import Attribute, Portable
 from likely.portable.languages import statements as sql
+from likely.portable.languages.choices import Column, pair_text, tree_texts
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
 from likely.portable.languages.statements import add_up, case, exp, number, possible
 
 ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm,
-        forms.TableTerm, forms.CovarianceTerm)  # fmt: skip
+        forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)  # fmt: skip
 FAR = 700.0
 """Scores so far below the best one count as impossible: e**-700 is 1e-304."""
 TINY = 1e-150
@@ -53,26 +54,44 @@ class _Select:
         while self.prefix in table.lower():
             self.prefix += "_"
         self.keep = list(keep) or [a.name for a in portable.attributes]
-        self.place = {a.name: f"x{k}" for k, a in enumerate(portable.attributes, 1)}
+        # What is learned from words alone is no part of what SQL can say.
+        read = [a for a in portable.attributes if a.kind != "text"]
+        self.place = {a.name: f"x{k}" for k, a in enumerate(read, 1)}
         self.classes = range(1, len(portable.classes) + 1)
         joint = [t for _, t in self.flat.terms if isinstance(t, forms.TableTerm)]
         self.axes = {f"a{j}_{k}": axis for j, t in enumerate(joint) for k, axis in enumerate(t.axes)}
         normals = [t for _, t in self.flat.terms if isinstance(t, forms.CovarianceTerm)]
         self.quadratic = {id(t): Quadratic(t, k, self.place) for k, t in enumerate(normals)}
         self.codes = {id(t): [f"a{j}_{k}" for k, _ in enumerate(t.axes)] for j, t in enumerate(joint)}
+        sets = [(w, t) for w, t in self.flat.terms if isinstance(t, (forms.PairTerm, forms.TreesTerm))]
+        together = {axis.attribute for _, t in sets for axis in t.axes}
+        self.levels = {
+            a.name: Column(f"l{k}", self._ranks(a))
+            for k, a in enumerate(read, 1)
+            if a.kind == "level" and a.name in together
+        }
+        """For attributes in pairs and trees, the column of a level's number."""
+        self.mirrored = [(w, t) for w, t in sets if len(_columns(t)) == 1]
 
     def text(self) -> str:
         kept = [exp.alias_(sql.column(name), f"k{k}") for k, name in enumerate(self.keep, 1)]
         cells = [
-            exp.alias_(sql.cell(a, self.form.missing, self.dialect), self.place[a.name]) for a in self.form.attributes
+            exp.alias_(sql.cell(self.form.attribute(name), self.form.missing, self.dialect), column)
+            for name, column in self.place.items()
         ]
         steps: list[tuple[str, list[Any]]] = [("cells", [*kept, *cells])]
         own = [exp.column(f"k{k}") for k, _ in enumerate(self.keep, 1)]
-        if self.axes:
+        if self.axes or self.levels:
             read = [exp.column(name) for name in self.place.values()]
             codes = [exp.alias_(self._code(axis), name) for name, axis in self.axes.items()]
+            codes += [exp.alias_(self._level(name), column.name) for name, column in self.levels.items()]
             steps.append(("codes", [*own, *read, *codes]))
-        steps += [(name, [*own, *columns]) for name, columns in self._together(self._passed())]
+        if self.mirrored:
+            said = add_up([e for w, t in self.mirrored for e in self._weighed(w, t, 0)])
+            steps.append(("sets", [*own, *self._passed([]), exp.alias_(said, "v", copy=False)]))
+        steps += [
+            (name, [*own, *columns]) for name, columns in self._together(self._passed(["v"] if self.mirrored else []))
+        ]
         steps.append(("scores", [*own, *self._scores()]))
         best = [exp.Coalesce(this=exp.column(f"s{k}"), expressions=[number(-sql.MOST)]) for k in self.classes]
         scores = [exp.column(f"s{k}") for k in self.classes]
@@ -131,10 +150,24 @@ class _Select:
         for c in self.classes:
             parts = [sql.as_double(possible(self.flat.constant[c - 1]))]
             for weight, term in self.flat.terms:
+                if isinstance(term, (forms.PairTerm, forms.TreesTerm)):
+                    if len(_columns(term)) > 1:
+                        parts += self._weighed(weight, term, c - 1)
+                    continue
                 one = self._term(term, c - 1)
                 parts.append(one if weight == 1 else exp.Mul(this=number(weight), expression=exp.paren(one)))
+            if self.mirrored:
+                parts.append(exp.column("v") if c == 2 else exp.Neg(this=exp.column("v")))
             out.append(exp.alias_(add_up(parts), f"s{c}", copy=False))
         return out
+
+    def _weighed(self, weight: float, term: forms.PairTerm | forms.TreesTerm, c: int) -> list[exp.Expr]:
+        """What a pair, or each tree, adds to a class."""
+        columns = {**{name: Column(x) for name, x in self.place.items()}, **self.levels}
+        own = [weight * v for v in _columns(term)[c]]
+        if isinstance(term, forms.PairTerm):
+            return [sql.written(pair_text(term, own, columns))]
+        return [sql.written(text) for text in tree_texts(term, own, columns)]
 
     def _odds(self, k: int) -> exp.Expr:
         score, top = exp.column(f"s{k}"), exp.column("m1")
@@ -258,9 +291,12 @@ class _Select:
 
     # -- normal densities of several numbers ----------------------------------------------------------------------
 
-    def _passed(self) -> list[exp.Expr]:
+    def _passed(self, sums: list[str]) -> list[exp.Expr]:
         """The columns of cells and codes, which later steps still need."""
-        return [exp.column(name) for name in (*self.place.values(), *self.axes)]
+        return [
+            exp.column(name)
+            for name in (*self.place.values(), *self.axes, *(c.name for c in self.levels.values()), *sums)
+        ]
 
     def _together(self, passed: list[exp.Expr]) -> list[tuple[str, list[exp.Expr]]]:
         if not self.quadratic:
@@ -269,6 +305,23 @@ class _Select:
         turned = [c for q in self.quadratic.values() for c in q.turned()]
         kept = [exp.column(q.pattern) for q in self.quadratic.values()]
         return [("apart", [*passed, *apart]), ("turned", [*passed, *kept, *turned])]
+
+    def _level(self, name: str) -> exp.Expr:
+        """The number of a level, or what stands for a missing or unseen one."""
+        attribute, x = self.form.attribute(name), exp.column(self.place[name])
+        branches: list[Any] = [(x.is_(exp.null()), exp.Literal.number(forms.MISSING))]
+        for k, rank in enumerate(self.levels[name].places):
+            branches.append((sql.level(attribute, self.place[name], k), exp.Literal.number(rank)))
+        return case(branches, exp.Literal.number(forms.UNSEEN))
+
+    def _ranks(self, attribute: Attribute) -> tuple[int, ...]:
+        """A number for each level, in the order of what they say alone: those that go together are then near."""
+        said = [0.0] * len(attribute.levels)
+        for _, term in self.flat.terms:
+            if isinstance(term, forms.LevelTerm) and term.name == attribute.name:
+                said = [own[-1] - own[0] for own in term.scores]
+        ranks = {place: rank for rank, place in enumerate(sorted(range(len(said)), key=lambda k: (said[k], k)))}
+        return tuple(ranks[place] for place in range(len(said)))
 
     def _code(self, axis: forms.Axis) -> exp.Expr:
         x = exp.column(self.place[axis.attribute])
@@ -281,6 +334,11 @@ class _Select:
         for k, code in enumerate(axis.codes):
             branches.append((sql.level(attribute, self.place[axis.attribute], k), exp.Literal.number(code)))
         return case(branches, exp.Literal.number(axis.unseen))
+
+
+def _columns(term: forms.PairTerm | forms.TreesTerm) -> tuple[forms.Scores, ...]:
+    """What it adds to each class; of two that mirror each other, to the second."""
+    return term.table if isinstance(term, forms.PairTerm) else term.values
 
 
 def _felt(weight: float) -> float:

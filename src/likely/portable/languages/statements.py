@@ -34,6 +34,11 @@ def number(value: float) -> exp.Expr:
     return exp.Neg(this=whole) if math.copysign(1.0, value) < 0 and value else whole
 
 
+def written(value: str) -> exp.Expr:
+    """A double that is written out already, in words that all databases share."""
+    return as_double(exp.var(value))
+
+
 def possible(value: float) -> exp.Expr:
     """A score; NULL where it is minus infinity."""
     return exp.null() if value == -math.inf else number(value)
