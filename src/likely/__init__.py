@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.models.joint.discriminant import LinearDiscriminant as LinearDiscriminant
     from likely.models.linear.least_squares import LeastSquares as LeastSquares
     from likely.models.linear.logistic import Logistic as Logistic
+    from likely.models.text_logistic.learner import TextLogistic as TextLogistic
     from likely.models.neighbors.neighbors import Neighbors as Neighbors
     from likely.models.pool.mixture import Mixture as Mixture, Gibbs as Gibbs
     from likely.models.pool.auto import Auto as Auto
@@ -90,6 +91,7 @@ _NAMES = {
     "likely.models.joint.discriminant": "LinearDiscriminant",
     "likely.models.linear.least_squares": "LeastSquares",
     "likely.models.linear.logistic": "Logistic",
+    "likely.models.text_logistic.learner": "TextLogistic",
     "likely.models.neighbors.neighbors": "Neighbors",
     "likely.models.pool.mixture": "Mixture Gibbs",
     "likely.models.pool.auto": "Auto",

@@ -25,6 +25,7 @@ EXPECTED = [
     "LikelyError",
     "LeastSquares",
     "Logistic",
+    "TextLogistic",
     "Regression",
     "regress",
     "Model",

@@ -315,7 +315,7 @@ def test_what_was_special_is_told(run, write) -> None:
     told("levels", "FullBayes")
     assert "1,000,000,000,000 in all" in run("show", "m.likely").done().out
     assert "left out: no cut" in told("holes", "TreeAugmented")
-    assert "only NaiveBayes learns" in told("text", "TreeAugmented")
+    assert "only NaiveBayes and TextLogistic learn" in told("text", "TreeAugmented")
 
 
 def test_a_pair_of_classes_that_disagrees_gives_no_answer(run, examples) -> None:

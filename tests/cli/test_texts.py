@@ -171,7 +171,7 @@ def test_broken_utf8_is_told_with_its_row_or_replaced(run, tmp_path) -> None:
 
 def test_every_learner_that_leaves_text_out_says_so(run, write) -> None:
     write("mails.csv", mails())
-    sentence = "'body' is free text, from which only NaiveBayes learns"
+    sentence = "'body' is free text, from which only NaiveBayes and TextLogistic learn"
     members = 'members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'
     for learner in (("TreeAugmented",), ("Neighbors",), *((m, "--set", members) for m in ("Mixture", "Gibbs"))):
         told = run("fit", "mails.csv", "label", "-o", "m.likely", "--learner", *learner).done().err

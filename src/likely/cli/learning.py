@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
-         "LeastSquares", "Logistic", "Additive", "Neighbors", "Mixture", "Gibbs", "Density", "OneRule",
+         "LeastSquares", "Logistic", "TextLogistic", "Additive", "Neighbors", "Mixture", "Gibbs", "Density", "OneRule",
          "Prior")  # fmt: skip
 """The learners, so that help need not wait for them to be imported; a test compares."""
 

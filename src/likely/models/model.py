@@ -287,7 +287,8 @@ def unread_texts(schema: Schema) -> tuple[str, ...]:
     """A sentence for each text column that a learner leaves out because it has no use for words."""
     left = [c.name for c in schema.columns if c.kind == "text" and c.role == "left out"]
     return tuple(
-        f"{shown(name)} is free text, from which only NaiveBayes learns; it is left out here." for name in left
+        f"{shown(name)} is free text, from which only NaiveBayes and TextLogistic learn; it is left out here."
+        for name in left
     )
 
 

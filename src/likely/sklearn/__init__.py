@@ -28,6 +28,7 @@ from likely.sklearn.classifiers import (
     NaiveBayesClassifier,
     NeighborsClassifier,
     OneDependenceClassifier,
+    TextLogisticClassifier,
     TreeAugmentedClassifier,
 )
 from likely.sklearn.density import DensityEstimator
@@ -49,5 +50,6 @@ __all__ = [
     "NaiveBayesClassifier",
     "NeighborsClassifier",
     "OneDependenceClassifier",
+    "TextLogisticClassifier",
     "TreeAugmentedClassifier",
 ]

@@ -89,6 +89,21 @@ class AdditiveClassifier(LearnerClassifier, learner=likely.Additive):
     _generative = False
 
 
+class TextLogisticClassifier(LearnerClassifier, learner=likely.TextLogistic, tokens=True):
+    """Logistic regression over words, pooled with naive Bayes, as `likely.TextLogistic`.
+
+    Takes counts of words (a sparse matrix of whole numbers) as one text.
+
+    >>> import pandas
+    >>> X, y = pandas.DataFrame({"note": ["sun and wind again today", "rain all over the day"] * 20}), [1, 0] * 20
+    >>> TextLogisticClassifier().fit(X, y).predict(pandas.DataFrame({"note": ["a rain like never before"]}))
+    array([0])
+    """
+
+    _words = True
+    _generative = False
+
+
 class LogisticClassifier(LearnerClassifier, learner=likely.Logistic):
     """Logistic regression by maximum likelihood with a ridge, as `likely.Logistic`.
 

@@ -26,6 +26,7 @@ from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.neighbors.neighbors import Neighbors
 from likely.models.registry import build_learner, register
 from likely.models.settings import changed_settings, settings_of
+from likely.models.text_logistic.learner import TextLogistic
 from likely.sums.checks import require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
@@ -34,6 +35,7 @@ register(
     Additive,
     LeastSquares,
     Logistic,
+    TextLogistic,
     Prior,
     NaiveBayes,
     FullBayes,

@@ -11,7 +11,7 @@ import numpy as np
 
 from likely.errors import shown
 from likely.models.contracts import Exhibit
-from likely.models.shapes import WordWeights
+from likely.models.shapes import WordSettings, WordWeights
 from likely.models.text.scores import WordScores
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, word_weights
@@ -35,7 +35,7 @@ class TextFactor(WordWeights):
     An empty text is missing, and says nothing. Words that the factor does not know are passed over.
     """
 
-    settings: Text
+    settings: WordSettings
     """Nothing in them is left to choose."""
     scores: WordScores
     base: Floats
@@ -58,7 +58,7 @@ class TextFactor(WordWeights):
         """What the sum over the words is multiplied by, for texts of so many known words."""
         scale = self.settings.scale
         assert scale != "auto"
-        out = np.full(len(known), 1.0 if scale == "none" else scale)
+        out = np.full(len(known), 1.0 if scale == "none" else float(scale))
         return out / np.sqrt(np.maximum(known, 1)) if self.settings.length else out
 
     def parts(self, cells: Texts) -> tuple[list[str], Floats]:
