@@ -23,6 +23,7 @@ SETTINGS = {
     "OneDependence": ["minimum=2"],
     "LeastSquares": ["mode=pairwise"],
     "Logistic": ["ridge=0.5"],
+    "TextLogistic": ["ridge=0.5"],
     "Neighbors": ["k=3", "distance='city-block'"],
     "Mixture": ['members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'],
     "Gibbs": ['members=["NaiveBayes", "TreeAugmented"]', "weights=held-out", "seed=3"],

@@ -78,7 +78,10 @@ def test_other_tables_and_purposes() -> None:
     summary, without = likely.summarize(TABLE, "t"), likely.summarize(TABLE)
     words = likely.summarize({"a": ["one word", "two words"] * 60, "t": ["x", "y"] * 60}, "t", types={"a": "text"})
     assert default_learner("fit", without) == Default(likely.NaiveBayes(), "no target")
-    assert default_learner("fit", words).reason == "nothing to choose"
+    assert default_learner("fit", words) == Default(likely.TextLogistic(), "words")
+    few = likely.summarize({"a": ["one word", "two words"], "t": ["x", "y"]}, "t", types={"a": "text"})
+    assert default_learner("fit", few) == Default(likely.NaiveBayes(), "few rows")
+    assert default_learner("fit", likely.summarize({"t": ["x", "y"]}, "t")).reason == "nothing to choose"
     assert default_learner("sums", summary) == default_learner("sums") == Default(likely.NaiveBayes(), "sums")
     assert default_learner("look", summary) == default_learner("look") == Default(likely.NaiveBayes(), "look")
     assert default_learner("doubt", summary).learner == likely.TunedNaiveBayes()

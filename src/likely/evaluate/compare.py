@@ -137,7 +137,7 @@ def compared(
     def field(total: Summary) -> Mapping[str, Learner]:
         nonlocal chosen, left
         if learners is None:
-            chosen, left = field_of(total.rows)
+            chosen, left = field_of(total.rows, any(c.kind == "text" for c in total.schema.attributes))
             chosen = {**chosen, **also}
         return chosen
 

@@ -9,6 +9,7 @@ from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.pool.auto import MOST_TUNED, Auto
+from likely.models.text_logistic.learner import TextLogistic
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 
@@ -20,8 +21,8 @@ MOST_ROWS = 200_000
 Purpose = Literal["fit", "sums", "look", "doubt"]
 """fit: a model of rows that can be read again. sums: a model of sums alone, as of a stream, a kept folder, a database
 that counts, or knowledge without rows. look: a picture of the table. doubt: a judge of labels."""
-Reason = Literal["chosen", "few rows", "many rows", "nothing to choose", "no target", "sums", "look", "doubt"]
-"""Why it is this learner; 'chosen': Auto chooses on held-out rows."""
+Reason = Literal["chosen", "few rows", "many rows", "words", "nothing to choose", "no target", "sums", "look", "doubt"]
+"""Why it is this learner; 'chosen': Auto chooses on held-out rows; 'words': all evidence is text."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,16 @@ def default_learner(purpose: Purpose, summary: Summary | None = None) -> Default
         return Default(NaiveBayes(), "look" if purpose == "look" else "sums")
     if summary.schema.target is None:
         return Default(NaiveBayes(), "no target")
-    if all(column.kind == "text" for column in summary.schema.attributes):
-        # Words speak through naive Bayes, which chooses how by itself.
+    kinds = {column.kind for column in summary.schema.attributes}
+    if not kinds:
         return Default(NaiveBayes(), "nothing to choose")
     if summary.rows < LEAST_ROWS:
         return Default(NaiveBayes(), "few rows")
     if summary.rows > MOST_ROWS:
         return Default(NaiveBayes(), "many rows")
+    if kinds == {"text"}:
+        # It pools naive Bayes and logistic regression by held-out rows: nothing is left for Auto to choose.
+        return Default(TextLogistic(), "words")
     return Default(Auto(), "chosen")
 
 

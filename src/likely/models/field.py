@@ -12,14 +12,19 @@ MOST_FOR_NEIGHBORS = 100_000
 """Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
 
 
-def field_of(rows: int) -> tuple[dict[str, Learner], dict[str, str]]:
-    """The learners of a comparison by the name that it shows, and why others are not among them."""
+def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[str, str]]:
+    """The learners of a comparison by the name that it shows, and why others are not among them.
+
+    Where no attribute is a text, logistic regression over words would be naive Bayes once more.
+    """
     out: dict[str, Learner] = {
         "NaiveBayes": NaiveBayes(),
         "NaiveBayes, kernel": NaiveBayes(numbers="kernel"),
         "NaiveBayes, binned": NaiveBayes(numbers="binned"),
     }
     out |= {name: maker() for name, maker in LEARNERS.items() if name not in _NOT_ALONE}
+    if not texts:
+        del out["TextLogistic"]
     left = {}
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]

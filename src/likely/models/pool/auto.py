@@ -22,6 +22,8 @@ from likely.models.pool.auto_search import start_auto_search
 from likely.models.pool.members import check_members, member_learner
 from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
+from likely.models.text_logistic.learner import TextLogistic
+from likely.models.text_logistic.search import count_entries
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -39,6 +41,8 @@ MOST_LINKED = 150
 MOST_TUNED = 400
 """Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
 part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
+MOST_WORDS = 1 << 24
+"""Different words of texts, added over all texts, times classes up to which weights of words are tried."""
 RIDGE = 3.0
 """Holds back the many columns of squares and bins."""
 STEPS = 0.05
@@ -94,6 +98,8 @@ def candidates(summary: Summary) -> tuple[Learner, ...]:
     nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
     count, rows, classes = len(numbers) + len(nominal), summary.rows, len(summary.classes)
     out: list[Any] = [Prior(), NaiveBayes()]
+    if 0 < count_entries(summary) * classes <= MOST_WORDS:
+        out.append(TextLogistic())
     if numbers:
         out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
     if not count:

@@ -140,6 +140,8 @@ class WordLogOdds(WeightedProduct):
     @property
     def frozen(self) -> Learner:
         """The learner with what was chosen."""
+        if not self.found.weights:
+            return self.learner
         return replace(self.learner, ridge=self.found.ridge, least_documents=self.found.least)  # type: ignore[type-var]
 
     def exhibits(self) -> tuple[Exhibit, ...]:

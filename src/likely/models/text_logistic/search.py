@@ -126,17 +126,27 @@ class WordSearch(Search):
         return build_model(self.learner, self.summary, found)
 
 
+def count_entries(summary: Summary) -> float:
+    """How many different words the texts of all rows have, added over all texts; about, where rows have weights."""
+    classes, weight = len(summary.classes), float(summary.total.floats().sum())
+    entries = 0.0
+    for held in summary.columns.values():
+        if isinstance(held, Words):
+            sums = WordSums(held, classes)
+            entries += float(sums.having[sums.is_word].sum())
+    # Sums are by weight: of rows that weigh 2 each, half as many are to be expected.
+    return entries / weight * summary.rows if weight else 0.0
+
+
 def start_word_search(learner: WordLearner, summary: Summary) -> WordLogOdds | WordSearch:
     """The search; the prior and other attributes alone where there is one class or no word."""
     classes, most = len(summary.classes), MOST_WEIGHTS // max(len(summary.classes), 1)
     having: dict[str, Floats] = {}
-    entries = 0.0
     for name, held in summary.columns.items():
         if isinstance(held, Words):
             sums = WordSums(held, classes)
             # The empty word stands for the documents themselves.
             having[name] = np.where(sums.is_word, sums.having.sum(1), 0.0)
-            entries += float(having[name].sum())
     least = 1.0 if learner.least_documents == "auto" else float(learner.least_documents)
     remarks = []
     counts = np.sort(np.concatenate([np.empty(0), *having.values()]))[::-1]
@@ -156,9 +166,7 @@ def start_word_search(learner: WordLearner, summary: Summary) -> WordLogOdds | W
         words = summary.column(name, Words)
         columns.append(KnownWords(name, words.tally().vocabulary.taken(np.flatnonzero(mask)), words.tokens, first))
         first += int(mask.sum())
-    # Sums are by weight: of rows that weigh 2 each, half as many are to be expected.
-    weight = float(summary.total.floats().sum())
-    share = min(1.0, MOST_ENTRIES / max(entries / weight * summary.rows, 1.0))
+    share = min(1.0, MOST_ENTRIES / max(count_entries(summary), 1.0))
     if share < 1.0:
         remarks.append(
             f"Weights are learned from about {100 * share:.3g} % of the rows, drawn by a hash of what they hold: the "
