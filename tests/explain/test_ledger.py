@@ -37,7 +37,7 @@ SETTINGS: dict[str, list[Any]] = {
     "TunedNaiveBayes": [likely.TunedNaiveBayes(parts=2)],
 }
 ADDITIVE = {"NaiveBayes", "Prior", "LinearDiscriminant", "TreeAugmented", "Logistic", "TunedNaiveBayes", "OneRule"}
-ADDITIVE |= {"Additive"}
+ADDITIVE |= {"Additive", "TextLogistic"}
 CASES = [(name, learner) for name in LEARNERS for learner in SETTINGS.get(name) or [LEARNERS[name]()]]
 
 

@@ -114,6 +114,7 @@ MIXED = likely.Mixture((likely.NaiveBayes(), likely.TreeAugmented(), likely.Prio
 OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
     "Prior": (likely.Prior(), ("a",), 1e-12),
     "Logistic": (likely.Logistic(), tuple(CELLS), 1e-12),
+    "TextLogistic": (likely.TextLogistic(), tuple(CELLS), 1e-12),
     "LeastSquares": (likely.LeastSquares(), tuple(CELLS), 1e-12),
     "duels": (likely.LeastSquares(mode="pairwise"), tuple(CELLS), 1e-12),
     "votes": (likely.LeastSquares(mode="pairwise", ties="votes"), tuple(CELLS), 1e-12),

@@ -103,7 +103,8 @@ def fit(
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    `learner` is one, its class, or its name: "Neighbors(k=3)". Without a learner, `Auto` chooses.
+    `learner` is one, its class, or its name: "Neighbors(k=3)". Without a learner, `Auto` chooses; of texts alone,
+    `TextLogistic` learns.
     Naive Bayes learns from fewer than 100 rows, which are too few for that, from more than 200,000, which take minutes,
     and where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it where no other
     is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from rows.

@@ -44,7 +44,7 @@ LEASTS = (2, 1)
 UNCHOSEN = 0.1
 """Where there are too few rows to choose."""
 PARTS = 5
-FEW_ENTRIES = 1 << 22
+FEW_ENTRIES = 1 << 21
 """Entries times classes up to which all parts are held out in turn; of more, one part."""
 RATIOS = Text("contrast", pseudo_count=0.01, damping="root", length=True, telling=True, scale=1.0)
 """The naive Bayes of words that is pooled with what is learned: log-count ratios of a class against all others."""
