@@ -345,6 +345,8 @@ def main() -> None:
     if asked.child:
         return child(*asked.child)
     load, less = os.getloadavg()[0], " --without-regression" if asked.without_regression else ""
+    less += " --only-quality" if asked.only_quality else ""
+    less += " --reuters FOLDER" if asked.reuters else ""
     whole = postings(asked.data)
     fast = [] if not asked.only_quality else measured_before(asked.out)
     if not asked.only_quality:

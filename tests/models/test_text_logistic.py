@@ -289,6 +289,8 @@ def test_it_is_explained_compared_and_exported(tmp_path: Path, monkeypatch: pyte
     compared = likely.compare(table, "class", ["NaiveBayes", "TextLogistic"], types=TYPES, folds=2)
     assert {row.name for row in compared.learners} == {"NaiveBayes", "TextLogistic"}
     assert all(row.scores is not None for row in compared.learners)
+    told = next(row.notes for row in compared.learners if row.name == "TextLogistic")
+    assert any("logistic regression, ridge" in note and " fold" in note for note in told)  # one note of all folds
     likely.export(model, "python", tmp_path / "exported.py")
     spec = importlib.util.spec_from_file_location("exported", tmp_path / "exported.py")
     assert spec is not None and spec.loader is not None

@@ -137,6 +137,12 @@ class WordLogOdds(WeightedProduct):
             return None
         return HeldOut(self.found.rows, self.found.hits, -self.found.loss)
 
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """What was chosen of words: with the scales, which hardly any two tables share, and without."""
+        if not self.found.tried:
+            return {}
+        return {self.found.remarks[-1]: (self.texts[0].name, self.texts[0].settings.written())}
+
     @property
     def frozen(self) -> Learner:
         """The learner with what was chosen."""
