@@ -265,3 +265,54 @@ def test_larger_sets_stay_trees_and_stop_where_a_cell_is_unknown() -> None:
 def test_one_class_or_no_attribute_says_the_prior() -> None:
     assert fitted({"x": [1.0, 2.0, 3.0], "t": ["a", "a", "a"]}).predict({"x": 1.0}) == "a"
     assert fitted({"x": [1.0, 1.0, 1.0], "t": ["a", "a", "b"]}).posterior({"x": 1.0}).prob("a") == pytest.approx(2 / 3)
+
+
+def test_a_curve_given_by_hand_is_what_the_model_says() -> None:
+    rng = np.random.default_rng(3)
+    x, u = rng.uniform(0, 100, 800).round(1), rng.normal(size=800).round(2)
+    data = {
+        "x": x.tolist(),
+        "u": u.tolist(),
+        "t": ["yes" if v else "no" for v in rng.random(800) < 0.3 + 0.4 * (u > 0)],
+    }
+    curve = {"starts": [20.0, 60.0], "yes": [-1.0, 0.5, 2.0]}
+    model = fitted(data, curves={"x": curve})
+    (batch,) = model.batches({"x": [5.0, 20.0, 60.0, None], "u": [0.1] * 4})
+    terms = dict(zip(model.terms(batch).names, model.terms(batch).array.transpose(1, 0, 2), strict=True))
+    assert terms["x"][:, model.classes.index("yes")].tolist() == [-1.0, 0.5, 2.0, 0.0]
+    assert all("x" not in part.names or part.name == "x" for part in model.parts)
+    assert model.curve("x") == {**curve, "no": [0.0, 0.0, 0.0]}
+    nothing = model.posterior({"x": None, "u": None})
+    assert nothing.prob("yes") == pytest.approx(data["t"].count("yes") / 800, abs=1e-12)
+    # What the rest says is learned beside it: rows of high x must be held back elsewhere.
+    plain = fitted(data)
+    assert model.posterior({"x": 80.0, "u": 1.0}).prob("yes") > plain.posterior({"x": 80.0, "u": 1.0}).prob("yes")
+
+
+def test_a_learned_curve_can_be_edited_and_given_back(tmp_path: Any) -> None:
+    data = table()
+    curve = fitted(data, order=1).curve("z")
+    curve["k1"][-1] = 3.0
+    model = fitted(data, order=1, curves={"z": curve})
+    assert model.curve("z") == curve
+    model.save(tmp_path / "m.likely")
+    assert likely.load(tmp_path / "m.likely").to_bytes() == model.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("curve", "words"),
+    [
+        ({"x": {"starts": [1.0], "k0": [1.0]}}, "must be 2"),
+        ({"x": {"starts": [2.0, 1.0], "k0": [1.0, 1.0, 1.0]}}, "rise"),
+        ({"x": {"levels": ["1"], "k0": [1.0]}}, "must have starts"),
+        ({"b": {"starts": [1.0], "k0": [1.0, 2.0]}}, "must have levels"),
+        ({"x": {"k0": [1.0]}}, "either"),
+        ({"x": {"starts": [1.0], "k9": [1.0, 2.0]}}, "no class"),
+        ({"x": {"starts": [1.0], "k0": [1.0, float("nan")]}}, "list of numbers"),
+        ({"y": {"starts": [1.0], "k0": [1.0, 2.0]}}, "y"),
+        ({"x": 3}, "curves"),
+    ],
+)
+def test_a_curve_that_cannot_be_is_refused(curve: Any, words: str) -> None:
+    with pytest.raises(likely.LikelyError, match=words):
+        fitted(table(100), curves=curve)

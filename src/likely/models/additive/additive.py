@@ -19,6 +19,7 @@ from likely.models.additive.additive_state import FACTS, read_anova
 from likely.models.additive.anova import Anova, decompose
 from likely.models.additive.boosting import Recipe, boost
 from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Coding, coding_of
+from likely.models.additive.given import check_curves, curve_axis, curve_table
 from likely.models.contracts import Model, Search
 from likely.models.heldout.masking import PATTERNS, ROWS, fit_offsets
 from likely.models.model import learnable
@@ -102,6 +103,11 @@ class Additive(Settings):
     apart: tuple[tuple[str, ...], ...] = setting(
         (), "Sets of attributes no two of which may be in one term.", convert=check_sets
     )
+    curves: Mapping[str, Mapping[str, Any]] = setting(
+        {},
+        "Curves given by hand, in natural logs: such an attribute says just that, and takes part in no other term.",
+        convert=check_curves,
+    )
     most_rows: int = setting(
         1_000_000,
         "Different rows that are learned from at most: of more, those with the smallest hashes of their content.",
@@ -136,7 +142,12 @@ class Additive(Settings):
         scores = 2 * max(len(summary.classes), 1)
         columns = max(len(summary.schema.attributes), 1)
         fits = MOST_BYTES // (8 * scores * self.leaves * columns)
-        return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level")
+        schema = summary.schema
+        for name in self.curves:
+            if schema[name].role != "attribute":
+                raise SettingError(f"{shown(name)} is not an attribute, so it can have no curve.")
+        given = {name: curve_axis(name, curve, summary) for name, curve in self.curves.items()}
+        return coding_of(summary, max(LEAST_CODES, min(self.bins, fits)), self.missing == "level", given)
 
     def _check(self, coding: Coding) -> None:
         """Refuse names of no attribute, and curves that cannot be told to rise."""
@@ -199,9 +210,10 @@ class Additive(Settings):
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
         two = len(log_prior) == 2
         start = log_prior[1:] - log_prior[:1] if two else log_prior
-        trees, (rounds, weight, loss) = boost(self.recipe(coding, start), rows)
+        given = {coding.names.index(n): curve_table(n, c, coding.summary.classes) for n, c in self.curves.items()}
+        trees, (rounds, weight, loss) = boost(self.recipe(coding, start), _with_base(rows, given, two))
         anova = decompose(trees, rows, coding.sizes.tolist(), start)
-        anova = with_offsets(anova.for_two_classes() if two else anova, rows, log_prior)
+        anova = with_offsets(anova.for_two_classes() if two else anova, rows, log_prior, given)
         notes = []
         if rows.dropped:
             notes.append(
@@ -234,8 +246,24 @@ def empty_terms(coding: Coding) -> Anova:
     return Anova(np.zeros(classes), tuple(np.zeros((int(size), classes)) for size in coding.sizes), {}, {})
 
 
-def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats) -> Anova:
-    """The terms, with what it is worth to know each attribute: unknown says nothing, and nothing known is the prior."""
+def _with_base(rows: CodedRows, given: Mapping[int, Floats], two: bool) -> CodedRows:
+    """The rows with what given curves say of them, and those attributes hidden from the trees."""
+    if not given:
+        return rows
+    base = sum(table[rows.codes[:, j]] for j, table in given.items())
+    codes = rows.codes.copy()
+    codes[:, list(given)] = 0
+    assert not isinstance(base, int)
+    return replace(rows, codes=codes, base=np.ascontiguousarray(base[:, 1:] - base[:, :1]) if two else base)
+
+
+def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats, given: Mapping[int, Floats]) -> Anova:
+    """The terms, with what it is worth to know each attribute: unknown says nothing, and nothing known is the prior.
+
+    Given curves are among them as they are.
+    """
+    strengths = _strengths(anova, rows.take(slice(0, ROWS)).codes.astype(np.int32))
+    anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
     sample = rows.take(slice(0, ROWS))
     codes = sample.codes.astype(np.int32)
     finite = np.isfinite(log_prior)
@@ -247,11 +275,12 @@ def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats) -> Anova:
         anova.add_codes(np.where(known, np.tile(codes, (PATTERNS, 1)), np.int32(-1)), out)
         return out
 
-    offsets = fit_offsets(
-        score, sample.hashes, sample.group.astype(np.intp), sample.weight, total, _strengths(anova, codes)
-    )
+    offsets = fit_offsets(score, sample.hashes, sample.group.astype(np.intp), sample.weight, total, strengths)
     mains = []
     for j, table in enumerate(anova.mains):
+        if j in given:
+            mains.append(table)
+            continue
         there = np.bincount(rows.codes[:, j], minlength=len(table)) > 0
         mains.append(table + np.where(there[:, None], offsets[j], 0.0))
     return replace(anova, constant=log_prior, mains=tuple(mains))

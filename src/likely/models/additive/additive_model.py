@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.additive.additive_state import anova_state
 from likely.models.additive.anova import Anova
@@ -85,6 +86,27 @@ class AdditiveModel(Model):
     def shape(self) -> Score:
         """The prior and the terms, added up."""
         return Sum(self.log_prior, self.parts)
+
+    def curve(self, name: str) -> dict[str, Any]:
+        """What an attribute says by itself, in the form in which a curve can be given by hand (`Additive(curves=…)`).
+
+        >>> import likely
+        >>> data = {"sky": ["sun", "sun", "rain", "rain"] * 9, "play": ["y", "y", "n", "n"] * 9}
+        >>> curve = likely.fit(data, "play", likely.Additive()).curve("sky")
+        >>> curve["levels"], [evidence > 0 for evidence in curve["y"]]
+        (['rain', 'sun'], [False, True])
+        """
+        part = next((p for p in self.parts if p.name == name and isinstance(p, (BinTable, LevelTable))), None)
+        if part is None:
+            self.schema[name]  # an unknown name is refused, with the nearest one
+            raise SettingError(f"{shown(name)} says nothing by itself, so it has no curve.")
+        if isinstance(part, BinTable):
+            out: dict[str, Any] = {"starts": part.starts.tolist()}
+            table = part.log_table[: len(part.starts) + 1]
+        else:
+            out = {"levels": list(part.labels.names)}
+            table = part.log_table[: len(part.labels)]
+        return out | {name: table[:, k].tolist() for k, name in enumerate(self.classes)}
 
     def search_state(self) -> State:
         """The terms, and how boosting ended."""

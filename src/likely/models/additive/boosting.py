@@ -106,6 +106,8 @@ class Boosted:
         self.learned, self.all = len(learned), len(self.group)
         scores, leaves, count = recipe.scores, recipe.leaves, len(recipe.sizes)
         self.scores = np.tile(recipe.start, (self.all, 1))
+        if learned.base is not None:
+            self.scores += np.concatenate([p.base for p in parts if p.base is not None])
         self.pull = np.zeros((self.learned, 2 * scores), np.int64)
         self.offset = np.concatenate([[0], np.cumsum(recipe.sizes)]).astype(np.int64)
         # One row more or less is what ridge and least curvature are measured by, so they are scaled as weights are.

@@ -5,6 +5,7 @@ Knows the sums of columns, which say where to cut; no gradients and no trees.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -61,10 +62,10 @@ class Coding:
         return out
 
 
-def coding_of(summary: Summary, most: int, missing: bool) -> Coding:
+def coding_of(summary: Summary, most: int, missing: bool, given: Mapping[str, Axis] | None = None) -> Coding:
     """The codes of all attributes but texts, with at most `most` bins or levels for each.
 
-    `missing` says whether a cell that is missing says something by that.
+    `missing` says whether a cell that is missing says something by that; `given` are the codes of some attributes.
     """
     axes: list[Axis] = []
     ordered: list[bool] = []
@@ -73,7 +74,10 @@ def coding_of(summary: Summary, most: int, missing: bool) -> Coding:
     bins = min(most, max(LEAST_BINS, rows // ROWS_A_BIN))
     for column in summary.schema.attributes:
         statistic = summary.columns[column.name]
-        if isinstance(statistic, Counts):
+        if given and column.name in given:
+            axes.append(given[column.name])
+            ordered.append(False)
+        elif isinstance(statistic, Counts):
             axis, has_order = _levels(column.name, statistic, most)
             axes.append(_with_missing(axis, statistic, missing))
             ordered.append(has_order)
@@ -148,6 +152,8 @@ class CodedRows:
     most: int
     """Different rows that are kept at most: those with the smallest hashes."""
     dropped: bool = False
+    base: Floats | None = None
+    """What is known of each row before anything is learned, (rows, scores)."""
 
     @classmethod
     def of(cls, coding: Coding, batch: Batch, group: Groups, weight: Floats, most: int) -> CodedRows:
@@ -186,7 +192,8 @@ class CodedRows:
     def take(self, rows: Any) -> CodedRows:
         """Some of the rows."""
         arrays = [np.ascontiguousarray(part[rows]) for part in (self.codes, self.group, self.weight, self.hashes)]
-        return CodedRows(arrays[0], arrays[1], arrays[2], arrays[3], self.most, self.dropped)
+        base = None if self.base is None else np.ascontiguousarray(self.base[rows])
+        return CodedRows(arrays[0], arrays[1], arrays[2], arrays[3], self.most, self.dropped, base)
 
     @cached_property
     def total(self) -> float:
