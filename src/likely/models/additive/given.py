@@ -1,6 +1,6 @@
 """Curves given by hand: what an attribute says is not learned but known. Checks them, and makes tables of them.
 
-A curve is {"starts": numbers at which it steps, or "levels": names, and for each class that it speaks of, its evidence}.
+A curve has "starts" (numbers at which it steps) or "levels" (names), and evidence for each class that it speaks of.
 Knows settings and codes; no rows.
 """
 
