@@ -30,6 +30,7 @@ LEARNERS = (
     "OneDependence",
     "LeastSquares",
     "Logistic",
+    "Additive",
     "Neighbors",
     "Density",
 )

@@ -33,7 +33,7 @@ def table() -> dict[str, list[Any]]:
 
 TABLE = table()
 LEARNERS = ["NaiveBayes", "TreeAugmented", "OneDependence", "Logistic", "TunedNaiveBayes", "Neighbors", "Auto",
-            "NaiveBayes(unseen='reserve')", "NaiveBayes(blocks=[['name', 'sky']])"]  # fmt: skip
+            "Additive(order=3)", "NaiveBayes(unseen='reserve')", "NaiveBayes(blocks=[['name', 'sky']])"]  # fmt: skip
 
 
 def found_in(content: str) -> list[str]:
@@ -109,6 +109,8 @@ def test_rows_learned_later_bring_no_new_names() -> None:
         "NaiveBayes(blocks=[['name', 'sky']])",
         "Logistic",
         "LeastSquares",
+        "Additive",
+        "Additive(order='any', least=0)",
     ],
 )
 def test_the_portable_form_reads_unseen_levels_as_other(learner: str) -> None:

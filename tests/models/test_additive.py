@@ -307,6 +307,7 @@ def test_a_learned_curve_can_be_edited_and_given_back(tmp_path: Any) -> None:
         ({"x": {"levels": ["1"], "k0": [1.0]}}, "must have starts"),
         ({"b": {"starts": [1.0], "k0": [1.0, 2.0]}}, "must have levels"),
         ({"x": {"k0": [1.0]}}, "either"),
+        ({"x": {"starts": list(range(300)), "k0": [0.0] * 301}}, "steps"),
         ({"x": {"starts": [1.0], "k9": [1.0, 2.0]}}, "no class"),
         ({"x": {"starts": [1.0], "k0": [1.0, float("nan")]}}, "list of numbers"),
         ({"y": {"starts": [1.0], "k0": [1.0, 2.0]}}, "y"),

@@ -34,6 +34,7 @@ LEARNERS: dict[str, Any] = {
     "FullBayes": likely.FullBayes(),
     "LeastSquares": likely.LeastSquares(),
     "Logistic": likely.Logistic(),
+    "Additive": likely.Additive(least=0),
     "Neighbors": likely.Neighbors(),
 }
 

@@ -88,6 +88,7 @@ def long() -> pa.Table:
 def test_searches_see_the_rows_in_their_order(spark: Any, long: pa.Table) -> None:
     df = frame(spark, long, [0, 7, 16_384, 16_384, 39_999, 40_000])
     for learner in (
+        likely.Additive(rounds=20),
         likely.Logistic(max_sweeps=3),
         likely.Mixture((likely.NaiveBayes(), likely.Logistic(max_sweeps=1)), weights="held-out"),
     ):

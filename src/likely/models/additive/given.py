@@ -22,6 +22,7 @@ from likely.sums.summary import Summary
 from likely.table.labels import Labels
 
 FORM = '{"age": {"starts": [30, 50], ">50K": [-1.0, 0.2, 0.6]}} or {"sex": {"levels": ["f", "m"], ">50K": [-0.2, 0.2]}}'
+MOST_STEPS = 255
 LARGEST = 100.0
 """No curve says more than this, in nats."""
 
@@ -50,6 +51,8 @@ def _check_curve(name: str, curve: Mapping[str, Any]) -> dict[str, Any]:
             raise SettingError(f"{where} names a level twice.")
         out["levels"] = levels
         count = len(levels)
+    if not 0 < count <= MOST_STEPS:
+        raise SettingError(f"{where} has {count:,} steps or levels; it must have 1 to {MOST_STEPS}.")
     for key, said in curve.items():
         if key in ("starts", "levels"):
             continue
