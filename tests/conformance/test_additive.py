@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conformance.databases import Duck, Lite, Postgres
 from conformance.interacting import KINDS, additive
-from conformance.test_conformance import COLUMNS, TABLE, agree, asked, in_onnx, in_sql, run_onnx, server  # noqa: F401
+from conformance.test_conformance import (  # noqa: F401
+    COLUMNS,
+    LEARNERS,
+    TABLE,
+    agree,
+    asked,
+    in_onnx,
+    in_pmml,
+    in_sql,
+    models,
+    run_onnx,
+    server,
+)
 from conformance.test_conformance import KINDS as KINDS_OF_COLUMNS
 
 import likely
+from likely.errors import SettingError
 from likely.portable import forms
 from likely.portable.describe import portable
 from likely.portable.languages.onnx import to_onnx
+from likely.portable.languages.pmml.document import to_pmml
 from likely.portable.languages.sql import to_sql
 from likely.portable.scoring import posterior
 
@@ -83,3 +101,115 @@ def test_weights_before_terms(kind: Any) -> None:
             assert chances == pytest.approx(posterior(form, rows[int(key)]), abs=1e-9)
     for row, _, chances in run_onnx(to_onnx(form), rows):
         assert chances == pytest.approx(posterior(form, row), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_pmml_by_another_program(kind: Any) -> None:
+    if shutil.which("java") is None:
+        pytest.skip("needs Java, and there is none")
+    in_pmml(additive(*kind))
+
+
+def test_pmml_of_rare_levels_and_of_classes_that_are_impossible() -> None:
+    if shutil.which("java") is None:
+        pytest.skip("needs Java, and there is none")
+    rng = np.random.default_rng(4)
+    place, x = rng.integers(0, 40, 2000), np.round(rng.normal(size=2000), 2)
+    target = np.where((place % 7 < 3) ^ (x > 0), "u", "v")
+    data = {"a": [f"l{k}" for k in place] + ["rare"] * 9, "x": [*x.tolist(), *[0.5] * 9], "t": [*target, *["u"] * 9]}
+    types = {"a": "nominal", "x": "number"}
+    model = likely.fit(data, "t", likely.Additive(rounds=30, missing="level"), types=types, least_count=12)
+    held = pytest.importorskip("pypmml").Model.fromString(likely.export(model, "pmml"))
+    for a in ("l0", "l7", "l39", "rare", "new", "other", None):
+        for v in (-0.1, 1.3, None):
+            found = held.predict({k: c for k, c in (("a", a), ("x", v)) if c is not None})
+            agree(model, {"a": a, "x": v}, [found[f"p({c})"] for c in model.classes], found["prediction"])
+    form = portable(model)
+    assert isinstance(form.score, forms.Sum)
+    with pytest.raises(SettingError, match="PMML cannot say that a class is impossible"):
+        to_pmml(replace(form, score=forms.Sum((0.0, -math.inf), form.score.terms)))
+    never = forms.BinTerm("x", (0.5,), ((0.0, 1.0), (-math.inf, 0.0)), (0.0, 0.0))
+    with pytest.raises(SettingError, match="PMML cannot say that a value of 'x' is impossible"):
+        to_pmml(replace(form, score=forms.Sum((0.0, 0.0), (never,))))
+
+
+JAVASCRIPT = """
+import { readFileSync } from "node:fs";
+const [file] = process.argv.slice(2);
+const { posterior, predict } = await import(file);
+const rows = JSON.parse(readFileSync(0, "utf-8"));
+const number = (v) => (v && v.number !== undefined ? Number(v.number) : v);
+const told = rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, v]) => [name, number(v)])));
+console.log(JSON.stringify(told.map((row) => [predict(row), Object.values(posterior(row))])));
+"""
+
+
+def in_javascript(model: likely.Model, folder: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node, and there is none")
+    likely.export(model, "javascript", folder / "model.mjs")
+    (folder / "run.mjs").write_text(JAVASCRIPT)
+    rows = asked()
+    sent = json.dumps([{name: told(v) for name, v in row.items()} for row in rows])
+    words = [node, folder / "run.mjs", (folder / "model.mjs").as_uri()]
+    done = subprocess.run(words, input=sent, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    for row, (prediction, chances) in zip(rows, json.loads(done.stdout), strict=True):
+        agree(model, row, chances, prediction)
+
+
+def told(value: Any) -> Any:
+    """A cell as it travels: JSON has no infinite numbers."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")}
+    return value
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_javascript_by_itself(kind: Any, tmp_path: Path) -> None:
+    in_javascript(additive(*kind), tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_javascript_of_every_learner(models: dict[str, likely.Model], name: str, tmp_path: Path) -> None:  # noqa: F811
+    in_javascript(models[name], tmp_path)
+
+
+def test_javascript_refuses_unseen_levels_where_the_model_does(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node, and there is none")
+    data = {"a": ["x", "y", "z"] * 9, "day": ["2020-01-31", "2021-02-01", "2022-03-01"] * 9, "t": ["u", "v", "u"] * 9}
+    model = likely.fit(data, "t", likely.NaiveBayes(unseen="error"), types={"a": "nominal", "day": "date"})
+    likely.export(model, "javascript", tmp_path / "model.mjs")
+    program = (
+        f"import {{ posterior }} from {json.dumps((tmp_path / 'model.mjs').as_uri())};"
+        "console.log(JSON.stringify(posterior({ a: 'x', day: new Date('2021-02-01') })));"
+        "try { posterior({ a: 'new' }); } catch (error) { console.log(error.message); }"
+    )
+    done = subprocess.run([node, "--input-type=module", "-e", program], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    wanted = model.posterior({"a": "x", "day": "2021-02-01"}).matrix[0].tolist()
+    assert list(json.loads(first).values()) == pytest.approx(wanted, abs=1e-12)
+    assert second == "The row has new in column a, a level that training did not have."
+
+
+def test_trees_as_deep_as_they_can_be() -> None:
+    """A chain of 200 nodes, beside which SQLite's parser would run out of room if each were inside the one before."""
+    count, size = 401, 201
+    axis = [0 if node % 2 == 0 and node < count - 1 else -1 for node in range(count)]
+    below = [node + 1 if axis[node] == 0 else 0 for node in range(count)]
+    turns = [(node // 2 + 1,) if axis[node] == 0 else () for node in range(count)]
+    starts = tuple(float(k) for k in range(1, size))
+    values = tuple(math.sin(node) for node in range(count))
+    axes = (forms.Axis("x", size, None, starts),)
+    trees = forms.TreesTerm("x", axes, (0,), tuple(axis), tuple(below), tuple(turns), (values,))
+    pair = forms.PairTerm("x × x", (axes[0], axes[0]), (tuple(math.cos(k) for k in range(size * size)),))
+    attributes = (forms.Attribute("x", "number"),)
+    form = forms.Portable(("u", "v"), attributes, ("",), forms.Sum((0.0, 0.0), (trees, pair)), "made up", "t")
+    rows = [{"x": v} for v in (*(float(k) for k in range(-1, 203, 7)), 0.5, None)]
+    for base in (Duck(), Lite()):
+        found = base.run(to_sql(form, "rows", None), "rows", ["x"], ["double precision"], [[r["x"]] for r in rows])
+        for row, (_, _, *chances) in zip(rows, found, strict=True):
+            assert chances == pytest.approx(posterior(form, row), abs=1e-9)

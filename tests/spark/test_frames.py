@@ -124,6 +124,23 @@ def test_predictions_are_a_transform(spark: Any) -> None:
     assert only.toArrow()["prediction"].to_pylist() == list(model.posterior(table.select(["few", "A"])).best)
 
 
+def test_pairs_and_trees_predict_on_a_cluster(spark: Any) -> None:
+    """Additive on executors, with gaps and rows of other parts, is what it is here to the last bit."""
+    rng = np.random.default_rng(8)
+    x, z, level = rng.normal(size=1_500), rng.normal(size=1_500), rng.choice(["p", "q", "r"], 1_500)
+    y = np.where((x > 0) ^ (level == "q") ^ (z > 0.5), "a", np.where(x > 1, "b", "c"))
+    gone = rng.random(1_500) < 0.1
+    table = pa.table({"x": pa.array(x, mask=gone), "z": z, "level": pa.array(level, mask=gone[::-1]), "y": y})
+    df = frame(spark, table, [0, 0, 700, 1_499, 1_500])
+    for order in (2, "any"):
+        model = likely.fit(table, "y", likely.Additive(order=order, rounds=40))
+        assert any("×" in name for name in model.terms(next(iter(model.batches(table)))).names)
+        here, rows = model.posterior(table), likely.spark.predict(model, df).toArrow()
+        assert rows["prediction"].to_pylist() == list(here.best)
+        for k, name in enumerate(model.classes):
+            assert np.array_equal(rows[f"p({name})"].to_numpy(), here.matrix[:, k])
+
+
 def test_what_is_wrong_is_said(spark: Any) -> None:
     table = awkward(30)
     df = frame(spark, table, [0, 10, 30])

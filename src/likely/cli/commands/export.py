@@ -1,4 +1,4 @@
-"""likely export: a model as SQL, ONNX, PMML, JSON or Python, to run where likely is not."""
+"""likely export: a model as SQL, ONNX, PMML, JSON, Python or JavaScript, to run where likely is not."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from likely.cli.options import out_option
 if TYPE_CHECKING:
     from likely.portable.languages.export import Language
 
-LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python")
+LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python", "javascript")
 
 
-@click.command(short_help="A model as SQL, ONNX, PMML, JSON or Python.")
+@click.command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
 @click.argument("model")
 @click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The language; form is the whole model as JSON.")
 @out_option("FILE", "Where to write it; standard output otherwise.", required=False)

@@ -79,7 +79,7 @@ class Choice:
         return low or high or f"NOT {self.column} IS NULL"
 
     def _among(self, places: Sequence[int]) -> str:
-        """Runs of places. No IN: DuckDB makes a join of each long one, which takes it minutes to plan."""
+        """Runs of places. No IN: DuckDB makes a join of each long one."""
         parts = []
         for _, run in groupby(enumerate(sorted(places)), lambda at: at[1] - at[0]):
             own = [place for _, place in run]

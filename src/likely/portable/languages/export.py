@@ -13,7 +13,7 @@ from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 from likely.sums import state
 
-Language = Literal["sql", "onnx", "pmml", "json", "form", "python"]
+Language = Literal["sql", "onnx", "pmml", "json", "form", "python", "javascript"]
 Writer: TypeAlias = Callable[[Portable], str | bytes]
 
 
@@ -24,7 +24,7 @@ def _onnx(form: Portable) -> bytes:
 
 
 def _pmml(form: Portable) -> str:
-    from likely.portable.languages.pmml import to_pmml
+    from likely.portable.languages.pmml.document import to_pmml
 
     return to_pmml(form)
 
@@ -41,13 +41,26 @@ def _python(form: Portable) -> str:
     return to_python(form)
 
 
+def _javascript(form: Portable) -> str:
+    from likely.portable.languages.javascript import to_javascript
+
+    return to_javascript(form)
+
+
 def _form(form: Portable) -> str:
     return text_of(form) + "\n"
 
 
-WRITERS: dict[str, Writer] = {"onnx": _onnx, "pmml": _pmml, "json": _json, "form": _form, "python": _python}
+WRITERS: dict[str, Writer] = {
+    "onnx": _onnx,
+    "pmml": _pmml,
+    "json": _json,
+    "form": _form,
+    "python": _python,
+    "javascript": _javascript,
+}
 """Languages by name, besides SQL, which has options of its own. Each writes the portable form; imports are lazy."""
-OF_DENSITIES = {"form", "python"}
+OF_DENSITIES = {"form", "python", "javascript"}
 """Languages in which a model without classes can be said."""
 
 
@@ -60,7 +73,8 @@ def export(
     table: str | None = None,
     keep: Sequence[str] = (),
 ) -> str | bytes:
-    """The model as SQL, ONNX, PMML, JSON of probabilities, the portable form in JSON, or a Python file.
+    """The model as SQL, ONNX, PMML, JSON of probabilities, the portable form in JSON, a Python file or a module of
+    JavaScript.
 
     Of SQL: `dialect` says for which database, `table` which rows to score, `keep` which columns to give back. The
     result is text, or bytes for ONNX; it is also written to `path`, where one is given.

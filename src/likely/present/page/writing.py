@@ -8,16 +8,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from dataclasses import replace
 from functools import cache
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likely.errors import LikelyError
 from likely.evaluate.look import Look
 from likely.models.contracts import Model
+from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.present.charts.drawing import STYLE
 from likely.present.page.contents import Contents, look_contents, model_contents
 from likely.present.page.whatif import whatif
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent / "templates"
 STYLES = (STYLE, HERE / "style.css", HERE / "whatif.css")
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:const|function|class|async) )", re.MULTILINE)
-_REMARK = re.compile(r"^\s*//.*\n", re.MULTILINE)
-_INDENT = re.compile(r"^[ \n]+", re.MULTILINE)
 
 
 def page(
@@ -112,20 +107,8 @@ def _style() -> str:
 @cache
 def bundle() -> str:
     """All scripts as the text of one module, without an import or export, which no `</script` closes early."""
-    found = {
-        entry.name: entry.read_text(encoding="utf-8")
-        for entry in sorted((HERE.parent / "script").iterdir(), key=lambda e: e.name)
-        if entry.name.endswith(".js")
-    }
-    order = TopologicalSorter({name: _IMPORT.findall(text) for name, text in found.items()}).static_order()
-    parts = []
-    for name in order:
-        text = found[name]
-        alone = not _IMPORT.search(text) and not _EXPORT.search(text)
-        text = _INDENT.sub("", _REMARK.sub("", _EXPORT.sub("", _IMPORT.sub("", text))))
-        # A file that shares nothing keeps its names to itself.
-        parts.append(f"{{\n{text}\n}}" if alone else text)
-    return ("\n".join(parts) + "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    whole = join_scripts({**scoring_scripts(), **read_scripts(HERE.parent / "script")})
+    return whole.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}

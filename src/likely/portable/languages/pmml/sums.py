@@ -1,0 +1,290 @@
+"""A sum of evidence as PMML: a RegressionModel with a softmax over levels, bins and tables of pairs; trees before it.
+
+PMML's rule of "lastPrediction" is that of trees here: where a value is not known, the node itself says something.
+Knows no model, only its portable form.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from xml.etree import ElementTree as xml
+
+from likely.errors import SettingError, shown
+from likely.portable import forms
+from likely.portable.forms import Axis, PairTerm, Portable, Scores, TreesTerm
+from likely.portable.languages.flatten import Flat
+from likely.portable.languages.pmml.parts import add, add_output, add_schema, as_text, dictionary
+
+ABLE = (forms.LevelTerm, forms.BinTerm, forms.PairTerm, forms.TreesTerm)
+CODE = {"optype": "continuous", "dataType": "integer"}
+NUMBER = {"optype": "continuous", "dataType": "double"}
+GONE, NEW = "missing", "unseen"
+"""What a missing cell is called where being missing is evidence, and a level that training did not have."""
+
+
+class Sums:
+    """One file: fields that are derived from cells, trees if there are any, and the regression."""
+
+    def __init__(self, portable: Portable, flat: Flat) -> None:
+        self.form, self.flat = portable, flat
+        self.fields: dict[Axis, str] = {}
+        self.used = [a for a in portable.attributes if a.name in self._names()]
+        for _, term in flat.terms:
+            _check(term)
+        if not all(map(math.isfinite, flat.constant)):
+            raise SettingError("PMML cannot say that a class is impossible. Fit the model without classes of no rows.")
+        # Only where it matters is an unseen value told from a missing one.
+        self.as_is = {name for _, term in flat.terms for name in _told_apart(term)}
+
+    def _names(self) -> set[str]:
+        return {name for _, term in self.flat.terms for name in _attributes(term)}
+
+    def fill(self, root: xml.Element) -> None:
+        """Everything but the header."""
+        dictionary(root, self.form, self.used)
+        derived = add(root, "TransformationDictionary")
+        trees = [(w, t) for w, t in self.flat.terms if isinstance(t, TreesTerm)]
+        if not trees:
+            model = add(root, "RegressionModel", modelName="likely", **_kind("classification"))
+            self._regression(model, derived, [])
+        else:
+            model = add(root, "MiningModel", modelName="likely", functionName="classification")
+            add_schema(model, self.form, self.used, self.as_is)
+            add_output(model, self.form)
+            chain = add(model, "Segmentation", multipleModelMethod="modelChain")
+            sums = []
+            # Of two classes that mirror each other everywhere, the trees of the second serve both.
+            count = 1 if all(len(t.values) == 1 for _, t in trees) else len(self.form.classes)
+            for c in range(count):
+                segment = add(chain, "Segment", id=f"trees {c + 1}")
+                add(segment, "True")
+                sums.append(f"sum of trees {c + 1}")
+                self._forest(segment, derived, trees, c if count > 1 else 1, sums[-1])
+            last = add(chain, "Segment", id="regression")
+            add(last, "True")
+            self._regression(add(last, "RegressionModel", **_kind("classification")), derived, sums)
+        if not len(derived):
+            root.remove(derived)
+
+    # -- the regression ---------------------------------------------------------------------------------------------
+
+    def _regression(self, model: xml.Element, derived: xml.Element, sums: Sequence[str]) -> None:
+        schema = add_schema(model, self.form, self.used, self.as_is)
+        for name in sums:
+            add(schema, "MiningField", name=name)
+        add_output(model, self.form)
+        tables = [
+            xml.Element("RegressionTable", intercept=repr(score), targetCategory=as_text(name))
+            for name, score in zip(self.form.classes, self.flat.constant, strict=True)
+        ]
+        numeric: list[tuple[str, Scores]] = [*self._of_trees(sums)]
+        categories: list[tuple[str, str, Scores]] = []
+        for weight, term in self.flat.terms:
+            if isinstance(term, PairTerm):
+                numeric += self._pair(derived, weight, term)
+            elif isinstance(term, (forms.LevelTerm, forms.BinTerm)):
+                field, values = self._single(derived, term)
+                categories += [(field, value, tuple(weight * v for v in scores)) for value, scores in values]
+        for c, table in enumerate(tables):
+            for name, coefficients in numeric:
+                if coefficients[c]:
+                    add(table, "NumericPredictor", name=name, coefficient=repr(coefficients[c]))
+            for name, value, scores in categories:
+                if scores[c]:
+                    add(table, "CategoricalPredictor", name=name, value=value, coefficient=repr(scores[c]))
+            model.append(table)
+
+    def _of_trees(self, sums: Sequence[str]) -> list[tuple[str, Scores]]:
+        size = len(self.form.classes)
+        if len(sums) == 1:
+            return [(sums[0], (-1.0, 1.0))]
+        return [(name, tuple(float(k == c) for k in range(size))) for c, name in enumerate(sums)]
+
+    def _single(
+        self, derived: xml.Element, term: forms.LevelTerm | forms.BinTerm
+    ) -> tuple[str, list[tuple[str, Scores]]]:
+        """The field of an attribute by itself, and what each of its values says."""
+        gone = [(GONE, term.missing)] if any(term.missing) else []
+        new = [(NEW, term.unseen)] if isinstance(term, forms.LevelTerm) and any(term.unseen) else []
+        kind = {"optype": "categorical", "dataType": "string"}
+        if isinstance(term, forms.BinTerm):
+            field = self._bins(derived, f"bin of {term.name}", kind, term.name, term.starts, GONE if gone else None)
+            return _with_values(field, [*((str(k), own) for k, own in enumerate(term.scores)), *gone])
+        levels = [as_text(level) for level in self.form.attribute(term.name).levels]
+        if not gone and not new:
+            return term.name, list(zip(levels, term.scores, strict=True))
+        field = self._new(derived, f"level of {term.name}", kind)
+        names = [str(k) for k in range(len(levels))]
+        _map(field, [(as_text(term.name), levels)], names, GONE if gone else None, NEW if new else None)
+        return _with_values(field, [*zip(names, term.scores, strict=True), *gone, *new])
+
+    def _pair(self, derived: xml.Element, weight: float, term: PairTerm) -> list[tuple[str, Scores]]:
+        """A table of a pair is a field for each class, 0 where one of the two is not known."""
+        first, second = term.axes
+        names = [self._code(derived, axis) for axis in term.axes]
+        rows = [str(a) for a in range(first.size) for _ in range(second.size)]
+        columns = [str(b) for b in range(second.size)] * first.size
+        out = []
+        size = len(self.form.classes)
+        for c, table in enumerate(term.table):
+            field = self._new(derived, f"{term.name}, table", NUMBER)
+            cells = [repr(v) for v in table]
+            _map(field, [(names[0], rows), (names[1], columns)], cells, "0", "0")
+            own = (-weight, weight) if len(term.table) == 1 else tuple(weight * (k == c) for k in range(size))
+            out.append((field.attrib["name"], own))
+        return out
+
+    # -- codes and trees ----------------------------------------------------------------------------------------------
+
+    def _new(self, derived: xml.Element, name: str, kind: dict[str, str]) -> xml.Element:
+        """A derived field, under a name that no column has."""
+        taken = {a.name for a in self.form.attributes} | {e.attrib["name"] for e in derived} | {self.form.target}
+        base, count = as_text(name), 1
+        called = base
+        while called in taken:
+            count += 1
+            called = f"{base} {count}"
+        return add(derived, "DerivedField", name=called, **kind)
+
+    def _bins(
+        self,
+        derived: xml.Element,
+        called: str,
+        kind: dict[str, str],
+        name: str,
+        starts: Sequence[float],
+        missing: str | None,
+    ) -> xml.Element:
+        """The field of a number's bins. Engines forget Discretize's own mapMissingTo, so a second field has it."""
+        field = self._new(derived, called, kind)
+        _discretize(field, name, starts)
+        if missing is None:
+            return field
+        whole = self._new(derived, f"{called}, or missing", kind)
+        add(whole, "FieldRef", field=field.attrib["name"], mapMissingTo=missing)
+        return whole
+
+    def _code(self, derived: xml.Element, axis: Axis) -> str:
+        """The field of an axis's codes; equal axes share it."""
+        if axis not in self.fields:
+            gone, called = None if axis.missing < 0 else str(axis.missing), f"code of {axis.attribute}"
+            if axis.codes is None:
+                field = self._bins(derived, called, CODE, axis.attribute, axis.starts, gone)
+            else:
+                field = self._new(derived, called, CODE)
+                levels = self.form.attribute(axis.attribute).levels
+                known = [(as_text(level), str(c)) for level, c in zip(levels, axis.codes, strict=True) if c >= 0]
+                new = None if axis.unseen < 0 else str(axis.unseen)
+                _map(field, [(as_text(axis.attribute), [k for k, _ in known])], [c for _, c in known], gone, new)
+            self.fields[axis] = field.attrib["name"]
+        return self.fields[axis]
+
+    def _forest(
+        self, segment: xml.Element, derived: xml.Element, terms: Sequence[tuple[float, TreesTerm]], c: int, name: str
+    ) -> None:
+        model = add(segment, "MiningModel", functionName="regression")
+        add_schema(model, self.form, self.used, self.as_is, target=False)
+        output = add(model, "Output")
+        add(output, "OutputField", name=name, feature="predictedValue", **NUMBER)
+        whole = add(model, "Segmentation", multipleModelMethod="sum")
+        for weight, term in terms:
+            codes = [self._code(derived, axis) for axis in term.axes]
+            values = term.values[0] if len(term.values) == 1 else term.values[c]
+            sign = -weight if len(term.values) == 1 and c == 0 else weight
+            attributes = {axis.attribute for axis in term.axes}
+            used = [a for a in self.used if a.name in attributes]
+            for root in term.roots:
+                own = add(whole, "Segment")
+                add(own, "True")
+                kinds = {"missingValueStrategy": "lastPrediction", "splitCharacteristic": "binarySplit"}
+                tree = add(own, "TreeModel", functionName="regression", **kinds)
+                add_schema(tree, self.form, used, self.as_is, target=False)
+                top = add(tree, "Node", score=repr(sign * values[root]))
+                add(top, "True")
+                self._below(top, term, root, codes, [sign * v for v in values])
+
+    def _below(
+        self, parent: xml.Element, term: TreesTerm, node: int, codes: Sequence[str], values: Sequence[float]
+    ) -> None:
+        if term.axis[node] < 0:
+            return
+        j, turns = term.axis[node], term.turns[node]
+        sides = [bisect_right(turns, code) % 2 for code in range(term.axes[j].size)]
+        for side in range(2):
+            child = term.below[node] + side
+            own = add(parent, "Node", score=repr(values[child]))
+            if len(turns) == 1:
+                operator = "greaterOrEqual" if side else "lessThan"
+                add(own, "SimplePredicate", field=codes[j], operator=operator, value=str(turns[0]))
+            else:
+                among = [str(code) for code, at in enumerate(sides) if at == side]
+                inside = add(own, "SimpleSetPredicate", field=codes[j], booleanOperator="isIn")
+                add(inside, "Array", n=str(len(among)), type="int").text = " ".join(among)
+            self._below(own, term, child, codes, values)
+
+
+def _with_values(field: xml.Element, values: list[tuple[str, Scores]]) -> tuple[str, list[tuple[str, Scores]]]:
+    """The name of a categorical field, with its values, which are listed in it."""
+    for value, _ in values:
+        add(field, "Value", value=value)
+    return field.attrib["name"], values
+
+
+def _kind(function: str) -> dict[str, str]:
+    return {"functionName": function, "normalizationMethod": "softmax"}
+
+
+def _attributes(term: forms.Term) -> tuple[str, ...]:
+    axes = getattr(term, "axes", None)
+    return tuple(axis.attribute for axis in axes) if axes else (term.name,)
+
+
+def _check(term: forms.Term) -> None:
+    if isinstance(term, (forms.LevelTerm, forms.BinTerm)):
+        rows = [*term.scores, term.missing, *([term.unseen] if isinstance(term, forms.LevelTerm) else [])]
+        if not all(math.isfinite(v) for row in rows for v in row):
+            raise SettingError(
+                f"PMML cannot say that a value of {shown(term.name, 40)} is impossible. Learn the model with a "
+                "pseudo-count above 0."
+            )
+
+
+def _told_apart(term: forms.Term) -> list[str]:
+    """The nominal attributes in which a term tells a level that training did not have from a missing cell."""
+    if isinstance(term, forms.LevelTerm):
+        return [term.name] if term.unseen != term.missing else []
+    return [a.attribute for a in getattr(term, "axes", ()) if a.codes is not None and a.unseen != a.missing]
+
+
+def _discretize(field: xml.Element, name: str, starts: Sequence[float]) -> None:
+    cut = add(field, "Discretize", field=as_text(name))
+    for k in range(len(starts) + 1):
+        low = {"leftMargin": repr(starts[k - 1])} if k else {}
+        high = {"rightMargin": repr(starts[k])} if k < len(starts) else {}
+        each = add(cut, "DiscretizeBin", binValue=str(k))
+        add(each, "Interval", closure="closedOpen" if k else "openOpen", **low, **high)
+
+
+def _map(
+    field: xml.Element,
+    inputs: Sequence[tuple[str, Sequence[str]]],
+    outputs: Sequence[str],
+    missing: str | None,
+    default: str | None,
+) -> None:
+    """A field that is looked up by one or several others."""
+    found = add(field, "MapValues", outputColumn="v", dataType=field.attrib["dataType"])
+    if missing is not None:
+        found.set("mapMissingTo", missing)
+    if default is not None:
+        found.set("defaultValue", default)
+    for k, (name, _) in enumerate(inputs):
+        add(found, "FieldColumnPair", field=name, column="ab"[k])
+    table = add(found, "InlineTable")
+    for k, own in enumerate(outputs):
+        row = add(table, "row")
+        for place, (_, values) in enumerate(inputs):
+            add(row, "ab"[place]).text = values[k]
+        add(row, "v").text = own
