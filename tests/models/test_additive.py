@@ -137,7 +137,8 @@ def test_pairs_are_pure_and_have_what_is_said_together_only() -> None:
         part.add(batch, said)
         for place in places:
             for k in np.unique(place[known]):
-                assert np.abs(said[known & (place == k)].mean(axis=0)).max() < 1e-9
+                # Tables have five digits after the point.
+                assert np.abs(said[known & (place == k)].mean(axis=0)).max() < 2e-5
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -179,6 +179,13 @@ class Model(Answers):
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
         return ()
 
+    def term_strengths(self) -> dict[tuple[str, ...], float]:
+        """How strong the term of each attribute, or of several together, is: in nats, the mean over rows of training.
+
+        Empty where terms say log P(cells | class), which the page and `show` tell as counts and densities.
+        """
+        return {}
+
     def choices(self) -> dict[str, tuple[str, str]]:
         """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
         return {}

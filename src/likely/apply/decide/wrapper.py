@@ -31,6 +31,9 @@ class Wrapper(Model):
     def power_of(self, name: str) -> float:
         return self.inner.power_of(name)
 
+    def term_strengths(self) -> dict[tuple[str, ...], float]:
+        return self.inner.term_strengths()
+
     def levels(self, name: str) -> list[str]:
         return self.inner.levels(name)
 

@@ -5,7 +5,7 @@ It is `Model.terms`, put beside the cells that they speak of; no odds yet. Reads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
-from likely.models.shapes import Column, Graph, PairTable, Score, TreeSum, WordWeights, graph_of, sum_of
+from likely.models.shapes import Axis, Column, Graph, PairTable, Score, TreeSum, WordWeights, graph_of, sum_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     graph = None if shape is None else graph_of(shape)
     sets = {} if shape is None else _sets(shape)
     found: dict[str, Piece] = {}
-    together: list[Piece] = []
+    together: dict[tuple[str, ...], Floats] = {}
     for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
         if isinstance(factor, Column):
@@ -60,12 +60,19 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
         elif factor is not None:
             found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
         elif name in sets:  # what several say beyond what each says by itself
-            together.append(_of_block(name, sets[name], logs, row))
+            known = tuple(axis.name for axis in sets[name] if _has_code(axis, row.states[axis.name]))
+            if known:  # a larger set may still speak of those that are known
+                together[known] = together[known] + logs if known in together else logs
         else:
             note = _note(graph, name, row, logs)
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name], note)
+    for (name, *others), logs in together.items():
+        if not others and name in found:
+            found[name] = replace(found[name], logs=found[name].logs + logs)
+        elif not others and logs.any():
+            found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name])
     nothing = np.zeros(len(model.classes))
-    shared = {member for names in sets.values() for member in names}
+    shared = {axis.name for axes in sets.values() for axis in axes}
     for column in model.schema.attributes:
         out = "is left out of the model, so it says nothing"
         if column.name in shared:
@@ -74,18 +81,30 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
             pieces.append(piece)
-    pieces += together
+    # Of a pair of which one is unknown nothing is left; it has no line.
+    pieces += [_of_set(names, logs, row) for names, logs in together.items() if len(names) > 1]
     # What normalises scores, or a density that all classes share, is the same for all: it is no evidence.
     if terms.last == "evidence" or (terms.last == "rounding" and _differs(array)):
         pieces.append(Piece("", "rest", array[-1]))
     return pieces, None
 
 
-def _sets(shape: Score) -> dict[str, tuple[str, ...]]:
+def _sets(shape: Score) -> dict[str, tuple[Axis, ...]]:
     """The attributes of each term that stands beside those of its attributes."""
     whole = sum_of(shape)
     terms = () if whole is None else whole[0].terms
-    return {term.name: term.names for term in terms if isinstance(term, (PairTable, TreeSum))}
+    return {term.name: term.axes for term in terms if isinstance(term, (PairTable, TreeSum))}
+
+
+def _has_code(axis: Axis, state: State) -> bool:
+    """Whether a cell says something: it is known, or being missing is evidence."""
+    return state == "known" or (state != "unseen" and axis.missing >= 0)
+
+
+def _of_set(names: tuple[str, ...], logs: Floats, row: QueryRow) -> Piece:
+    """What several attributes say beyond what each says by itself."""
+    cells = (f"{n}={row.cells.get(n)}" if row.states[n] == "known" else f"{n} missing" for n in names)
+    return Piece(" × ".join(names), "block", logs, ", ".join(cells))
 
 
 def _differs(array: Floats) -> bool:

@@ -160,6 +160,8 @@ def show(model: str, attribute: str | None, fractions: bool, as_spec: bool, as_j
         page = present_text(loaded, attribute, fractions, everything=as_json)
     else:
         page = (
-            present_model(loaded, fractions) if attribute is None else present_attribute(loaded, attribute, fractions)
+            present_model(loaded, fractions, as_json)
+            if attribute is None
+            else present_attribute(loaded, attribute, fractions, as_json)
         )
     terminal.answer(as_json, lambda: page_json(page), lambda: page)

@@ -15,8 +15,8 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats
 from likely.models.additive.additive_model import AdditiveModel
-from likely.models.additive.additive_state import FACTS, read_anova
-from likely.models.additive.anova import Anova, decompose
+from likely.models.additive.additive_state import FACTS, read_anova, read_strengths
+from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
 from likely.models.additive.boosting import Recipe, boost
 from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Coding, coding_of
 from likely.models.additive.given import check_curves, curve_axis, curve_table
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 30
 """What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
 LEAST_CODES = 4
+MEASURED = 1 << 16
+"""Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
 
 
 def check_names(value: Any) -> tuple[str, ...]:
@@ -126,7 +128,7 @@ class Additive(Settings):
         self._check(coding)
         known = int((summary.total.floats() > 0).sum())
         if known < 2 or not coding.axes:
-            return self._model(coding, empty_terms(coding), {})
+            return self._model(coding, empty_terms(coding), {}, {})
         return AdditiveSearch(self, coding)
 
     def restore(self, summary: Summary, found: State) -> AdditiveModel:
@@ -134,9 +136,10 @@ class Additive(Settings):
         summary = learnable(summary)
         coding = self._coding(summary)
         if not found:
-            return self._model(coding, empty_terms(coding), {})
+            return self._model(coding, empty_terms(coding), {}, {})
         facts = {name: read_number(found["facts"][name], 0.0, math.inf, name) for name in FACTS}
-        return self._model(coding, read_anova(found, coding.sizes.tolist(), len(summary.classes)), facts)
+        anova = read_anova(found, coding.sizes.tolist(), len(summary.classes))
+        return self._model(coding, anova, facts, read_strengths(found, anova))
 
     def _coding(self, summary: Summary) -> Coding:
         scores = 2 * max(len(summary.classes), 1)
@@ -192,7 +195,9 @@ class Additive(Settings):
             rounds=self.rounds,
         )
 
-    def _model(self, coding: Coding, anova: Anova, facts: dict[str, float], *notes: str) -> AdditiveModel:
+    def _model(
+        self, coding: Coding, anova: Anova, facts: dict[str, float], strengths: Strengths, *notes: str
+    ) -> AdditiveModel:
         prior = prior_quotients(coding.summary, "observed", 0.0)
         return AdditiveModel(
             learner=self,
@@ -202,6 +207,7 @@ class Additive(Settings):
             coding=coding,
             anova=anova,
             facts=facts,
+            strengths=strengths,
             notes=notes,
         )
 
@@ -221,7 +227,12 @@ class Additive(Settings):
                 "(most_rows)."
             )
         facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
-        return self._model(coding, anova, facts, *notes)
+        some = rows.take(slice(0, MEASURED))
+        codes = some.codes.astype(np.int32)
+        if self.missing == "skip":
+            codes[codes == coding.sizes - 1] = -1
+        strengths = measure_terms(anova, codes, some.weight, np.isfinite(log_prior))
+        return self._model(coding, anova, facts, strengths, *notes)
 
 
 @dataclass(frozen=True)
@@ -282,25 +293,13 @@ def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats, given: Mappin
             mains.append(table)
             continue
         there = np.bincount(rows.codes[:, j], minlength=len(table)) > 0
-        mains.append(table + np.where(there[:, None], offsets[j], 0.0))
+        mains.append(np.round(table + np.where(there[:, None], offsets[j], 0.0), DECIMALS) + 0.0)
     return replace(anova, constant=log_prior, mains=tuple(mains))
 
 
 def _strengths(anova: Anova, codes: NDArray[np.int32]) -> Floats:
     """How much each attribute says: the mean square of its terms, shared among the attributes of a term."""
     out = np.zeros(len(anova.mains))
-    zeros = tuple(np.zeros_like(table) for table in anova.mains)
-    parts: list[tuple[tuple[int, ...], Anova]] = []
-    for j, table in enumerate(anova.mains):
-        if table.any():
-            parts.append(((j,), replace(anova, mains=(*zeros[:j], table, *zeros[j + 1 :]), pairs={}, sets={})))
-    parts += [(at, replace(anova, mains=(), pairs={at: pair}, sets={})) for at, pair in anova.pairs.items()]
-    parts += [(at, replace(anova, mains=(), pairs={}, sets={at: trees})) for at, trees in anova.sets.items()]
-    for at, part in parts:
-        said = np.zeros((len(codes), len(anova.constant)))
-        if part.mains:
-            said += part.mains[at[0]][codes[:, at[0]]]
-        else:
-            part.add_codes(codes, said)
+    for at, said in anova.each_term(codes):
         out[list(at)] += (said * said).mean() / len(at)
     return out

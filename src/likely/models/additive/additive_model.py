@@ -12,7 +12,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
 from likely.models.additive.additive_state import anova_state
-from likely.models.additive.anova import Anova
+from likely.models.additive.anova import Anova, Strengths
 from likely.models.additive.coding import Coding
 from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.posterior import Matrix
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache."""
-SHOWN_SETS = 20
-"""Pairs and larger sets shown to people at most: the strongest."""
 
 Part: TypeAlias = BinTable | LevelTable | PairTable | TreeSum
 
@@ -46,6 +44,7 @@ class AdditiveModel(Model):
     """With offsets in the mains: what each value says against not knowing it."""
     facts: dict[str, float]
     """How boosting ended: rounds, rows that were held out, their log loss."""
+    strengths: Strengths
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
@@ -110,7 +109,15 @@ class AdditiveModel(Model):
 
     def search_state(self) -> State:
         """The terms, and how boosting ended."""
-        return {**anova_state(self.anova), "facts": dict(self.facts)} if self.facts else {}
+        if not self.facts:
+            return {}
+        strengths = np.array([self.strengths[at] for at in self.anova.places])
+        return {**anova_state(self.anova), "facts": dict(self.facts), "strengths": strengths}
+
+    def term_strengths(self) -> dict[tuple[str, ...], float]:
+        """How far each term moves the odds of the two classes that it moves most, its mean over rows of training."""
+        axes = self.coding.axes
+        return {tuple(axes[j].name for j in at): strength for at, strength in self.strengths.items()}
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """How boosting ended."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.models.additive.anova import Anova, Pair, TreeSet
+from likely.models.additive.anova import Anova, Pair, Strengths, TreeSet
 from likely.models.additive.growing import CODES
 from likely.sums.checks import read_array, read_finite, read_mapping, read_wholes, require
 from likely.sums.contracts import State
@@ -66,6 +66,13 @@ def read_anova(found: State, sizes: Sequence[int], classes: int) -> Anova:
         require(len(at) > 2 and at not in sets, "a set has more than two attributes, and no two sets the same")
         sets[at] = _trees(one, len(at), classes)
     return Anova(np.zeros(classes), tables, pairs, sets)
+
+
+def read_strengths(found: State, anova: Anova) -> Strengths:
+    """How strong each term of a file is."""
+    terms = anova.places
+    strengths = read_finite(found["strengths"], (len(terms),), "strengths", least=0.0)
+    return dict(zip(terms, strengths.tolist(), strict=True))
 
 
 def _listed(value: object) -> list[Any]:

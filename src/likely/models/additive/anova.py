@@ -6,13 +6,13 @@ what its attributes say together, and the mean of every term is 0. Knows codes a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Ints
+from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
 from likely.models.additive.boosting import TreeArrays
 from likely.models.additive.coding import CodedRows
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 SMALL = 1e-13
 """Purifying ends when nothing larger than this is moved any more."""
 MOST_TURNS = 2_000
+DECIMALS = 5
+"""Digits after the point of what a term says of a class, in nats: far below what rows can tell, and short in files,
+pages and exports. A table is rounded before it is taken apart, so the sum of what came of it rises where it rose."""
+
+
+Strengths: TypeAlias = dict[tuple[int, ...], float]
+"""How strong the term of each set of attributes is, in nats."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,28 @@ class Anova:
             own = np.ascontiguousarray(columns[list(places)].T)
             add_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, room, out)
 
+    @property
+    def places(self) -> list[tuple[int, ...]]:
+        """The attributes of each term: those that say something by themselves, then pairs and larger sets in order."""
+        return [*((j,) for j, table in enumerate(self.mains) if table.any()), *sorted(self.pairs), *sorted(self.sets)]
+
+    def each_term(self, codes: NDArray[np.int32]) -> Iterator[tuple[tuple[int, ...], Floats]]:
+        """Each term with what it says of rows, given as in `add_codes`."""
+        columns = np.ascontiguousarray(codes.T)
+        for at in self.places:
+            said = np.zeros((len(codes), len(self.constant)))
+            if at in self.sets:
+                trees, room = self.sets[at], np.empty(said.shape[1])
+                own = np.ascontiguousarray(columns[list(at)].T)
+                add_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, room, said)
+            elif len(at) == 2:
+                pair = self.pairs[at[0], at[1]]
+                add_pairs(columns[at[0]], columns[at[1]], *pair.cells, pair.table, said)
+            else:
+                table = self.mains[at[0]]
+                add_levels(columns[at[0]], np.concatenate([table, np.zeros((1, table.shape[1]))]), said)
+            yield at, said
+
     def for_two_classes(self) -> Anova:
         """Log-odds of the second of two classes as scores of both."""
         both = np.array([-0.5, 0.5])
@@ -78,6 +107,12 @@ class Anova:
         }
         mains = tuple(np.ascontiguousarray(table * both) for table in self.mains)
         return Anova(self.constant * both, mains, pairs, sets)
+
+
+def round_scores(scores: Floats) -> Floats:
+    """Scores with DECIMALS digits; a log-odds of two classes, of which each gets half, with as many after halving."""
+    half = 2.0 if scores.shape[-1] == 1 else 1.0
+    return np.ascontiguousarray(np.round(scores / half, DECIMALS) * half + 0.0)  # + 0.0: no -0
 
 
 def decompose(trees: Sequence[TreeArrays], rows: CodedRows, sizes: Sequence[int], start: Floats) -> Anova:
@@ -96,19 +131,29 @@ def decompose(trees: Sequence[TreeArrays], rows: CodedRows, sizes: Sequence[int]
             every = np.arange(sizes[j], dtype=np.uint8)[:, None]
             for tree in own:
                 _add_renumbered(tree, places, np.ascontiguousarray(every), mains[j])
+            mains[j] = round_scores(mains[j])
         elif len(places) == 2:
             i, j = places
             pairs[i, j] = _pair(own, (i, j), sizes, rows, mains)
         else:
             sets[places], mean = _tree_set(own, places, rows)
             constant += mean
-    for table, weight in zip(mains, weights, strict=True):
+    for j, weight in enumerate(weights):
         if weight.any():
-            mean = weight @ table / weight.sum()
-            table -= mean
-            table[weight == 0] = 0.0  # a code that no row has says nothing
+            mean = round_scores(weight @ mains[j] / weight.sum())
+            mains[j] = round_scores(mains[j] - mean)
+            mains[j][weight == 0] = 0.0  # a code that no row has says nothing
             constant += mean
     return Anova(constant, tuple(mains), pairs, sets)
+
+
+def measure_terms(anova: Anova, codes: NDArray[np.int32], weight: Floats, classes: Bools) -> Strengths:
+    """How strong each term is: how far it moves the odds of the two classes that it moves most, its mean over rows.
+
+    mean of max_k f_S(row)[k] - min_k f_S(row)[k], in nats, over the classes that training has.
+    """
+    total = float(weight.sum())
+    return {at: float(weight @ np.ptp(said[:, classes], axis=1)) / total for at, said in anova.each_term(codes)}
 
 
 def _add_renumbered(tree: TreeArrays, places: tuple[int, ...], codes: Bytes, out: Floats) -> None:
@@ -141,16 +186,17 @@ def _pair(
     flat = np.zeros((shape[0] * shape[1], scores))
     for tree in trees:
         _add_renumbered(tree, places, grid, flat)
-    table = flat.reshape(*shape, scores)
+    whole = round_scores(flat.reshape(*shape, scores))
     i, j = places
     both = cells[0][rows.codes[:, i]].astype(np.int64) * shape[1] + cells[1][rows.codes[:, j]]
     weight = np.bincount(both, rows.weight, shape[0] * shape[1]).reshape(shape)
     one, other = np.zeros((shape[0], scores)), np.zeros((shape[1], scores))
     turns = np.array([SMALL])
-    _purify(table, weight, one, other, turns, MOST_TURNS)
+    _purify(whole.copy(), weight, one, other, turns, MOST_TURNS)
+    one, other = round_scores(one), round_scores(other)
     mains[i] += one[cells[0]]
     mains[j] += other[cells[1]]
-    return Pair((cells[0], cells[1]), table)
+    return Pair((cells[0], cells[1]), round_scores(whole - one[:, None] - other))
 
 
 @kernel("f8[][][], f8[][], f8[][], f8[][], f8[], i8")
@@ -197,13 +243,14 @@ def _tree_set(trees: list[TreeArrays], places: tuple[int, ...], rows: CodedRows)
     for tree in trees:
         cover = np.zeros(len(tree.attribute))
         add_cover(rows.codes, tree.attribute, tree.below, tree.mask, rows.weight, cover)
-        value = tree.value.copy()
+        value = round_scores(tree.value)
         for node in range(len(value) - 1, -1, -1):  # children come after their parents
             if tree.attribute[node] >= 0:
                 one, two = tree.below[node], tree.below[node] + 1
                 value[node] = (cover[one] * value[one] + cover[two] * value[two]) / cover[node]
+        value = round_scores(value)
         whole += value[0]
-        values.append(value - value[0])
+        values.append(round_scores(value - value[0]))
         roots.append(at)
         axis.append(_renumber(tree.attribute, places))
         below.append(np.where(tree.attribute < 0, 0, tree.below + at).astype(np.int32))

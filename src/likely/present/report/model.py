@@ -15,6 +15,7 @@ from likely.models.factors.gaussian import root_of
 from likely.models.quotient import Quotient
 from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, LevelTable
+from likely.present.report.terms import NOT_APART, present_effect, term_tables
 from likely.present.sections import Report, Table, numbers_from
 from likely.present.words import clean, duration, moment, number, plural
 from likely.sums import state
@@ -29,8 +30,8 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # -- show ---------------------------------------------------------------------------------------------------
 
 
-def present_model(model: Model, fractions: bool = False) -> Report:
-    """What `likely show` says of a whole model."""
+def present_model(model: Model, fractions: bool = False, everything: bool = False) -> Report:
+    """What `likely show` says of a whole model; `everything` leaves no term out."""
     summary, target = model.summary, model.schema.target
     weights = summary.total.floats()
     shares = [Quotient(w, sum(summary.total.fractions(), Fraction(0))) for w in summary.total.fractions()]
@@ -69,9 +70,10 @@ def present_model(model: Model, fractions: bool = False) -> Report:
         (
             *((classes,) if target else ()),
             columns,
+            *term_tables(model, everything),
             *(exhibit_table(e) for e in model.exhibits() if e.title not in apart),
         ),
-        model.notes,
+        (*model.notes, *((NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ())),
     )
 
 
@@ -93,8 +95,8 @@ def _settings(learner: Any) -> str:
     return (f"{name}({listed})" if said else f"{name} with the usual settings") + known
 
 
-def present_attribute(model: Model, name: str, fractions: bool = False) -> Report:
-    """What `likely show` says of one attribute: counts and probabilities, or the densities."""
+def present_attribute(model: Model, name: str, fractions: bool = False, everything: bool = False) -> Report:
+    """What `likely show` says of one attribute: counts and probabilities, or the densities, or its term."""
     column = model.schema[name]
     if column.role == "target":
         return Report(f"{clean(name)} is the target.", present_model(model, fractions).tables[:1])
@@ -103,6 +105,9 @@ def present_attribute(model: Model, name: str, fractions: bool = False) -> Repor
         role = "the weight" if column.role == "weight" else column.role
         raise ColumnError(f"{shown(name)} is {role}, so the model says nothing of it. {nearest(name, known)}")
     page = _attribute(model, name, fractions)
+    effect = present_effect(model, name, everything)
+    if effect is not None:
+        return replace(effect, tables=(*effect.tables, *page.tables), remarks=(*effect.remarks, *page.remarks))
     block = model.block_of(name)
     if block is None:
         return page
@@ -211,5 +216,8 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
 
 def page_json(page: Report) -> bytes:
     """A page as JSON: its tables as lists of records."""
-    tables = [{"title": t.title, "rows": [dict(zip(t.header, r, strict=True)) for r in t.rows]} for t in page.tables]
+    tables = [
+        {"title": t.title, "rows": [{h: str(c) for h, c in zip(t.header, r, strict=True) if h} for r in t.rows]}
+        for t in page.tables
+    ]
     return state.as_json({"headline": page.headline, "tables": tables, "remarks": list(page.remarks)})

@@ -1,0 +1,108 @@
+"""A sum of terms is shown by strength, by curves and by grids; what is shown is what the model says."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.present.effects import coarsen, evidence_bits, find_effects, find_pairs, merge_steps, pair_grid, prior_of
+from likely.present.report.model import page_json, present_attribute, present_model
+
+
+def table(classes: int = 2, rows: int = 800) -> dict[str, list[Any]]:
+    """A number that rises, two attributes that speak together only, one that says nothing; names that need care."""
+    rng = np.random.default_rng(5)
+    x, b, c, noise = rng.integers(0, 60, rows), *(rng.integers(0, 2, rows) for _ in range(2)), rng.integers(0, 9, rows)
+    score = np.stack([np.zeros(rows), x / 12 - 2 + 3 * (b ^ c)] + [2.0 - x / 20] * (classes - 2), axis=1)
+    hidden = rng.random(rows) < 0.05
+    return {
+        "<b>x = y</b>": [None if h else int(v) for v, h in zip(x, hidden, strict=True)],
+        "b × c": [f"b{k}" for k in b],
+        "c": [f"c|{k}" for k in c],
+        "noise": [f"n{k}" for k in noise],
+        "t": [f"k{k}" for k in (score + rng.gumbel(size=score.shape)).argmax(axis=1)],
+    }
+
+
+def fitted(classes: int = 2, **settings: Any) -> Any:
+    return likely.fit(table(classes), "t", likely.Additive(**settings))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_strength_is_the_mean_range_of_a_term_over_the_rows(classes: int) -> None:
+    model = fitted(classes)
+    (batch,) = model.batches({n: v for n, v in table(classes).items() if n != "t"})
+    terms = model.terms(batch)
+    found = list(model.term_strengths().values())
+    expected = np.ptp(terms.array[:, 1:], axis=2).mean(axis=0)
+    assert found == pytest.approx(expected.tolist(), abs=1e-9)
+    assert list(model.term_strengths()) == [part.names for part in model.parts]
+
+
+def test_strengths_are_kept_in_the_file(tmp_path: Any) -> None:
+    model = fitted(order=3)
+    model.save(tmp_path / "m.likely")
+    assert likely.load(tmp_path / "m.likely").term_strengths() == model.term_strengths()
+
+
+def test_a_curve_shows_the_bits_that_the_ledger_has() -> None:
+    model = fitted(order=1)
+    effect = find_effects(model)["<b>x = y</b>"]
+    bits = evidence_bits(effect.logs, prior_of(model))[:, 1]
+    for x in (0, 17, 33, 59):
+        entry = next(e for e in likely.explain(model, {"<b>x = y</b>": x}, of="k1").entries if e.kind == "value")
+        step = int(np.searchsorted(effect.edges, x, side="right"))
+        assert bits[step] == pytest.approx((entry.log_ratio or 0.0) / math.log(2), abs=1e-9)
+
+
+def test_steps_are_put_together_by_what_they_say_and_weigh() -> None:
+    runs = merge_steps(np.array([[0.0], [1.0], [1.1], [5.0]]), np.array([1.0, 1.0, 1.0, 1e-9]), 2)
+    assert runs == [slice(0, 1), slice(1, 4)]  # the last weighs nothing, so joining it changes least
+    effect = find_effects(fitted(order=1))["<b>x = y</b>"]
+    few = coarsen(effect, 5)
+    assert len(few.labels) == len(few.logs) == 5 and few.weight.sum() == pytest.approx(effect.weight.sum())
+    assert few.weight @ few.logs == pytest.approx(effect.weight @ effect.logs)
+    assert few.labels[0].startswith("up to") and few.labels[-1].endswith("or more")
+
+
+def test_a_grid_shows_what_a_pair_says() -> None:
+    model = fitted()
+    names = next(n for n in find_pairs(model) if n == ("b × c", "c"))
+    grid = pair_grid(model, *find_pairs(model)[names], 6)
+    bits = evidence_bits(grid.logs, prior_of(model))[..., 1]
+    for i, b in enumerate(grid.labels[0]):
+        for j, c in enumerate(grid.labels[1]):
+            ledger = likely.explain(model, {"b × c": b, "c": c}, of="k1")
+            (entry,) = [e for e in ledger.entries if e.kind == "block"]
+            assert bits[i, j] == pytest.approx((entry.log_ratio or 0.0) / math.log(2), abs=1e-9)
+    assert abs(bits).min() > 0.3  # they speak together only
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_the_report_names_terms_by_strength(classes: int, order: int) -> None:
+    model = fitted(classes, order=order, missing="level")
+    titles = [t.title for t in present_model(model).tables]
+    assert any(t.startswith("What each attribute says") for t in titles)
+    assert any("columns" in t for t in titles) == (order == 2)
+    for name in model.schema.names[:-1]:
+        page = present_attribute(model, name)
+        assert page.headline.startswith(name)
+        json.loads(page_json(page))
+    curve = present_attribute(model, "<b>x = y</b>").tables[0]
+    assert curve.rows[-1][0] == "(missing)" and len(curve.rows) <= 21
+    if order == 3:
+        assert "Sets of three" in "".join(present_model(model).remarks)
+    whole = json.loads(page_json(present_attribute(model, "<b>x = y</b>", everything=True)))
+    assert len(whole["tables"][0]["rows"]) >= len(curve.rows)
+
+
+def test_other_models_are_shown_as_before() -> None:
+    model = likely.fit(table(), "t", likely.NaiveBayes())
+    assert model.term_strengths() == {} and find_effects(model) == {}
+    assert not any("says by itself" in t.title for t in present_model(model).tables)
