@@ -44,7 +44,7 @@ def table(name: str) -> pd.DataFrame:
         date = frame.columns[[pd.api.types.is_datetime64_any_dtype(frame[c]) for c in frame]]
         for column in date:  # no rival reads dates
             when = frame[column].dt
-            frame = frame.assign(month=when.month, day=when.day, weekday=when.weekday).drop(columns=column)
+            frame = frame.assign(month=when.month, day=when.day, weekday=when.dayofweek).drop(columns=column)
         delay = next(c for c in frame.columns if "delay" in c.lower())
         return frame.assign(late=np.where(frame[delay] > LATE, "late", "in time")).drop(columns=delay)
     frame = pd.read_csv(DATA / "tables" / f"{name}.tsv.gz", sep="\t")

@@ -22,6 +22,7 @@ SETTINGS = {
     "TreeAugmented": ["pseudo_count=0.5"],
     "OneDependence": ["minimum=2"],
     "LeastSquares": ["mode=pairwise"],
+    "Additive": ["order=3", "rate=0.2"],
     "Logistic": ["ridge=0.5"],
     "TextLogistic": ["ridge=0.5"],
     "Neighbors": ["k=3", "distance='city-block'"],
@@ -35,7 +36,7 @@ SETTINGS = {
 CHOOSING = ("Auto", "TunedNaiveBayes")
 """Their spec is what they chose."""
 GENERATIVE = ("OneRule", "NaiveBayes", "FullBayes", "LinearDiscriminant", "TreeAugmented", "OneDependence", "Density")
-SEARCHED = ("Logistic", "Gibbs")
+SEARCHED = ("Additive", "Logistic", "Gibbs")
 """What rows taught them cannot be derived from a summary."""
 UGLY = (
     '"a""b","c\nd",😀=x,[bold]x[/bold],"y\n=",\u202eevil,#=\'1\'\n'
