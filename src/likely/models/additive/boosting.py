@@ -34,8 +34,8 @@ MOST_TRIED = 300_000
 """Rows by which the number of trees is found at most: those with the smallest hashes."""
 HEAVY = 0.01
 """A row that makes up more than this share of all is on both sides, by its weight: a part must not lose all of it."""
-PAIR_EVERY = 10
-"""Trees after which two attributes that speak together only are sought again, unless they were just found."""
+PAIR_WAIT = 10
+"""Trees after which two attributes that speak together only are sought again; twice as many after each time in vain."""
 NO_PAIR, NO_COARSE = np.empty(0, np.int32), np.empty((0, 0), np.uint8)
 PATIENCE = 25
 """Rounds without a better held-out score, after which no further ones are tried."""
@@ -127,7 +127,7 @@ class Boosted:
         )
         self.spare = np.empty(self.learned, np.int32)
         self.coarse = coarse_codes(learned.codes, recipe.sizes, 2 * scores) if recipe.order > 1 else NO_COARSE
-        self.next_pair = 0
+        self.next_pair, self.pair_wait = 0, PAIR_WAIT
         self.no_mask = np.zeros(CODES, np.uint8)
         self.trees: list[TreeArrays] = []
 
@@ -139,9 +139,9 @@ class Boosted:
         best = self._grown(NO_PAIR, self.no_mask)
         if len(self.coarse) > 1 and len(self.trees) >= self.next_pair:
             paired = self._with_pair()
-            self.next_pair = len(self.trees) + PAIR_EVERY
+            self.next_pair, self.pair_wait = len(self.trees) + self.pair_wait, 2 * self.pair_wait
             if paired is not None and (best is None or paired.gain > best.gain):
-                best, self.next_pair = paired, 0
+                best, self.next_pair, self.pair_wait = paired, 0, PAIR_WAIT
         if best is None:
             return False
         self.trees.append(best.tree)

@@ -15,7 +15,7 @@ COARSE = 8
 """Codes of an attribute when pairs are sought."""
 MOST_ROWS = 10_000
 """Rows by which pairs are sought at most."""
-MOST_WORK = 100_000_000
+MOST_WORK = 50_000_000
 """Rows times pairs times scores at most: with more attributes fewer rows have a say, and none where too few would."""
 LEAST_ROWS = 200
 
