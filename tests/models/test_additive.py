@@ -137,8 +137,8 @@ def test_pairs_are_pure_and_have_what_is_said_together_only() -> None:
         part.add(batch, said)
         for place in places:
             for k in np.unique(place[known]):
-                # Tables have five digits after the point.
-                assert np.abs(said[known & (place == k)].mean(axis=0)).max() < 2e-5
+                # Tables have four digits after the point.
+                assert np.abs(said[known & (place == k)].mean(axis=0)).max() < 2e-4
 
 
 @pytest.mark.parametrize("order", ORDERS)

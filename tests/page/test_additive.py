@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,3 +65,27 @@ def test_all_cuts_of_a_number_are_tried(watched: Any) -> None:
         for one in (form, replace(form, score=forms.Sum(form.score.constant, weighed))):
             found = watched.tab.evaluate(CHANGES, [text_of(one), []])
             assert found == [sorted(cuts[name]) for name in (WIND, "z")]
+
+
+def test_the_page_of_a_large_sum_of_terms_is_small_and_alive(watched: Any, tmp_path: Path, shared: Path) -> None:
+    """Curves and maps instead of densities; the model is packed, and the what-if says what the model says."""
+    from likely.evaluate.look import look
+    from likely.models.additive.additive import Additive
+    from likely.present.page.writing import page
+
+    record = look(shared / "data" / "adult.csv", "income", learner=Additive(), folds=2, picture=True)
+    text = page(record)
+    assert len(text.encode()) <= 250_000
+    assert 'class="chart effect"' in text and 'class="chart heat-map"' in text and "application/gzip" in text
+    assert "share of the class" not in text.split('id="attributes"')[1].split("</section>")[0]
+    (tmp_path / "page.html").write_text(text, "utf-8")
+    watched.tab.goto((tmp_path / "page.html").as_uri())
+    watched.tab.wait_for_function("globalThis.likelyWhatIf")
+    model = record.model
+    assert model is not None
+    typical = dict(watched.tab.evaluate("[...globalThis.likelyWhatIf.state.values]"))
+    row = {name: value for name, value in typical.items() if value is not None}
+    shown = watched.tab.locator("#whatif").inner_text()
+    assert f"{100 * model.posterior(row).matrix[0].max():.1f} %" in shown
+    assert "capital-gain" in shown and " × " in shown
+    watched.is_quiet()

@@ -67,6 +67,7 @@ def safe(text: str) -> Sheet:
     sheet = Sheet(text)
     assert [a.get("type") for t, a in sheet.tags if t == "script"] in (
         ["application/json", "application/json", "module"],
+        ["application/gzip", "application/json", "module"],
         ["application/json", "module"],
     )
     assert len(sheet.held["style"]) == 1

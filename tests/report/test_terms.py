@@ -106,3 +106,14 @@ def test_other_models_are_shown_as_before() -> None:
     model = likely.fit(table(), "t", likely.NaiveBayes())
     assert model.term_strengths() == {} and find_effects(model) == {}
     assert not any("says by itself" in t.title for t in present_model(model).tables)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_plot_draws_the_term(classes: int) -> None:
+    model = fitted(classes)
+    assert 'class="chart effect"' in likely.plot(model, attribute="<b>x = y</b>")
+    effect = find_effects(model)["c"]
+    bits = evidence_bits(effect.logs, prior_of(model))
+    drawn = likely.plot(model, attribute="c")
+    assert f"{bits[0, 1 if classes == 2 else int(bits[0].argmax())]:+.2f}" in drawn
+    assert "<b>x" not in likely.plot(model, attribute="<b>x = y</b>")

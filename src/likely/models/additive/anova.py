@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SMALL = 1e-13
 """Purifying ends when nothing larger than this is moved any more."""
 MOST_TURNS = 2_000
-DECIMALS = 5
+DECIMALS = 4
 """Digits after the point of what a term says of a class, in nats: far below what rows can tell, and short in files,
 pages and exports. A table is rounded before it is taken apart, so the sum of what came of it rises where it rose."""
 

@@ -83,11 +83,7 @@ def histogram(
 
 def bin_edges(values: Floats, weight: Floats) -> Floats | None:
     """Edges of at most BINS bins of equal width over nearly all values; whole numbers lie in the middle of theirs."""
-    below = np.cumsum(weight)
-    ends = np.minimum(np.searchsorted(below, np.array(ENDS) * below[-1]), len(values) - 1)
-    low, high = float(values[ends[0]]), float(values[ends[1]])
-    if not low < high:
-        low, high = float(values[0]), float(values[-1])
+    low, high = inner_range(values, weight)
     if not low < high or not np.isfinite(high - low):
         return None
     if (values == np.floor(values)).all() and high - low < 1e15:
@@ -97,6 +93,14 @@ def bin_edges(values: Floats, weight: Floats) -> Floats | None:
     edges = np.linspace(low, high, BINS + 1)
     edges[-1] = np.nextafter(edges[-1], np.inf)
     return edges if (np.diff(edges) > 0).all() else None
+
+
+def inner_range(values: Floats, weight: Floats) -> tuple[float, float]:
+    """From where to where nearly all values are, which come in order; all of them where those are one value."""
+    below = np.cumsum(weight)
+    ends = np.minimum(np.searchsorted(below, np.array(ENDS) * below[-1]), len(values) - 1)
+    low, high = float(values[ends[0]]), float(values[ends[1]])
+    return (low, high) if low < high else (float(values[0]), float(values[-1]))
 
 
 def fitted(factor: Factor | None, grid: Floats, classes: int) -> Floats | None:

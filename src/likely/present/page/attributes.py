@@ -18,7 +18,9 @@ from likely.models.factors.categorical import shares_in_training
 from likely.models.shapes import BinTable, Density, LevelTable, WordWeights
 from likely.present.charts.bars import bar, diverging, stacked
 from likely.present.charts.drawing import COLOURS, Chart, colour
-from likely.present.charts.histograms import histogram
+from likely.present.charts.histograms import histogram, inner_range
+from likely.present.charts.terms import effect_curve
+from likely.present.effects import Effect, coarsen, evidence, evidence_bits, find_effects, prior_of
 from likely.present.report.model import class_quantiles
 from likely.present.words import clean, duration, moment, number, percent, plural
 from likely.sums.columns.counts import Counts
@@ -35,6 +37,8 @@ CARDS = 40
 MOST_LEVELS, FEW_LEVELS = 14, 8
 """Levels of a card; fewer where there are many cards."""
 MANY_CARDS = 20
+MOST_STEPS = 64
+"""Steps of the curve of a number."""
 MOST_WORDS = 10
 NAMED = 3
 """With more classes, P(level | class) has no column for each."""
@@ -89,7 +93,9 @@ class Card:
     named: tuple[str, ...] = field(default_factory=tuple)
     """Classes that have a column."""
     mixed: str = "classes given it"
-    """What the bar of a level shows."""
+    """What the bar of a level shows; empty: there is none."""
+    strength: str = ""
+    """Of a term: bits that it says, mean over rows."""
     beside: bool = False
     """Whether the table is small enough to stand beside the chart."""
 
@@ -109,6 +115,14 @@ def card(model: Model, name: str, key: str, told: AttributeBits | None, many: bo
         others = " & ".join(clean(n, 30) for n in together.names if n != name)
         about["about"] = f"The model takes it together with {others}; this is {clean(name, 30)} by itself."
     most = FEW_LEVELS if many else MOST_LEVELS
+    effect = find_effects(model).get(name)
+    if effect is not None:
+        return _of_effect(model, effect, most, about)
+    strengths = model.term_strengths()
+    if strengths and not isinstance(statistic, Words):
+        alone = not any(name in names for names in strengths)
+        words = "The model leaves it out." if alone else "It says nothing by itself, only together with others."
+        return Card(**about | {"about": words})
     if isinstance(statistic, Counts):
         levels = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
         return _of_levels(model, levels, list(levels.labels.names), most, "level", about)
@@ -126,31 +140,49 @@ def card(model: Model, name: str, key: str, told: AttributeBits | None, many: bo
     return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
 
 
-def prior_of(model: Model) -> Floats:
-    """P(class), as the model has it or as the rows have it."""
-    if model.log_prior is not None:
-        return np.asarray(np.exp(model.log_prior))
-    weights = model.summary.total.floats()
-    return weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+def draw_curve(model: Model, effect: Effect) -> Chart | None:
+    """The curve of a number; None where there is nothing to draw."""
+    effect = coarsen(effect, MOST_STEPS)
+    values, tally = model.summary.column(effect.name, Numbers).tally()
+    if effect.edges is None or not len(values):
+        return None
+    bits, ends = evidence_bits(effect.logs, prior_of(model)), inner_range(values, tally.floats().sum(axis=1))
+    classes, dates = [clean(c, 24) for c in model.classes], model.schema[effect.name].kind == "date"
+    return effect_curve(clean(effect.name, 40), effect.edges, ends, bits, classes, dates)
 
 
-def evidence(chances: Floats, prior: Floats) -> Floats:
-    """Bits that each level speaks for each class against the others together, (levels, classes)."""
-    rest = (chances * prior).sum(axis=1, keepdims=True) - chances * prior
-    with np.errstate(divide="ignore", invalid="ignore"):
-        out = np.log2(chances) - np.log2(rest / (1 - prior))
-    return np.asarray(np.where(np.isnan(out), 0.0, out))
+def _of_effect(model: Model, effect: Effect, most: int, about: dict[str, Any]) -> Card:
+    """What the term of an attribute says: the curve of a number, or each level."""
+    about = about | {"strength": f"{model.term_strengths().get((effect.name,), 0.0) / math.log(2):.3f}"}
+    chart = None if effect.edges is None else draw_curve(model, effect)
+    if chart is not None:
+        numbers, dates = model.summary.column(effect.name, Numbers), model.schema[effect.name].kind == "date"
+        header, table = _numbers(model, None, numbers, dates, fitted=False)
+        return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
+    effect = coarsen(effect, most)
+    chances = np.exp(effect.logs - effect.logs.max(axis=1, keepdims=True))
+    ordered = effect.edges is not None
+    return _lines(model, chances, effect.weight, effect.labels, most, effect.word, about, ordered, are_chances=False)
 
 
 def _of_levels(
     model: Model, factor: LevelTable, names: Sequence[str], most: int, word: str, about: dict[str, Any],
     ordered: bool = False,
 ) -> Card:  # fmt: skip
-    chances, ratios, prior = np.exp(factor.log_table[: len(names)]), factor.ratios(), prior_of(model)
+    chances, ratios = np.exp(factor.log_table[: len(names)]), factor.ratios()
+    weight = np.array([0.0 if (r := ratios and ratios(k)) is None else r.seen.sum() for k in range(len(names))])
+    return _lines(model, chances, weight, names, most, word, about, ordered)
+
+
+def _lines(
+    model: Model, chances: Floats, weight: Floats, names: Sequence[str], most: int, word: str, about: dict[str, Any],
+    ordered: bool, are_chances: bool = True,
+) -> Card:  # fmt: skip
+    """A line for each level; `chances` are P(level | class), or in proportion to what a term makes of the classes."""
+    prior = prior_of(model)
     if not len(names) or len(model.classes) < 1:
         return Card(**about)
     bits = evidence(chances, prior) if len(model.classes) > 1 else np.zeros_like(chances)
-    weight = np.array([0.0 if (r := ratios and ratios(k)) is None else r.seen.sum() for k in range(len(names))])
     if ordered:
         order = np.arange(len(names))
     else:
@@ -175,15 +207,16 @@ def _of_levels(
             Level(
                 level,
                 number(float(weight[k])),
-                tuple(percent(float(p)) for p in chances[k]) if len(model.classes) <= NAMED else (),
-                stacked(mix.tolist(), f"{level}: {shares}"),
+                tuple(percent(float(p)) for p in chances[k]) if len(model.classes) <= NAMED and are_chances else (),
+                stacked(mix.tolist(), f"{level}: {shares}") if are_chances else Chart(),
                 diverging(value if two else max(value, 0.0), scale or 1.0, colour(towards, len(model.classes))),
                 "impossible" if math.isinf(value) else f"{value if not two else abs(value):+.2f}",
                 clean(model.classes[towards], 24),
             )
         )
     mixed = "classes given it" if len(model.classes) <= COLOURS else "most probable class given it"
-    named = tuple(clean(c, 16) for c in model.classes) if len(model.classes) <= NAMED else ()
+    mixed = mixed if are_chances else ""
+    named = tuple(clean(c, 16) for c in model.classes) if len(model.classes) <= NAMED and are_chances else ()
     return Card(**about, levels=tuple(lines), word=word, hidden=len(names) - len(kept), named=named, mixed=mixed)
 
 
@@ -212,9 +245,9 @@ def _of_words(model: Model, factor: Factor | None, about: dict[str, Any]) -> Car
 
 
 def _numbers(
-    model: Model, factor: Factor | None, numbers: Numbers, dates: bool
+    model: Model, factor: Factor | None, numbers: Numbers, dates: bool, fitted: bool = True
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """For each class: weight, mean and deviation as the model has them, and quantiles."""
+    """For each class: mean and deviation as the model has them, where it is fitted by them, and quantiles."""
     place, length = (moment, duration) if dates else (figure, figure)
     rows, quantiles = [], class_quantiles(numbers)
     normal = factor.normal if isinstance(factor, Density) else None
@@ -222,8 +255,9 @@ def _numbers(
         cells = ["–" if v is None else place(v) for v in quantiles[k][1]]
         middle = "–" if normal is None else place(float(normal.mean[k]))
         spread = "–" if normal is None else length(float(normal.deviation[k]))
-        rows.append((clean(label, 24), middle, spread, *cells))
-    header = ("class", "mean", "sd", "least", "25 %", "median", "75 %", "greatest")
+        rows.append((clean(label, 24), *((middle, spread) if fitted else ()), *cells))
+    own = ("mean", "sd") if fitted else ()
+    header = ("class", *own, "least", "25 %", "median", "75 %", "greatest")
     if len(rows) > TALL:
         return header, tuple(rows)
     # Few classes have columns, so that the table fits beside its chart.

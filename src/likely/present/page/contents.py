@@ -17,6 +17,8 @@ from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import Chart, colour, ticks
 from likely.present.charts.lines import learning, precision_recall, reliability, roc
 from likely.present.charts.planes import landscape, regions
+from likely.present.charts.terms import heat_map
+from likely.present.effects import find_pairs, pair_grid
 from likely.present.page import answers
 from likely.present.page.attributes import CARDS, MANY_CARDS, Card, card
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
@@ -25,6 +27,7 @@ from likely.present.report.comparison import present_comparison
 from likely.present.report.curve import present_curve
 from likely.present.report.look import size
 from likely.present.report.model import exhibit_table
+from likely.present.report.terms import NOT_APART, grid_bits, term_tables
 from likely.present.sections import Bar, Section, Table
 from likely.present.words import clean, plural
 
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 60
 MOST_NOTES, MOST_EXHIBITS, MOST_LINES = 40, 6, 30
+MAPS, MAP_STEPS = 3, 6
+"""Pairs that are drawn, and in how many steps of each attribute."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ def look_contents(
         _whatif(model),
         _bits(record, keys),
         _attributes(cards),
+        None if model is None else _pairs(model),
         _confusion(record),
         _ranks(record),
         _reliability(record),
@@ -119,6 +125,7 @@ def model_contents(model: Model, command: str = "", version: str = "") -> Conten
         Section("classes", "Classes", "Classes", tables=(classes,)),
         _whatif(model),
         _attributes(cards),
+        _pairs(model),
         _warnings((), model.notes),
         _columns(tables.column_table(model.schema.columns)),
         network,
@@ -197,6 +204,27 @@ def _cards(model: Model, order: list[str], told: dict[str, AttributeBits]) -> tu
 
 def _attributes(cards: tuple[Card, ...]) -> Section | None:
     return Section("attributes", "Each attribute", "Each attribute") if cards else None
+
+
+def _pairs(model: Model) -> Section | None:
+    """What several attributes say together: the strongest pairs as maps, and all by strength."""
+    found = term_tables(model)[1:]
+    if not found:
+        return None
+    tables_, charts = [t for t in found if t.title.startswith("What")], []
+    pairs = sorted((s, names) for names, s in model.term_strengths().items() if len(names) == 2)[::-1]
+    for _, names in pairs[:MAPS]:
+        grid = pair_grid(model, *find_pairs(model)[names], MAP_STEPS)
+        bits, of = grid_bits(model, grid)
+        sides = (colour(0), colour(1)) if len(model.classes) == 2 else ("many", colour(of, len(model.classes)))
+        charts.append(heat_map((clean(names[0], 30), clean(names[1], 30)), grid.labels, bits, sides))
+    words = "What attributes say together beyond what each says by itself, in bits, mean over rows."
+    if charts and len(model.classes) == 2:
+        words += f" In the maps + speaks for {clean(model.classes[1], 30)}, - for {clean(model.classes[0], 30)}."
+    elif charts:
+        words += " A map is of the class of which its pair says most."
+    notes = (NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ()
+    return Section("together", "Together", "What they say together", (words,), tuple(tables_), tuple(charts), notes)
 
 
 def _confusion(record: Look) -> Section | None:

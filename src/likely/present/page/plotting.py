@@ -20,7 +20,8 @@ from likely.present.charts.drawing import COLOURS, Chart, standalone
 from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
 from likely.present.charts.planes import landscape
-from likely.present.page.attributes import MOST_WORDS, evidence, prior_of
+from likely.present.effects import evidence, evidence_bits, find_effects, prior_of
+from likely.present.page.attributes import MOST_WORDS, draw_curve
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.words import clean, percent
 from likely.sums.columns.counts import Counts
@@ -108,17 +109,21 @@ def _attribute(model: Model, name: str) -> Chart:
         known = [c.name for c in model.schema.attributes]
         raise ColumnError(f"{shown(name)} is no attribute of the model. {nearest(name, known)}")
     statistic, factor, prior = model.summary.columns[name], model.factor_of(name), prior_of(model)
+    effect = find_effects(model).get(name)
     if isinstance(statistic, Numbers):
-        drawn = histogram(clean(name, 40), statistic, factor, model.classes, prior, column.kind == "date")
+        drawn = None if effect is None else draw_curve(model, effect)
+        drawn = drawn or histogram(clean(name, 40), statistic, factor, model.classes, prior, column.kind == "date")
         if drawn is None:
             raise SettingError(f"{shown(name)} has no two values, so there is nothing to draw.")
         return drawn
     if isinstance(statistic, Counts):
-        table = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
-        chances = np.exp(table.log_table[: len(table.labels.names)])
-        bits = evidence(chances, prior)
+        if effect is None:
+            table = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
+            names, bits = tuple(table.labels.names), evidence(np.exp(table.log_table[: len(table.labels.names)]), prior)
+        else:
+            names, bits = effect.labels, evidence_bits(effect.logs, prior)
         found = []
-        for k, level in enumerate(table.labels.names):
+        for k, level in enumerate(names):
             of = 1 if len(model.classes) == 2 else int(np.argmax(bits[k]))
             value = float(bits[k, of])
             towards: int | None = 0 if len(model.classes) == 2 and value < 0 else of

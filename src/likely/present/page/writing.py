@@ -6,6 +6,7 @@ The only room that knows jinja2; it is imported when a page is written, not befo
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 from dataclasses import replace
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
+LARGE = 100_000
+"""A model of more characters is packed."""
 HERE = Path(__file__).parent / "templates"
 STYLES = (STYLE, HERE / "style.css", HERE / "whatif.css")
 
@@ -78,9 +81,15 @@ def _render(contents: Contents, model: Model | None, command: str, data: str, co
         policy=policy,
         style=style,
         script=script,
-        model=embedded(held) if held else "",
+        model=packed(held) if len(held) > LARGE else embedded(held) if held else "",
+        model_type="application/gzip" if len(held) > LARGE else "application/json",
         about=embedded(json.dumps(about, ensure_ascii=False)),
     )
+
+
+def packed(text: str) -> str:
+    """A long JSON as base64 of gzip, which browsers unpack by themselves."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def embedded(text: str) -> str:

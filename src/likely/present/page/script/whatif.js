@@ -356,11 +356,23 @@ class WhatIf {
   }
 }
 
-function started() {
-  const told = byId("likely-model");
-  if (!told || !byId("w")) return;
+// A long model is packed: base64 of gzip.
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+async function started() {
+  const held = byId("likely-model");
+  if (!held || !byId("w")) return;
   const page = byId("likely-page");
-  globalThis.likelyWhatIf = new WhatIf(JSON.parse(told.textContent), page ? JSON.parse(page.textContent) : {});
+  if (held.type === "application/gzip" && typeof DecompressionStream === "undefined") {
+    const words = "This browser is too old to unpack the model; likely explain answers as well.";
+    byId("w").before(make("p", { class: "note" }, words));
+    return;
+  }
+  const text = held.type === "application/gzip" ? await unpacked(held.textContent) : held.textContent;
+  globalThis.likelyWhatIf = new WhatIf(JSON.parse(text), page ? JSON.parse(page.textContent) : {});
 }
 
 if (typeof document !== "undefined") started();
