@@ -318,3 +318,16 @@ def test_a_learned_curve_can_be_edited_and_given_back(tmp_path: Any) -> None:
 def test_a_curve_that_cannot_be_is_refused(curve: Any, words: str) -> None:
     with pytest.raises(likely.LikelyError, match=words):
         fitted(table(100), curves=curve)
+
+
+def test_an_attribute_may_be_called_as_a_pair_would_be() -> None:
+    """Terms go by their names: "b × c" by itself and the pair of "b" and "c" must not be taken for each other."""
+    data = table()
+    data["b × c"] = [f"v{k}" for k in np.random.default_rng(9).integers(0, 2, 400)]
+    data["t"] = [t if v == "v0" else "k0" for t, v in zip(data["t"], data["b × c"], strict=True)]
+    model = fitted(data)
+    names = [part.name for part in model.parts]
+    assert "b × c" in names and "b ×× c" in names and len(names) == len(set(names))
+    ledger = likely.explain(model, {"b": "yes", "c": "red", "b × c": "v1"})
+    assert sum(e.log_ratio or 0.0 for e in ledger.entries) == pytest.approx(ledger.log_odds, abs=1e-12)
+    assert {e.name for e in ledger.entries if e.kind == "value"} == {"x", "z", "b", "c", "b × c"}

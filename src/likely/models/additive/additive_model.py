@@ -126,7 +126,11 @@ class AdditiveModel(Model):
 
 
 def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:
-    return " × ".join(axes[j].name for j in at)
+    """The name of a term, which is that of no attribute and no other term: a sign that no attribute's name has."""
+    sign = " × "
+    while any(sign in axis.name for axis in axes):
+        sign = f" ×{sign[1:]}"
+    return sign.join(axes[j].name for j in at)
 
 
 def _add(part: Part, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats) -> None:
