@@ -219,7 +219,7 @@ class Additive(Settings):
         given = {coding.names.index(n): curve_table(n, c, coding.summary.classes) for n, c in self.curves.items()}
         trees, (rounds, weight, loss) = boost(self.recipe(coding, start), _with_base(rows, given, two))
         anova = decompose(trees, rows, coding.sizes.tolist(), start)
-        anova = with_offsets(anova.for_two_classes() if two else anova, rows, log_prior, given)
+        anova = with_offsets(anova.for_two_classes() if two else anova, coding, rows, log_prior, given)
         notes = []
         if rows.dropped:
             notes.append(
@@ -268,7 +268,9 @@ def _with_base(rows: CodedRows, given: Mapping[int, Floats], two: bool) -> Coded
     return replace(rows, codes=codes, base=np.ascontiguousarray(base[:, 1:] - base[:, :1]) if two else base)
 
 
-def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats, given: Mapping[int, Floats]) -> Anova:
+def with_offsets(
+    anova: Anova, coding: Coding, rows: CodedRows, log_prior: Floats, given: Mapping[int, Floats]
+) -> Anova:
     """The terms, with what it is worth to know each attribute: unknown says nothing, and nothing known is the prior.
 
     Given curves are among them as they are.
@@ -277,6 +279,9 @@ def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats, given: Mappin
     anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
     sample = rows.take(slice(0, ROWS))
     codes = sample.codes.astype(np.int32)
+    # Where being missing is no evidence, a missing cell is as unknown as a hidden one.
+    unknown = np.array([axis.size if axis.missing < 0 else -1 for axis in coding.axes], np.int32)
+    there = codes != unknown
     finite = np.isfinite(log_prior)
     total = np.where(finite, anova.constant - np.where(finite, log_prior, 0.0), 0.0)
     total[finite] -= total[finite].mean()
@@ -286,7 +291,8 @@ def with_offsets(anova: Anova, rows: CodedRows, log_prior: Floats, given: Mappin
         anova.add_codes(np.where(known, np.tile(codes, (PATTERNS, 1)), np.int32(-1)), out)
         return out
 
-    offsets = fit_offsets(score, sample.hashes, sample.group.astype(np.intp), sample.weight, total, strengths)
+    classes = sample.group.astype(np.intp)
+    offsets = fit_offsets(score, sample.hashes, there, classes, sample.weight, total, strengths)
     mains = []
     for j, table in enumerate(anova.mains):
         if j in given:

@@ -52,6 +52,7 @@ def mask_rows(hashes: Hashes, attributes: int) -> Bools:
 def fit_offsets(
     score: Callable[[Bools], Floats],
     hashes: Hashes,
+    there: Bools,
     truth: NDArray[np.intp],
     weight: Floats,
     total: Floats,
@@ -59,9 +60,9 @@ def fit_offsets(
 ) -> Floats:
     """What each attribute adds where it is known, (attributes, classes); over all attributes they add up to `total`.
 
-    `score` gives the scores of all PATTERNS * rows masked rows without offsets, the prior among them. Maximises the
-    log-likelihood of their classes, less RIDGE/2 times the squared distance from total * strength: Newton's method
-    with Boehning's bound on the Hessian.
+    `score` gives the scores of all PATTERNS * rows masked rows without offsets, the prior among them; `there` says
+    which cells of the rows are not missing. Maximises the log-likelihood of their classes, less RIDGE/2 times the
+    squared distance from total * strength: Newton's method with Boehning's bound on the Hessian.
     """
     share = strength / strength.sum() if strength.sum() > 0 else np.full(len(strength), 1 / max(len(strength), 1))
     offsets = share[:, None] * total
@@ -69,7 +70,7 @@ def fit_offsets(
     chosen = chosen[strength[chosen] > 0]
     if len(chosen) < 2 or not len(hashes) or not total.any():
         return offsets
-    known = mask_rows(hashes, len(strength))
+    known = mask_rows(hashes, len(strength)) & np.tile(there, (PATTERNS, 1))
     base = score(known)
     truth, weight = np.tile(truth, PATTERNS), np.tile(weight, PATTERNS) / PATTERNS
     here = np.arange(len(truth))
