@@ -136,9 +136,9 @@ def unknown(name: str) -> list[str]:
     return lines
 
 
-def page(results: dict[str, dict[str, Result]], unknowns: list[str]) -> str:
+def page(results: dict[str, dict[str, Result]], unknowns: list[str], note: str) -> str:
     """ADDITIVE.md."""
-    out = ["# Additive beside gradient boosting", "", (__doc__ or "").split("\n\n")[2], "",
+    out = ["# Additive beside gradient boosting", "", (__doc__ or "").split("\n\n")[2].strip(), "", note, "",
            "## Log loss on unseen rows (nats)", "",
            "| table | " + " | ".join(CONTESTANTS) + " | best order / best boosting |",
            "|---|" + "---|" * (len(CONTESTANTS) + 1)]  # fmt: skip
@@ -183,13 +183,14 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "likely-additive")
     parser.add_argument("--tables", nargs="*", default=list(TABLES))
     parser.add_argument("--who", nargs="*", default=list(CONTESTANTS))
+    parser.add_argument("--note", default="", help="what a reader should know of this run")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--limit", type=float, default=600.0)
     given = parser.parse_args()
     given.cache.mkdir(parents=True, exist_ok=True)
     results = run(given.tables, given.rivals, given.cache, given.again, given.limit, given.who)
     unknowns = [line for name in ("adult", "churn") for line in unknown(name)]
-    (HERE / "ADDITIVE.md").write_text(page(results, unknowns), encoding="utf-8")
+    (HERE / "ADDITIVE.md").write_text(page(results, unknowns, given.note), encoding="utf-8")
 
 
 if __name__ == "__main__":

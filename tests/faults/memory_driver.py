@@ -12,10 +12,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from driver import OLD, prepare, ran
-
 
 def main(shim: str, table: str, least: int, words: list[str]) -> None:
+    from driver import OLD, prepare, ran  # beside this file: where it is a program, not where it is only collected
+
     memory = ctypes.CDLL(shim)
     memory.memory_begin.argtypes = [ctypes.c_int, ctypes.c_size_t]
     text, out, folder = Path(table).read_text(), words[words.index("-o") + 1], Path.cwd() / "sound"

@@ -29,7 +29,7 @@ COMMANDS: dict[str, list[str]] = {
     "export": ["export", "a.likely", "--to", "sql", "-o", "out.sql"],
     "keep": ["fit", "*.piece.csv", "play", "--keep", "sums", "--learner", "NaiveBayes", "-o", "out.likely"],
 }
-LEAST = {"look": 64 << 10, "predict parquet": 64 << 10, "merge": 4 << 10}
+LEAST = {"look": 64 << 10, "predict parquet": 64 << 10, "merge": 4 << 10, "export": 4 << 10}
 """Bytes from which on allocations fail, 16 KiB elsewhere. Where smaller ones fail, libraries end the process: numpy
 raises MemoryError for the buffers of a ufunc without the interpreter's lock; the writer of Parquet does not look at
 what it got."""
