@@ -13,22 +13,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from faults.test_faults import COMMANDS as FILE_COMMANDS
 
 HERE = Path(__file__).parent
-COMMANDS: dict[str, list[str]] = {
-    "fit": ["fit", "t.csv", "play", "--learner", "NaiveBayes", "-o", "out.likely"],
-    "fit by default": ["fit", "t.csv", "play", "-o", "out.likely"],
-    "merge": ["merge", "a.likely", "b.likely", "-o", "out.likely"],
-    "learn": ["learn", "a.likely", "t.csv", "-o", "out.likely"],
-    "unlearn": ["unlearn", "a.likely", "half.csv", "-o", "out.likely"],
-    "predict csv": ["predict", "a.likely", "t.csv", "-o", "out.csv"],
-    "predict parquet": ["predict", "a.likely", "t.csv", "-o", "out.parquet"],
-    "predict gz": ["predict", "a.likely", "t.csv", "-o", "out.csv.gz"],
-    "look": ["look", "t.csv", "play", "--learner", "NaiveBayes", "-o", "out.html"],
-    "sample": ["sample", "a.likely", "-n", "20", "-o", "out.csv"],
-    "export": ["export", "a.likely", "--to", "sql", "-o", "out.sql"],
-    "keep": ["fit", "*.piece.csv", "play", "--keep", "sums", "--learner", "NaiveBayes", "-o", "out.likely"],
-}
+COMMANDS = FILE_COMMANDS | {"export": ["export", "a.likely", "--to", "sql", "-o", "out.sql"]}
 LEAST = {"look": 64 << 10, "predict parquet": 64 << 10, "merge": 4 << 10, "export": 4 << 10}
 """Bytes from which on allocations fail, 16 KiB elsewhere. Where smaller ones fail, libraries end the process: numpy
 raises MemoryError for the buffers of a ufunc without the interpreter's lock; the writer of Parquet does not look at

@@ -228,10 +228,7 @@ class Additive(Settings):
             )
         facts = dict(zip(FACTS, (float(rounds), weight, loss), strict=True))
         some = rows.take(slice(0, MEASURED))
-        codes = some.codes.astype(np.int32)
-        if self.missing == "skip":
-            codes[codes == coding.sizes - 1] = -1
-        strengths = measure_terms(anova, codes, some.weight, np.isfinite(log_prior))
+        strengths = measure_terms(anova, coding.as_told(some.codes), some.weight, np.isfinite(log_prior))
         return self._model(coding, anova, facts, strengths, *notes)
 
 
@@ -275,13 +272,10 @@ def with_offsets(
 
     Given curves are among them as they are.
     """
-    strengths = _strengths(anova, rows.take(slice(0, ROWS)).codes.astype(np.int32))
-    anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
     sample = rows.take(slice(0, ROWS))
-    codes = sample.codes.astype(np.int32)
-    # Where being missing is no evidence, a missing cell is as unknown as a hidden one.
-    unknown = np.array([axis.size if axis.missing < 0 else -1 for axis in coding.axes], np.int32)
-    there = codes != unknown
+    strengths = _strengths(anova, sample.codes.astype(np.int32))
+    anova = replace(anova, mains=tuple(given.get(j, table) for j, table in enumerate(anova.mains)))
+    codes = coding.as_told(sample.codes)
     finite = np.isfinite(log_prior)
     total = np.where(finite, anova.constant - np.where(finite, log_prior, 0.0), 0.0)
     total[finite] -= total[finite].mean()
@@ -292,7 +286,7 @@ def with_offsets(
         return out
 
     classes = sample.group.astype(np.intp)
-    offsets = fit_offsets(score, sample.hashes, there, classes, sample.weight, total, strengths)
+    offsets = fit_offsets(score, sample.hashes, codes >= 0, classes, sample.weight, total, strengths)
     mains = []
     for j, table in enumerate(anova.mains):
         if j in given:

@@ -66,13 +66,21 @@ class Anova:
     def add_codes(self, codes: NDArray[np.int32], out: Floats) -> None:
         """Add the terms of rows, given as codes (rows, attributes) with -1 where one is unknown; not the constant."""
         columns = np.ascontiguousarray(codes.T)
-        for j, table in enumerate(self.mains):
-            add_levels(columns[j], np.concatenate([table, np.zeros((1, table.shape[1]))]), out)
-        for (i, j), pair in self.pairs.items():
-            add_pairs(columns[i], columns[j], *pair.cells, pair.table, out)
-        room = np.empty(out.shape[1])
-        for places, trees in self.sets.items():
-            own = np.ascontiguousarray(columns[list(places)].T)
+        for at in (*((j,) for j in range(len(self.mains))), *self.pairs, *self.sets):
+            self._add_term(at, columns, out)
+
+    def _add_term(self, at: tuple[int, ...], columns: NDArray[np.int32], out: Floats) -> None:
+        """Add the term of one set of attributes; codes are (attributes, rows)."""
+        if len(at) == 1:
+            table = self.mains[at[0]]
+            # One more row, which serves unknown codes: they say nothing.
+            add_levels(columns[at[0]], np.concatenate([table, np.zeros((1, table.shape[1]))]), out)
+        elif len(at) == 2:
+            pair = self.pairs[at[0], at[1]]
+            add_pairs(columns[at[0]], columns[at[1]], *pair.cells, pair.table, out)
+        else:
+            trees, own = self.sets[at], np.ascontiguousarray(columns[list(at)].T)
+            room = np.empty(out.shape[1])
             add_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, room, out)
 
     @property
@@ -85,16 +93,7 @@ class Anova:
         columns = np.ascontiguousarray(codes.T)
         for at in self.places:
             said = np.zeros((len(codes), len(self.constant)))
-            if at in self.sets:
-                trees, room = self.sets[at], np.empty(said.shape[1])
-                own = np.ascontiguousarray(columns[list(at)].T)
-                add_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, room, said)
-            elif len(at) == 2:
-                pair = self.pairs[at[0], at[1]]
-                add_pairs(columns[at[0]], columns[at[1]], *pair.cells, pair.table, said)
-            else:
-                table = self.mains[at[0]]
-                add_levels(columns[at[0]], np.concatenate([table, np.zeros((1, table.shape[1]))]), said)
+            self._add_term(at, columns, said)
             yield at, said
 
     def for_two_classes(self) -> Anova:

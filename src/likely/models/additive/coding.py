@@ -61,6 +61,12 @@ class Coding:
             out[:, k] = np.where(codes < 0, axis.size, codes)
         return out
 
+    def as_told(self, codes: Bytes) -> NDArray[np.int32]:
+        """The codes of training rows as a model is told of rows: -1, unknown, where being missing is no evidence."""
+        silent = np.array([axis.size if axis.missing < 0 else -1 for axis in self.axes], np.int32)
+        own = codes.astype(np.int32)
+        return np.where(own == silent, np.int32(-1), own)
+
 
 def coding_of(summary: Summary, most: int, missing: bool, given: Mapping[str, Axis] | None = None) -> Coding:
     """The codes of all attributes but texts, with at most `most` bins or levels for each.
