@@ -25,9 +25,9 @@ from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Texts, pack_texts
-from likely.table.encode import token_hashes
 from likely.table.labels import Labels
 from likely.table.schema import MISSING, Column, Schema
+from likely.table.texts.numbers import token_hashes
 from likely.table.words.tokens import Tokens
 
 GROUPS = 3

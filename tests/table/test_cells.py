@@ -6,13 +6,15 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likely.table import cells
-from likely.table.encode import describe_text, parse_numbers, token_hashes
+from likely.table.texts import cells
+from likely.table.texts.numbers import describe_cells, describe_text, parse_numbers, token_hashes
+from likely.table.views import text_cells
 
 NO_TOKENS = token_hashes(())
 FORMS = {
@@ -183,7 +185,10 @@ def test_forms(text: str, wanted: str) -> None:
 
 def test_words_are_counted() -> None:
     seen = describe_text(pa.array(["a", " a  b\tc\n", "", "12 34", "über alles", None]), NO_TOKENS)
-    assert seen.words.tolist() == [1, 3, 0, 2, 2, 0]
+    assert seen.totals.tolist() == [2, 0, 0, 0, 0, 4, 1 + 3 + 2 + 2]
+    doubled = describe_cells(text_cells(pa.array(["a b", "1", "never", ""])), NO_TOKENS, np.array([2, 3, 0, 5]))
+    assert doubled.totals.tolist() == [5, 3, 0, 0, 0, 2, 2 * 2 + 3]
+    assert [h == 0 for h in doubled.hashes.tolist()] == [False, False, True, True]
 
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))

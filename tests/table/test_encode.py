@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from likely.errors import ColumnError, InputError, UnseenLevel
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
-from likely.table.encode import Encoder, column_form, describe_text, encode_levels, parse_numbers, token_hashes
+from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.schema import MISSING, Column, Schema
+from likely.table.texts.levels import encode_levels
+from likely.table.texts.numbers import column_form, describe_text, parse_numbers, token_hashes
 
 TOKENS = token_hashes(MISSING)
 TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int8(), pa.string())]

@@ -20,9 +20,9 @@ from likely.intake.summarize import Engine, LocalEngine
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary
 from likely.table.databases.database import DatabaseSource
-from likely.table.encode import column_form
 from likely.table.schema import Schema
 from likely.table.source import Source
+from likely.table.texts.numbers import column_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

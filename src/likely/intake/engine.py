@@ -7,12 +7,14 @@ which exact sums do not notice.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, Protocol, Self, TypeVar
 
+from likely.errors import LikelyError
 from likely.machinery.threads import default_threads
+from likely.table.source import Source, Uncut
 
 
 class Worker(Protocol):
@@ -71,7 +73,13 @@ def sweep(
         except BaseException as error:
             failures.append(error)
 
-    if count == 1:
+    _run_crew(workers, run, failures)
+    return workers
+
+
+def _run_crew(workers: Sequence[W], run: Callable[[W], None], failures: list[BaseException]) -> None:
+    """Let each worker run on a thread of its own; whatever failed first is raised."""
+    if len(workers) == 1:
         run(workers[0])
     else:
         crew = [threading.Thread(target=run, args=(w,), daemon=True) for w in workers]
@@ -88,7 +96,63 @@ def sweep(
             raise
     if failures:
         raise failures[0]
+
+
+def _sweep_pieces(
+    pieces: Iterator[Callable[[], Iterable[Any]]],
+    worker: Callable[[], W],
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+    finish: Callable[[W], None] | None,
+) -> Sequence[W]:
+    """Let workers draw pieces, one after the other, and read them side by side."""
+    workers = [worker() for _ in range(threads or default_threads())]
+    lock = threading.Lock()
+    failures: list[BaseException] = []
+    rows = 0
+
+    def run(own: W) -> None:
+        nonlocal rows
+        try:
+            while True:
+                with lock:
+                    piece = None if failures else next(pieces, None)
+                if piece is None:
+                    break
+                for batch in piece():
+                    own.take(batch, 0)
+                    if progress is not None:
+                        with lock:
+                            rows += batch.num_rows
+                            progress(rows)
+            if finish is not None and not failures:
+                finish(own)
+        except BaseException as error:
+            failures.append(error)
+
+    _run_crew(workers, run, failures)
     return workers
+
+
+def sweep_pieces(
+    source: Source,
+    columns: Sequence[str],
+    worker: Callable[[], S],
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    finish: Callable[[S], None] | None = None,
+) -> S:
+    """The sum of what all threads took of a source whose pieces they read themselves, in whatever order.
+
+    No worker knows the numbers of its rows. Where something in the rows is wrong, the sweep in the order of the file
+    says what and where, so that is made anew.
+    """
+    if source.has_pieces:
+        try:
+            return reduce(add, _sweep_pieces(source.pieces(columns), worker, threads, progress, finish))
+        except (Uncut, LikelyError):
+            pass
+    return sweep_sum(source.batches(columns), worker, threads, progress, finish)
 
 
 def sweep_sum(

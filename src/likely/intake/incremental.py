@@ -19,9 +19,9 @@ from likely.intake.schema import check_rows, check_strays, draft_schema, finaliz
 from likely.sums import state
 from likely.sums.summary import Summary
 from likely.table.arrow import pack_schema, unpack_schema
-from likely.table.encode import column_form
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
+from likely.table.texts.numbers import column_form
 from likely.table.words.tokens import Tokens
 from likely.table.wrappers.remote import DeferredSource
 

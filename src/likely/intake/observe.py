@@ -5,14 +5,14 @@ files, executors, a database that counts, or pieces that arrive one after the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import EncodingError, InputError
-from likely.intake.engine import sweep_sum
+from likely.intake.engine import sweep_pieces
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
@@ -20,15 +20,15 @@ from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.table.batch import Batch
-from likely.table.encode import Encoder, column_form, find_strays, parse_numbers, token_hashes
+from likely.table.columns import RowBatch, TextColumn
+from likely.table.encode import Encoder
 from likely.table.infer import MANY_CLASSES, MANY_LEVELS
 from likely.table.schema import MISSING, Schema
 from likely.table.source import Source
+from likely.table.texts.numbers import Described, column_form, find_strays, parse_numbers, token_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from likely.table.arrow import ArrowBatch
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,63 @@ class Observation:
 
     def __init__(self, plan: Plan, given_up: frozenset[str] = frozenset()) -> None:
         self.plan, self.given_up = plan.without(given_up), given_up
-        self.profiles = {name: Profile() for name in plan.profiled}
-        self.tally = None if plan.tallied is None else Numbers(1)
+        self._profiles = {name: Profile() for name in plan.profiled}
+        self._tally = None if plan.tallied is None else Numbers(1)
         self.summary = None if self.plan.schema is None else Summary(self.plan.schema)
-        self._encoder = None if self.plan.schema is None else Encoder(self.plan.schema)
+        self._encoder = None if self.plan.schema is None else self._make_encoder(self.plan.schema)
         self._tokens = token_hashes(plan.missing)
+
+    _described: frozenset[str] = frozenset()
+    """Columns of text whose cells the encoder describes."""
+
+    def _make_encoder(self, schema: Schema) -> Encoder:
+        """An encoder that tells on the way what cells look like, so that they need not be looked at twice."""
+        kinds = {c.name: c.kind for c in schema.attributes if c.name in self._profiles}
+        numbers = [name for name, kind in kinds.items() if kind in ("number", "date")]
+        levels = [name for name, kind in kinds.items() if kind == "nominal"]
+        target = schema.target
+        if target is not None and not target.edges and target.name in self._profiles:
+            levels.append(target.name)
+        self._described = frozenset([*numbers, *levels])
+        return Encoder(schema, witnesses=dict.fromkeys(numbers, self._take_described))
+
+    def _take_described(self, name: str, seen: Described) -> None:
+        self._profiles[name].take(seen)
+
+    @property
+    def profiles(self) -> dict[str, Profile]:
+        """What the cells of each profiled column look like."""
+        self._drain()
+        return self._profiles
+
+    @profiles.setter
+    def profiles(self, profiles: dict[str, Profile]) -> None:
+        self._profiles = profiles
+
+    @property
+    def tally(self) -> Numbers | None:
+        """The numbers of the target, where they decide how it is read."""
+        self._drain()
+        return self._tally
+
+    @tally.setter
+    def tally(self, tally: Numbers | None) -> None:
+        self._tally = tally
+
+    def _drain(self) -> None:
+        """Take in what the encoder has met of levels: each text once, with how often it was met."""
+        if self._encoder is None:
+            return
+        for name in self._described:
+            held = self._encoder.take_description(name)
+            if held is not None:
+                described, texts, times = held
+                self._profiles[name].take(described)
+                if name == self.plan.tallied and self._tally is not None:
+                    some = times > 0
+                    values, _ = parse_numbers(TextColumn(texts.take(some)), self._tokens)
+                    group = np.zeros(len(values), np.int32)
+                    self._tally.update(values, group, weights(times[some].astype(np.float64)))
 
     @property
     def strays(self) -> dict[str, int]:
@@ -95,7 +147,7 @@ class Observation:
 
     def update(
         self,
-        batch: ArrowBatch,
+        batch: RowBatch,
         start: int = 0,
         times: NDArray[np.int64] | None = None,
         regroup: Callable[[Batch], Batch] | None = None,
@@ -104,17 +156,19 @@ class Observation:
 
         `times` says how often each row is there, where that is not once; `regroup` gives rows other classes.
         """
-        for name, profile in self.profiles.items():
-            if column_form(batch.column(name).type) == "text":
-                profile.update(batch.column(name), self._tokens, times)
-        share = None if times is None else times.astype(np.float64)
-        if self.tally is not None and self.plan.tallied is not None:
-            values, _ = parse_numbers(batch.column(self.plan.tallied), self._tokens)
-            self.tally.update(values, np.zeros(len(values), np.int32), weights(share))
+        looked_at = frozenset([*self._profiles, *([] if self.plan.tallied is None else [self.plan.tallied])])
         if self.summary is None or self._encoder is None:
+            self._look_at(batch, looked_at, times)
             return
-        encoded = self._encode(self._encoder, batch, start)
+        if times is None:
+            later = frozenset(n for n in self._described if column_form(batch.column(n).type) == "text")
+            self._look_at(batch, looked_at - later)
+            encoded = self._encode(self._encoder, batch, start, later)
+        else:  # cells are there as often as is said, so the encoder must not count them
+            self._look_at(batch, looked_at, times)
+            encoded = self._encode(Encoder(self._encoder.schema, strays=self.strays), batch, start, frozenset())
         if encoded is None:
+            self._drain()
             self.summary = self._encoder = None
             return
         if regroup is not None:
@@ -122,11 +176,12 @@ class Observation:
         if times is None:
             self.summary.update(encoded)
         else:
-            self._update_counted(self.summary, batch, replace(encoded, weight=share), times)
+            weighed = replace(encoded, weight=times.astype(np.float64))
+            self._update_counted(self.summary, batch, weighed, times)
         self._give_up()
 
-    def _encode(self, encoder: Encoder, batch: ArrowBatch, start: int) -> Batch | None:
-        """The rows under the schema; None where that is a guess and cannot be right."""
+    def _encode(self, encoder: Encoder, batch: RowBatch, start: int, later: frozenset[str]) -> Batch | None:
+        """The rows under the schema; None where that is a guess and cannot be right. The encoder describes `later`."""
         try:
             out = encoder.encode(batch, start)
         except EncodingError:
@@ -134,11 +189,22 @@ class Observation:
         except InputError:
             if not self.plan.is_guess:
                 raise
+            self._look_at(batch, later - encoder.described)  # how columns look is wanted of all rows nonetheless
             return None
         many = out.target is not None and len(out.target.labels) > MANY_CLASSES
         return None if many and self.plan.is_guess else out
 
-    def _update_counted(self, summary: Summary, batch: ArrowBatch, encoded: Batch, times: NDArray[np.int64]) -> None:
+    def _look_at(self, batch: RowBatch, names: Collection[str], times: NDArray[np.int64] | None = None) -> None:
+        """Profile and tally these columns."""
+        for name, profile in self._profiles.items():
+            if name in names and column_form(batch.column(name).type) == "text":
+                profile.update(batch.column(name), self._tokens, times)
+        if self.plan.tallied in names and self.plan.tallied is not None and self._tally is not None:
+            values, _ = parse_numbers(batch.column(self.plan.tallied), self._tokens)
+            share = None if times is None else times.astype(np.float64)
+            self._tally.update(values, np.zeros(len(values), np.int32), weights(share))
+
+    def _update_counted(self, summary: Summary, batch: RowBatch, encoded: Batch, times: NDArray[np.int64]) -> None:
         """Rows with counts: each weighs, is counted and strays as often as it is there."""
         rows, left_out = summary.rows, summary.left_out
         summary.update(encoded)
@@ -150,20 +216,22 @@ class Observation:
                 # The encoder has counted each of them once.
                 self.strays[column.name] = self.strays.get(column.name, 0) + int((times[odd] - 1).sum())
 
-    def take(self, batch: ArrowBatch, start: int) -> None:
+    def take(self, batch: RowBatch, start: int) -> None:
         """`update`, as a sweep calls it."""
         self.update(batch, start)
 
     def _give_up(self) -> None:
         """Sum no longer what has too many levels, such as an identifier. In the end only all rows together matter."""
         assert self.summary is not None and self._encoder is not None
-        for name in self.profiles:
+        for name in self._profiles:
             statistic = self.summary.columns.get(name)
             if isinstance(statistic, Counts) and len(statistic.labels) > MANY_LEVELS:
                 self.given_up |= {name}
                 self.plan = self.plan.without(self.given_up)
                 self.summary = self._sums_without(self.given_up)
                 assert self.summary is not None and self.plan.schema is not None
+                self._drain()
+                self._described -= {name}
                 self._encoder.schema = self.plan.schema
 
     def _sums_without(self, names: frozenset[str]) -> Summary | None:
@@ -188,6 +256,7 @@ class Observation:
 
     def canonicalize(self) -> None:
         """Come to the form in which sums are added quickest; each thread does it for its own."""
+        self._drain()
         if self.summary is not None:
             self.summary = self.summary.canonical()
 
@@ -241,5 +310,4 @@ def observe_source(
     """Sweep a source."""
     if not plan.columns and plan.schema is None:
         return Observation(plan)
-    batches = source.batches(plan.columns)
-    return sweep_sum(batches, lambda: Observation(plan), threads, progress, Observation.canonicalize)
+    return sweep_pieces(source, plan.columns, lambda: Observation(plan), threads, progress, Observation.canonicalize)

@@ -19,12 +19,12 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import ColumnStatistic, Summary
 from likely.sums.words.words import Words
-from likely.table.encode import column_form
 from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, finalize_number_column, infer_text_column
 from likely.table.kinds import parse_kind
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
+from likely.table.texts.numbers import column_form
 from likely.table.words.tokens import Tokens
 
 WORDS = "word-pairs and the like"

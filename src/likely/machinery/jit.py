@@ -72,6 +72,49 @@ trailing_zeros: Any = _Zeros(cast(FunctionType, _zeros))
 """For kernels: the number of zeros below the lowest 1 of a whole number that is not 0."""
 
 
+class _LeadingZeros(Inner):
+    """How many of a 64-bit whole number's highest binary digits are 0: one instruction of the processor."""
+
+    def compiled(self) -> Any:
+        from numba.cpython.unsafe.numbers import leading_zeros as instruction
+
+        return instruction
+
+
+class _UpperProduct(Inner):
+    """The upper half of the product of two 64-bit whole numbers: one instruction of the processor."""
+
+    def compiled(self) -> Any:
+        from llvmlite import ir
+        from numba.core import types
+        from numba.extending import intrinsic
+
+        @intrinsic
+        def instruction(typing: Any, x: Any, y: Any) -> Any:
+            def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                wide = ir.IntType(128)
+                product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+                return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+            return types.uint64(types.uint64, types.uint64), build
+
+        return instruction
+
+
+def _leading(value: int) -> int:
+    return 64 - value.bit_length()
+
+
+def _upper(x: int, y: int) -> int:
+    return x * y >> 64
+
+
+leading_zeros: Any = _LeadingZeros(cast(FunctionType, _leading))
+"""For kernels: the number of zeros above the highest 1 of an unsigned number of 64 bits that is not 0."""
+upper_product: Any = _UpperProduct(cast(FunctionType, _upper))
+"""For kernels: the upper 64 bits of the product of two unsigned numbers of 64 bits."""
+
+
 def _with_inner(function: FunctionType) -> FunctionType:
     """The function, with the inner functions it calls compiled."""
     names = dict(function.__globals__)

@@ -6,7 +6,7 @@ import likely
 from likely.models.contracts import Learner, setting_of
 from likely.sklearn.estimator import LearnerClassifier
 from likely.sklearn.tables import Rows, column_names
-from likely.table.encode import column_form
+from likely.table.texts.numbers import column_form
 
 
 class NaiveBayesClassifier(LearnerClassifier, learner=likely.NaiveBayes, tokens=True):

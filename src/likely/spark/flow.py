@@ -19,8 +19,8 @@ from likely.spark.pieces import run_search
 from likely.spark.spread import Files, Spread
 from likely.spark.tasks import Bundle, Extend, Observe
 from likely.sums.summary import Summary
-from likely.table.encode import column_form
 from likely.table.schema import Schema
+from likely.table.texts.numbers import column_form
 from likely.table.wrappers.remote import DeferredSource, OneSweepSource
 
 T = TypeVar("T")

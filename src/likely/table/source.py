@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +16,7 @@ from likely.errors import ColumnError, nearest, shown
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch, ArrowSchema
+    from likely.table.columns import RowBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,19 @@ class Source(ABC):
     parses_text = False
     """Whether its cells are made out of text in every sweep, which takes longer than anything done with them."""
 
+    has_pieces = False
+    """Whether threads may read its rows side by side, each some of them."""
+
     @abstractmethod
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         """The rows in file order; the columns in the order asked, or all of them."""
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        """The rows in pieces, in file order: one after the other is drawn, and any thread may then read it by a call.
+
+        Only where `has_pieces` says so. What the rows do not allow raises `Uncut`; `batches` then has the last word.
+        """
+        raise NotImplementedError
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -74,6 +85,10 @@ class Source(ABC):
             if column not in known:
                 raise ColumnError(f"{self.name} has no column {shown(column)}. {nearest(column, names)}")
         return list(columns)
+
+
+class Uncut(Exception):
+    """Rows that can be told only by a sweep from the first one. Never shown: they are then read that way."""
 
 
 class SourceWrapper(Source):

@@ -15,6 +15,7 @@ from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.table.arrow import ArrowArray, ArrowDictionary
 from likely.table.batch import Texts
+from likely.table.columns import TextArray, TextColumn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,8 +40,10 @@ def validity(array: ArrowArray) -> NDArray[np.bool_]:
     return np.unpackbits(bits, bitorder="little")[skip : skip + len(array)].astype(np.bool_)
 
 
-def plain_text(array: ArrowArray) -> ArrowArray:
+def plain_text(array: TextArray) -> TextArray:
     """The array as plain text, whatever kind of text it is kept as."""
+    if isinstance(array, TextColumn):
+        return array
     if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
         # The same buffers, whatever bytes they hold: a cast would refuse all rows for the sake of one.
         kind = pa.large_string() if pa.types.is_large_binary(array.type) else pa.string()
@@ -48,23 +51,25 @@ def plain_text(array: ArrowArray) -> ArrowArray:
     return array if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) else array.cast(pa.string())
 
 
-def text_cells(array: ArrowArray) -> Texts:
+def text_cells(array: TextArray) -> Texts:
     """The cells of any array as texts, over Arrow's own bytes; a dictionary is not decoded. Null is empty."""
+    if isinstance(array, TextColumn):
+        return array.cells
     if isinstance(array, pa.DictionaryArray):
         own, index = text_cells(array.dictionary), indices(array)
         if not len(own):
             return Texts(own.data, np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
         starts, ends = own.starts[index], own.ends[index]
         return Texts(own.data, starts, np.where(index < 0, starts, ends))
-    array = plain_text(array)
-    _, offsets, data = array.buffers()
+    plain: Any = plain_text(array)
+    _, offsets, data = plain.buffers()
     if offsets is None or len(array) == 0:
         return Texts(np.empty(0, np.uint8), np.zeros(len(array), np.int64), np.zeros(len(array), np.int64))
-    kind = "int64" if pa.types.is_large_string(array.type) else "int32"
-    at: NDArray[np.integer] = numbers_in(offsets, kind)[array.offset : array.offset + len(array) + 1]
+    kind = "int64" if pa.types.is_large_string(plain.type) else "int32"
+    at: NDArray[np.integer] = numbers_in(offsets, kind)[plain.offset : plain.offset + len(array) + 1]
     content = numbers_in(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
     _check_offsets(at, content.size)
-    starts, ends, valid = at[:-1].astype(np.int64), at[1:].astype(np.int64), validity(array)
+    starts, ends, valid = at[:-1].astype(np.int64), at[1:].astype(np.int64), validity(plain)
     return Texts(content, starts, np.where(valid, ends, starts) if valid.size else ends)
 
 

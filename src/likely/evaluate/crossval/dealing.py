@@ -23,11 +23,12 @@ from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.batch import Codes, Ints
-from likely.table.encode import Encoder, column_form
+from likely.table.encode import Encoder
 from likely.table.kinds import parse_kind
 from likely.table.labels import Labels
 from likely.table.schema import Column, Reason, Schema
 from likely.table.source import Source
+from likely.table.texts.numbers import column_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,15 +5,14 @@ Distinct cells are counted through the smallest hashes: exactly while there are 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.sums.contracts import State
-from likely.table import cells
-from likely.table.encode import describe_text
 from likely.table.infer import TextProfile
+from likely.table.texts import cells
+from likely.table.texts.numbers import Described, describe_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,19 +37,20 @@ class Profile:
 
     def update(self, array: Any, missing: NDArray[np.uint64], times: NDArray[np.int64] | None = None) -> None:
         """Take in one Arrow array of text; `times` says how often each cell is there, where that is not once."""
-        seen = describe_text(array, missing)
-        if times is not None:
-            seen = replace(seen, times=times)
-        self.forms += np.bincount(seen.forms, seen.times, 6).astype(np.int64)
-        self.words += int(seen.words @ seen.times)
-        strange = np.flatnonzero((seen.forms == cells.WORDS) & (seen.times > 0))
-        if len(self.examples) == _EXAMPLES:
-            strange = strange[seen.hashes[strange] < np.uint64(max(self.examples))]
-        if len(strange):
+        self.take(describe_text(array, missing, times))
+
+    def take(self, seen: Described) -> None:
+        """Take in cells that were described elsewhere."""
+        self.forms += seen.totals[:6]
+        self.words += int(seen.totals[6])
+        if seen.totals[cells.WORDS]:
+            strange = np.flatnonzero(seen.forms == cells.WORDS)
+            if len(self.examples) == _EXAMPLES:
+                strange = strange[seen.hashes[strange] < np.uint64(max(self.examples))]
             found, first = np.unique(seen.hashes[strange], return_index=True)
             some = zip(found[:_EXAMPLES].tolist(), strange[first].tolist(), strict=False)
             self._add_examples({h: seen.text(k) for h, k in some})
-        self._add_hashes(np.where(seen.times > 0, seen.hashes, np.uint64(0)))
+        self._add_hashes(seen.hashes)
 
     def _add_examples(self, more: dict[int, str]) -> None:
         both = {**self.examples, **more}

@@ -16,9 +16,9 @@ from likely.errors import InputError, SettingError, nearest, shown
 from likely.table.addresses import Address, parse_address, refuse_connection_string
 from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.databases.dialects import Dialect, DriverError, open_dialect
-from likely.table.encode import column_form
 from likely.table.formats.files import TemporaryFile, file_errors
 from likely.table.source import Source, check_names
+from likely.table.texts.numbers import column_form
 
 COUNT = "likely_count"
 """The name of the column in which counts come; longer where a column has that name."""

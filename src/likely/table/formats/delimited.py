@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
-from likely.errors import InputError, shown
+from likely.errors import InputError, LikelyError, shown
+from likely.table.formats.cut_text import CutText
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.layout import Layout, detect_layout, long_cells
-from likely.table.formats.text_file import TextFile, decoding_error, nul_sentence, open_text
+from likely.table.formats.text_file import TextBytes, TextFile, decoding_error, nul_sentence, open_text
 from likely.table.formats.trim import trim_batch, trim_note
-from likely.table.source import Source
+from likely.table.source import Source, Uncut
 from likely.table.views import numbers_in
 
 if TYPE_CHECKING:
     from pyarrow.csv import CSVStreamingReader, InvalidRow
 
     from likely.table.arrow import ArrowArray
+    from likely.table.columns import RowBatch
 
 BLOCK = 2 << 20
 """Bytes of text per batch. Arrow works on many blocks ahead: 1 MB each is a quarter slower, 4 MB takes 300 MB."""
@@ -43,6 +46,7 @@ class DelimitedSource(Source):
     """A delimited text file. All columns are strings; the caller decides what they mean."""
 
     parses_text = True
+    has_pieces = True
 
     def __init__(self, text: TextFile, layout: Layout, notes: tuple[str, ...]) -> None:
         self.name = text.place.name
@@ -50,6 +54,7 @@ class DelimitedSource(Source):
         self.opening_notes = tuple(dict.fromkeys(notes + layout.notes))
         self._trimmed: dict[str, int] = {}
         self._trims = True
+        self._cut: CutText | None = None
         self.text, self.layout = text, layout
         # Whether rows of another length are looked at: lines of blanks pass, others are refused. The parser calls
         # Python for it from its own threads, so it is done only for files that have such rows.
@@ -59,7 +64,8 @@ class DelimitedSource(Source):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.opening_notes + trim_note(self._trimmed)
+        counts = self._trimmed if self._cut is None else {**self._trimmed, **self._cut.trimmed}
+        return self.opening_notes + trim_note({n: counts[n] for n in self.layout.names if n in counts})
 
     def reopen(self, encoding: str) -> Source:
         text, _ = open_text(self.text.place, encoding)
@@ -67,7 +73,7 @@ class DelimitedSource(Source):
 
     def as_written(self) -> Source:
         out = DelimitedSource(self.text, self.layout, self.opening_notes)
-        out._trims = False
+        out._trims = out.has_pieces = False
         return out
 
     def trim(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -98,6 +104,23 @@ class DelimitedSource(Source):
                         "Probably a quote is never closed, or the file has another delimiter or no line ends."
                     ) from None
                 block = min(8 * block, ROW_LIMIT)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        names, layout = self.resolve_columns(columns), self.layout
+
+        def slow(data: bytes) -> list[RowBatch]:
+            """A block as Arrow's parser reads it; what is wrong in it is told by a sweep that knows its lines."""
+            part = DelimitedSource(TextBytes(self.text.place, data), replace(layout, skip=0), ())
+            part._watch = True
+            try:
+                rows = list(part.batches(names))
+            except LikelyError as error:
+                raise Uncut from error
+            cut.count_trimmed(part._trimmed)
+            return rows  # type: ignore[return-value]
+
+        cut = self._cut = CutText(self.text, layout.delimiter, layout.names, layout.skip, names, slow)
+        yield from cut.blocks()
 
     def _sweep(self, names: list[str], block: int) -> Iterator[pa.RecordBatch]:
         bad: list[InvalidRow] = []

@@ -93,6 +93,17 @@ class TextFile:
             raise decoding_error(self) from error
 
 
+class TextBytes(TextFile):
+    """Some bytes of a file as a text of their own, in UTF-8."""
+
+    def __init__(self, place: Place, data: bytes) -> None:
+        super().__init__(place, "utf-8")
+        self._data = data
+
+    def stream(self) -> pa.NativeFile:
+        return pa.BufferReader(self._data)
+
+
 def nul_sentence(name: str, line: int) -> str:
     return (
         f"Line {line:,} of {name} contains a NUL byte, so it is not plain text. "

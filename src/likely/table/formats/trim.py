@@ -15,7 +15,7 @@ from likely.errors import shown
 from likely.machinery.arrays import Bytes, Longs, Whole
 from likely.machinery.jit import kernel
 from likely.table.arrow import ArrowArray, ArrowBatch
-from likely.table.cells import is_blank
+from likely.table.texts.grammar import is_blank
 from likely.table.views import text_cells
 
 SPACES = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
 from likely.errors import ColumnError, shown
 from likely.table.arrow import plain_type
-from likely.table.source import Source, SourceWrapper
+from likely.table.columns import RowBatch
+from likely.table.source import Source, SourceWrapper, Uncut
 
 
 def concatenate(sources: Sequence[Source], name: str) -> Source:
@@ -22,6 +23,7 @@ class ConcatenatedSource(Source):
 
     def __init__(self, sources: Sequence[Source], name: str) -> None:
         self.name, self._sources = name, sources
+        self.has_pieces = all(part.has_pieces for part in sources)
         self.schema, self.declared = _shared_schema(sources), sources[0].declared
         counts = [s.rows for s in sources]
         self.rows = None if None in counts else sum(c for c in counts if c is not None)
@@ -49,6 +51,11 @@ class ConcatenatedSource(Source):
         for part in self.parts():
             yield from part.batches(names)
 
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        names = self.resolve_columns(columns)
+        for part in self.parts():
+            yield from part.pieces(names)
+
 
 class RecastSource(SourceWrapper):
     """One file of many, its columns in the order of a given schema and its cells of the types there."""
@@ -56,6 +63,7 @@ class RecastSource(SourceWrapper):
     def __init__(self, source: Source, schema: pa.Schema) -> None:
         super().__init__(source)
         self.schema = schema
+        self.has_pieces = source.has_pieces
         self._types = {f.name: f.type for f in schema if source.schema.field(f.name).type != f.type}
 
     def wrap(self, source: Source) -> Source:
@@ -71,6 +79,11 @@ class RecastSource(SourceWrapper):
             pairs = zip(batch.columns, types, strict=True)
             arrays = [a if type is None or plain_type(a.type) == type else a.cast(type) for a, type in pairs]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        if not self._types.keys().isdisjoint(self.resolve_columns(columns)):
+            raise Uncut
+        return self.source.pieces(columns)
 
 
 def split_agreeing(sources: Sequence[Source]) -> tuple[list[Source], dict[int, ColumnError]]:

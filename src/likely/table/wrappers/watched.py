@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from likely.errors import InputError, LikelyError
@@ -11,6 +12,7 @@ from likely.table.source import Source, SourceWrapper
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
+    from likely.table.columns import RowBatch
 
 
 class Watched(SourceWrapper):
@@ -18,6 +20,7 @@ class Watched(SourceWrapper):
 
     def __init__(self, source: Source, path: str, stamp: Stamp, changed: str = "") -> None:
         super().__init__(source)
+        self.has_pieces = source.has_pieces
         self._path, self._stamp = path, stamp
         self._changed = changed or "changed while it was read. Run again when whoever writes it is done, or read a copy"
 
@@ -29,6 +32,23 @@ class Watched(SourceWrapper):
             yield from self.source.batches(columns)
         except LikelyError:
             self._check()  # what looks damaged may just be half written
+            raise
+        self._check()
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        def checked(piece: Callable[[], Iterable[RowBatch]]) -> Iterator[RowBatch]:
+            try:
+                yield from piece()
+            except LikelyError:
+                self._check()
+                raise
+            self._check()  # after each, as others may still be read when the last one is drawn
+
+        try:
+            for piece in self.source.pieces(columns):
+                yield partial(checked, piece)
+        except LikelyError:
+            self._check()
             raise
         self._check()
 

@@ -1,15 +1,14 @@
-"""What the text of a cell means: a number, a date, a code, a missing value, or words. Compiled loops over bytes.
+"""The grammar of numbers and dates, and the hash of a cell: steps that kernels are made of. Knows bytes only.
 
-Knows bytes, and where cells begin and end; an empty cell is missing. There is one grammar of numbers and dates, used
-to infer a column and to read it.
+There is one grammar, used to infer a column and to read it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Hashes, Longs, Whole
-from likely.machinery.jit import inner, kernel
+from likely.machinery.arrays import Bytes, Hashes, Whole
+from likely.machinery.jit import inner, leading_zeros, trailing_zeros, upper_product
 from likely.table.words.tokens import fold_block, load_eight, mix_bits
 
 MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
@@ -18,9 +17,6 @@ MISSING, WHOLE, DECIMAL, CODE, DATE, WORDS = range(6)
 NOT_A_NUMBER, EASY, LONG, HARD = range(4)
 POWERS = 10.0 ** np.arange(23)
 """Powers of ten that are exact as doubles: a number of at most 15 digits times one of them is rounded once."""
-
-LONGEST_TOKEN = 64
-"""Bytes of a text, with its blanks, that may still be a token for "missing"."""
 
 LEAST_POWER, MOST_POWER = -342, 308
 """Beyond these powers of ten every number of at most 19 digits is zero or infinite as a double."""
@@ -44,20 +40,35 @@ def _powers_of_five() -> Hashes:
 
 FIVES = _powers_of_five()
 
-LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
-_PRIME = np.uint64(0x100000001B3)
-_BASIS = np.uint64(0xCBF29CE484222325)
+_EIGHT, _EIGHTH = np.uint64(8), np.uint64(3)
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_TENS = 10 ** np.arange(9, dtype=np.uint64)
+_ZEROS, _SEVEN_BITS = np.uint64(0x3030303030303030), np.uint64(0x7F7F7F7F7F7F7F7F)
+_ABOVE_NINE, _HIGH_BITS = np.uint64(0x7676767676767676), np.uint64(0x8080808080808080)
 
 
 @inner
-def _hash(data: Bytes, a: int, b: int) -> np.uint64:
-    h = _BASIS
-    while b - a > 64:
+def last_bytes(data: Bytes, a: int, b: int) -> np.uint64:
+    """The bytes from a to b, one to eight of them, as a number, the first one lowest. Looks at no byte behind b."""
+    count = np.uint64(b - a)
+    if b >= 8:
+        return load_eight(data, np.uint64(b - 8)) >> ((_EIGHT - count) << _EIGHTH)  # type: ignore[no-any-return]
+    out = np.uint64(0)
+    for k in range(count):
+        out |= np.uint64(data[np.uint64(a) + k]) << (k << _EIGHTH)
+    return out
+
+
+@inner
+def hash_text(data: Bytes, a: int, b: int) -> np.uint64:
+    """The hash of data[a:b], eight bytes at a time; never 0."""
+    h = np.uint64(b - a) * _ODD
+    while b - a > 8:
         h = fold_block(h, load_eight(data, np.uint64(a)))
         a += 8
-    for k in range(a, b):
-        h = (h ^ np.uint64(data[k])) * _PRIME
+    if a < b:
+        h = fold_block(h, last_bytes(data, a, b))
     return max(mix_bits(h), np.uint64(1))
 
 
@@ -67,7 +78,7 @@ def is_blank(c: int) -> Whole:
 
 
 @inner
-def _trim(data: Bytes, a: int, b: int) -> tuple[int, int]:
+def trim_blanks(data: Bytes, a: int, b: int) -> tuple[int, int]:
     while a < b and (data[a] == 32 or (9 <= data[a] <= 13)):
         a += 1
     while b > a and (data[b - 1] == 32 or (9 <= data[b - 1] <= 13)):
@@ -76,17 +87,7 @@ def _trim(data: Bytes, a: int, b: int) -> tuple[int, int]:
 
 
 @inner
-def _product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """The upper and lower word of x * y."""
-    xl, xh, yl, yh = x & LOW, x >> HALF, y & LOW, y >> HALF
-    low = xl * yl
-    middle = xh * yl + (low >> HALF)
-    other = xl * yh + (middle & LOW)
-    return xh * yh + (middle >> HALF) + (other >> HALF), (other << HALF) | (low & LOW)
-
-
-@inner
-def _nearest_double(digits: np.uint64, power: int) -> np.uint64:
+def nearest_double(digits: np.uint64, power: int) -> np.uint64:
     """digits * 10**power as the bits of the nearest double (Eisel and Lemire); zero where it would not be normal.
 
     tests/table/test_cells.py holds it against Python's own parser.
@@ -94,14 +95,12 @@ def _nearest_double(digits: np.uint64, power: int) -> np.uint64:
     none = np.uint64(0)
     if power < LEAST_POWER or power > MOST_POWER:
         return none
-    zeros = 0
-    w = digits
-    while (w >> np.uint64(63)) == 0:
-        w <<= np.uint64(1)
-        zeros += 1
-    high, low = _product(w, FIVES[power - LEAST_POWER, 0])
+    zeros = np.int64(leading_zeros(digits))
+    w = digits << np.uint64(zeros)
+    five = FIVES[power - LEAST_POWER, 0]
+    high, low = upper_product(w, five), w * five
     if (high & np.uint64(0x1FF)) == np.uint64(0x1FF):
-        more, _ = _product(w, FIVES[power - LEAST_POWER, 1])
+        more = upper_product(w, FIVES[power - LEAST_POWER, 1])
         low += more
         if more > low:
             high += np.uint64(1)
@@ -128,7 +127,7 @@ def _nearest_double(digits: np.uint64, power: int) -> np.uint64:
 
 
 @inner
-def _number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
+def read_number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
     """(form, ease, value, digits, power, negative).
 
     EASY: the value is right. LONG: the number is digits * 10**power. HARD: a full parser must be asked.
@@ -218,6 +217,68 @@ def _number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.
 
 
 @inner
+def _digit_value(word: np.uint64) -> np.uint64:
+    """The number that eight bytes from 0 to 9 spell, the first one lowest: pairs, then fours, then all, at once."""
+    word = word * np.uint64(10) + (word >> _EIGHT)
+    pairs, low = np.uint64(0x000000FF000000FF), np.uint64(16)
+    upper = (word & pairs) * np.uint64(0x000F424000000064)
+    return (upper + ((word >> low) & pairs) * np.uint64(0x0000271000000001)) >> HALF
+
+
+@inner
+def _find_no_digit(data: Bytes, a: Whole, b: Whole) -> Whole:
+    """Where the digits from a on end, at b at the latest."""
+    while a + 8 <= b:
+        word = load_eight(data, np.uint64(a)) ^ _ZEROS
+        no_digit = (((word & _SEVEN_BITS) + _ABOVE_NINE) | word) & _HIGH_BITS
+        if no_digit != 0:
+            return a + (np.int64(trailing_zeros(no_digit)) >> 3)
+        a += 8
+    while a < b and 48 <= data[a] <= 57:
+        a += 1
+    return a
+
+
+@inner
+def _join_digits(data: Bytes, a: int, b: int, value: np.uint64) -> np.uint64:
+    """The number whose digits are those of `value`, followed by those from a to b."""
+    while b - a >= 8:
+        value = value * _TENS[8] + _digit_value(load_eight(data, np.uint64(a)) ^ _ZEROS)
+        a += 8
+    if a < b:
+        count = np.uint64(b - a)
+        digits = (last_bytes(data, a, b) << ((_EIGHT - count) << _EIGHTH)) ^ (_ZEROS << ((_EIGHT - count) << _EIGHTH))
+        value = value * _TENS[count] + _digit_value(digits)
+    return value
+
+
+@inner
+def read_plain_number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
+    """What `read_number` gives; quicker where there are only digits, at most 19, and a point between two of them."""
+    begin = a + 1 if a < b and data[a] == 45 else a
+    point = _find_no_digit(data, begin, b)
+    whole = point - begin
+    fraction = b - point - 1 if point < b else 0
+    plain = 0 < whole <= 19
+    if plain and point < b:
+        plain = data[point] == 46 and fraction > 0 and whole + fraction <= 19
+        plain = plain and _find_no_digit(data, point + 1, b) == b
+    if not plain:
+        return read_number(data, a, b)  # type: ignore[no-any-return]
+    negative = begin > a
+    digits = _join_digits(data, begin, point, np.uint64(0))
+    form = np.int64(CODE if whole > 1 and data[begin] == 48 else WHOLE)
+    if fraction > 0:
+        digits = _join_digits(data, point + 1, b, digits)
+        form = np.int64(DECIMAL)
+    scale = np.int64(-fraction)
+    if digits < np.uint64(10**15):
+        x = np.float64(np.int64(digits)) / POWERS[fraction]
+        return form, np.int64(EASY), -x if negative else x, digits, scale, negative
+    return form, np.int64(LONG), 0.0, digits, scale, negative
+
+
+@inner
 def _two(data: Bytes, a: int) -> np.int64:
     x, y = data[a], data[a + 1]
     if 48 <= x <= 57 and 48 <= y <= 57:
@@ -226,7 +287,7 @@ def _two(data: Bytes, a: int) -> np.int64:
 
 
 @inner
-def _date(data: Bytes, a: int, b: int) -> float:
+def read_date(data: Bytes, a: int, b: int) -> float:
     """Seconds since 1970 of an ISO date (2001-12-31 or 2001/12/31), with a time and zone or not; NaN if it is none."""
     if b - a < 10 or data[a + 4] != data[a + 7] or (data[a + 4] != 45 and data[a + 4] != 47):
         return np.nan
@@ -291,102 +352,3 @@ def _date(data: Bytes, a: int, b: int) -> float:
     if hour < 0 or hour > 24 or minute < 0 or minute > 59:
         return np.nan
     return seconds + sign * (3600 * hour + 60 * minute)  # type: ignore[no-any-return]
-
-
-@kernel("u1[], i8[], i8[], u8[], u1[], u8[], i8[]")
-def describe(
-    data: Bytes, starts: Longs, ends: Longs, missing: Hashes, forms: Bytes, hashes: Hashes, words: Longs
-) -> None:
-    """The form, hash and number of words of each cell. `missing` holds the hashes of cells that mean "not known"."""
-    for i in range(starts.size):
-        forms[i] = MISSING
-        hashes[i] = 0
-        words[i] = 0
-        a, b = _trim(data, starts[i], ends[i])
-        h = _hash(data, a, b)
-        gone = a == b
-        for k in range(missing.size):
-            if missing[k] == h:
-                gone = True
-        if gone:
-            continue
-        hashes[i] = h if b - a == ends[i] - starts[i] else _hash(data, starts[i], ends[i])
-        form, ease, _, _, _, _ = _number(data, a, b)
-        if ease == NOT_A_NUMBER and not np.isnan(_date(data, a, b)):
-            form = np.int64(DATE)
-        forms[i] = form
-        count: Whole = 1
-        for k in range(np.uint64(a + 1), np.uint64(b)):
-            count += is_blank(data[k - np.uint64(1)]) & ~is_blank(data[k]) & 1
-        words[i] = count
-
-
-@kernel("u1[], i8[], i8[], u8[], i8, f8[], u1[]")
-def parse(data: Bytes, starts: Longs, ends: Longs, missing: Hashes, dates: bool, out: Floats, state: Bytes) -> None:
-    """The number (or date) of each cell; `state` says 0 fine, 1 missing, 2 not a number, 3 ask a full parser."""
-    bits = out.view(np.uint64)
-    for i in range(starts.size):
-        out[i] = np.nan
-        state[i] = 1
-        a, b = _trim(data, starts[i], ends[i])
-        gone = a == b
-        if not gone and missing.size > 0:
-            h = _hash(data, a, b)
-            for k in range(missing.size):
-                if missing[k] == h:
-                    gone = True
-        if gone:
-            continue
-        if dates:
-            out[i] = _date(data, a, b)
-            state[i] = 2 if np.isnan(out[i]) else 0
-        else:
-            _, ease, value, digits, power, negative = _number(data, a, b)
-            state[i] = 2 if ease == NOT_A_NUMBER else (0 if ease == EASY else 3)
-            if ease == EASY:
-                out[i] = value
-            elif ease == LONG:
-                nearest = _nearest_double(digits, power)
-                if nearest != 0:
-                    state[i] = 0
-                    bits[i] = nearest | (np.uint64(1 << 63) if negative else np.uint64(0))
-
-
-@kernel("u1[], i8[], i8[], u8[]")
-def hash_cells(data: Bytes, starts: Longs, ends: Longs, out: Hashes) -> None:
-    """The hash of each trimmed cell."""
-    for i in range(starts.size):
-        a, b = _trim(data, starts[i], ends[i])
-        out[i] = _hash(data, a, b)
-
-
-@kernel("u8[], u8, u8[], i8, i8, i8", returns=2)
-def keep_small(hashes: Hashes, ceiling: int, kept: Hashes, known: int, limit: int, start: int) -> tuple[int, int]:
-    """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
-    mask = np.int64(kept.size - 1)
-    for i in range(start, hashes.size):
-        h = hashes[i]
-        if h == 0 or h >= ceiling:
-            continue
-        at = np.int64(h & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
-        while kept[at] != 0 and kept[at] != h:
-            at = (at + 1) & mask
-        if kept[at] == 0:
-            if known == limit:
-                return i, known
-            kept[at] = h
-            known += 1
-    return hashes.size, known
-
-
-@kernel("u1[], i8[], i8[], u8[]")
-def empty_missing(data: Bytes, starts: Longs, ends: Longs, missing: Hashes) -> None:
-    """Empty every short cell that is one of the tokens for "missing": ends[i] = starts[i]."""
-    for i in range(starts.size):
-        a, b = starts[i], ends[i]
-        if b - a <= LONGEST_TOKEN:
-            a, b = _trim(data, a, b)
-            h = _hash(data, a, b)
-            for k in range(missing.size):
-                if h == missing[k]:
-                    ends[i] = starts[i]
