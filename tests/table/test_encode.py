@@ -71,8 +71,8 @@ def test_text_of_every_kind_sliced_anywhere(
     assert strays == sum(c in ("x", "ä", "a b") for c in seen)
     assert names(array) == [None if c is None or c.strip() in MISSING else c for c in seen]
     described = describe_text(array, TOKENS)
-    assert described.times.sum() == len(seen)
-    assert described.times[described.forms == 0].sum() == sum(c is None or c.strip() in MISSING for c in seen)
+    assert described.totals[:6].sum() == len(seen)
+    assert described.totals[0] == sum(c is None or c.strip() in MISSING for c in seen)
 
 
 ODD = pa.DictionaryArray.from_arrays(
