@@ -32,11 +32,11 @@ TYPES = {SKY: "nominal", COUNT: "nominal of numbers", WIND: "number", "z": "numb
 Row = dict[str, Any]
 
 
-def training(rows: int = 240) -> dict[str, list[Any]]:
+def training(rows: int = 240, gaps: float = 0.08) -> dict[str, list[Any]]:
     rng = np.random.default_rng(11)
     target = rng.integers(0, 3, rows)
     sky = [LEVELS[(k + rng.integers(0, 5)) % len(LEVELS)] for k in target]
-    gone = rng.random((rows, 4)) < 0.08
+    gone = rng.random((rows, 4)) < gaps
     wind = 10 + 3 * target + rng.normal(size=rows) * (1 + target)
     z = np.round(np.exp(rng.normal(size=rows) * 2) * (1.5**target), 3)
     columns = [sky, rng.choice([0.0, 1.0, 2.5], rows).tolist(), wind.tolist(), z.tolist()]
@@ -81,14 +81,18 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "additive": likely.Additive(rounds=20),
     "logistic, bins": likely.Logistic(ridge=0.1, numbers="binned"),
     "bins, cooled": likely.NaiveBayes(numbers="binned", temperature=0.5),
+    "logistic, squares": likely.Logistic(ridge=0.1, numbers="squares"),
+    # Where training had no gaps, a missing cell is unknown; where it had some, being missing has a weight.
+    "without gaps, logistic": likely.Logistic(ridge=0.1),
+    "without gaps, logistic, squares": likely.Logistic(ridge=0.1, numbers="squares"),
+    "without gaps, logistic, bins": likely.Logistic(ridge=0.1, numbers="binned"),
 }
-SUMS = {"additive", "logistic, bins", "bins, cooled"}
+SUMS = {"additive", "logistic, bins", "bins, cooled", "without gaps, logistic, bins"}
+LINES = {"logistic", "linear", "logistic, squares", "without gaps, logistic", "without gaps, logistic, squares"}
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "logistic", "linear"} | SUMS,
-    "onnx": EVERYWHERE
-    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "logistic", "linear"}
-    | SUMS,
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers"} | LINES | SUMS,
+    "onnx": EVERYWHERE | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers"} | LINES | SUMS,
     "pmml": EVERYWHERE - {"prior"} | SUMS,
     "json": EVERYWHERE | {"gaps as evidence", "kernels"},
     "form": set(LEARNERS),
@@ -99,8 +103,11 @@ SAID = {
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, Model]:
-    data = training()
-    return {name: likely.fit(data, TARGET, learner, types=TYPES) for name, learner in LEARNERS.items()}
+    data, whole = training(), training(gaps=0)
+    return {
+        name: likely.fit(whole if name.startswith("without gaps") else data, TARGET, learner, types=TYPES)
+        for name, learner in LEARNERS.items()
+    }
 
 
 @pytest.fixture(scope="module")

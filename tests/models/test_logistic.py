@@ -75,7 +75,7 @@ def test_terms_add_up_and_the_evidence_is_nothing() -> None:
     model = likely.fit(rows, "y", likely.Logistic(), types=TYPES)
     for batch in model.batches({k: v for k, v in rows.items() if k != "y"}):
         terms = model.terms(batch)
-        assert terms.names == ("(constant)", "x", "z", "colour", "(normalised)")
+        assert terms.names == ("prior", "x", "z", "colour", "(normalised)")
         total = np.zeros((batch.rows, 3))
         for k in range(len(terms.names)):
             total = total + terms.array[:, k]

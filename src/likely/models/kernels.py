@@ -236,9 +236,9 @@ def one_dependence(
                 out[i, k] = top[k] + np.log(total[k] / parents)
 
 
-@kernel("f8[][], i8, f8[][], b1[], f8[], f8[][]")
-def add_curve(z: Floats, own: int, weights: Floats, there: Flags, absent: Floats, out: Floats) -> None:
-    """out[i] += z of one number * (its weight + sum over all numbers of weight * z), or `absent` where it is missing.
+@kernel("f8[][], i8, f8[][], b1[], f8[], f8[], f8[][]")
+def add_curve(z: Floats, own: int, weights: Floats, there: Flags, known: Floats, absent: Floats, out: Floats) -> None:
+    """out[i] += known + z of one number * (its weight + sum over all of weight * z), or `absent` where it is missing.
 
     Sums in one fixed order, and no BLAS: a row's score must not depend on the rows beside it.
     """
@@ -249,7 +249,7 @@ def add_curve(z: Floats, own: int, weights: Floats, there: Flags, absent: Floats
                 slope = weights[last, k]
                 for j in range(last):
                     slope += z[i, j] * weights[j, k]
-                out[i, k] += z[i, own] * slope
+                out[i, k] += known[k] + z[i, own] * slope
             else:
                 out[i, k] += absent[k]
 

@@ -173,7 +173,8 @@ def _terms(term: object, levels: Levels) -> Iterator[forms.Term]:
             yield describe_trees(term, [_axis(axis, levels) for axis in term.axes])
         case shapes.Curve():
             units = tuple(_unit(u, shapes.REACH) for u in term.units)
-            yield forms.CurveTerm(term.name, int(term.at), units, _matrix(term.weights), _floats(term.absent))
+            ends = _floats(term.known), _floats(term.absent)
+            yield forms.CurveTerm(term.name, int(term.at), units, _matrix(term.weights), *ends)
         case shapes.Column():
             yield _column(term, levels)
         case _:
@@ -205,7 +206,7 @@ def _column(term: shapes.Column, levels: Levels) -> forms.Term:
             )
         case shapes.Slope():
             unit = _unit(term.standard, shapes.FARTHEST)
-            return forms.SlopeTerm(term.name, unit, _floats(term.weights), _floats(term.absent))
+            return forms.SlopeTerm(term.name, unit, *map(_floats, (term.weights, term.known, term.absent)))
     raise SettingError(f"What {shown(term.name)} adds has no portable form.")
 
 

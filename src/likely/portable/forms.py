@@ -151,17 +151,18 @@ class Unit:
 
 @dataclass(frozen=True)
 class SlopeTerm:
-    """Adds z * weights; `missing` where x is not finite."""
+    """Adds known + z * weights; `missing` where x is not finite."""
 
     name: str
     unit: Unit
     weights: Scores
+    known: Scores
     missing: Scores
 
 
 @dataclass(frozen=True)
 class CurveTerm:
-    """Adds z[at] * (weights[last] + sum over units of z[unit] * weights[unit]).
+    """Adds known + z[at] * (weights[last] + sum over units of z[unit] * weights[unit]).
 
     `missing` where its own x is not finite.
     """
@@ -172,6 +173,7 @@ class CurveTerm:
     units: tuple[Unit, ...]
     weights: tuple[Scores, ...]
     """One for each unit, and last that of z[at] alone."""
+    known: Scores
     missing: Scores
 
 
@@ -315,7 +317,7 @@ class Portable:
     """Whether the scores are log P(class, row), so that the log of their sum is the log density of the row."""
     refuse_unseen: bool = False
     """Whether a row with a level that training did not have is refused."""
-    version: int = 2
+    version: int = 3
 
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name."""

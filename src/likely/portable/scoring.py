@@ -132,13 +132,13 @@ def _of_number(
             )
         case forms.SlopeTerm():
             z = standard(term.unit, x)
-            return tuple(z * w for w in term.weights)
+            return tuple(k + z * w for k, w in zip(term.known, term.weights, strict=True))
         case forms.CurveTerm():
             each = [standard(unit, _number(cells, unit.attribute)) for unit in term.units]
             slopes = list(term.weights[-1])
             for near, weights in zip(each, term.weights, strict=False):
                 slopes = [s + near * w for s, w in zip(slopes, weights, strict=True)]
-            return tuple(each[term.at] * s for s in slopes)
+            return tuple(k + each[term.at] * s for k, s in zip(term.known, slopes, strict=True))
 
 
 def standard(unit: forms.Unit, x: float) -> float:

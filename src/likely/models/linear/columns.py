@@ -91,7 +91,7 @@ class Design:
         for at, block in self.blocks:
             if isinstance(block, Standard):
                 gone = weights[at + 1] if block.gone else np.zeros(classes)
-                out.append(Slope(block.name, block, weights[at], gone))
+                out.append(Slope(block.name, block, weights[at], np.zeros(classes), gone))
             else:
                 name, levels = block
                 out.append(level_weights(name, {lv: weights[at + k] for k, lv in enumerate(levels)}, classes))

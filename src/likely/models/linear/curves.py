@@ -137,8 +137,9 @@ class Curves:
             some = slice(None) if self.pairs else slice(k, k + 1)
             each = np.ascontiguousarray(np.concatenate([curve[k, some], weights[1 + k : 2 + k]]))
             at = k if self.pairs else 0
+            nothing = np.zeros(classes)
             found[units.name] = shapes.Curve(
-                units.name, at, tuple(self.units[some]), each, np.ascontiguousarray(absent)
+                units.name, at, tuple(self.units[some]), each, nothing, np.ascontiguousarray(absent)
             )
         at = self.dense
         for block, size in zip(self.indexed, self.levels, strict=True):

@@ -195,5 +195,5 @@ class Hyperplanes(Model):
 def _mixed(part: Weighed, by: NDArray[np.float64]) -> Weighed:
     """The weights of other outputs, each a mix of the old ones."""
     if isinstance(part, Slope):
-        return replace(part, weights=part.weights @ by, absent=part.absent @ by)
+        return replace(part, weights=part.weights @ by, known=part.known @ by, absent=part.absent @ by)
     return replace(part, log_table=part.log_table @ by)

@@ -11,8 +11,10 @@ from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
-from likely.models.linear.unknown import with_unknown
+from likely.models.linear.unknown import measure_from_prior
 from likely.models.posterior import Matrix
+from likely.models.prior import prior_quotients
+from likely.models.quotient import Quotient, log_of
 from likely.models.shapes import Normalised, Score, Sum
 from likely.sums.contracts import State
 from likely.table.batch import Batch
@@ -40,12 +42,17 @@ class LogisticSettings(Learner, Protocol):
 class LogOdds(Model):
     """P(class | row) itself: the model says nothing of how rows come about, so `log_joint` is log P(class | row), and
     log_evidence is 0 (up to rounding) for every row.
+
+    log P(class | row) = log P(class) + sum of what each value says against not knowing it, normalised. What is unknown
+    adds 0: with nothing known the answer is the prior, the shares of the classes in training.
     """
 
+    prior: tuple[Quotient, ...]
+    log_prior: NDArray[np.float64]
     weights: NDArray[np.float64]
-    """(columns of the design, classes)."""
+    """(columns of the design, classes): the regression, as textbooks write it."""
     parts: tuple[Any, ...]
-    """What each attribute adds."""
+    """What each attribute adds: the same regression, measured from the prior."""
     design: Design | Curves
     facts: dict[str, float]
     """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
@@ -61,12 +68,17 @@ class LogOdds(Model):
         remarks: tuple[str, ...],
     ) -> LogOdds:
         """The model with these weights on a design."""
+        prior = prior_quotients(design.summary, "observed", 0.0)
+        log_prior = log_of(prior)
+        parts: tuple[Any, ...] = design.parts(weights)
         return cls(
             learner=learner,
             summary=design.summary,
+            prior=prior,
+            log_prior=log_prior,
             notes=(*constant_notes(design.left_out), *remarks),
             weights=weights,
-            parts=with_unknown(design.parts(weights), weights[0], design.summary),
+            parts=measure_from_prior(parts, weights[0], log_prior, design.summary),
             design=design,
             facts=facts,
             remarks=remarks,
@@ -91,32 +103,32 @@ class LogOdds(Model):
 
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class | row), (rows, classes)."""
-        out = outputs(self.weights[0], self.parts, batch)
+        out = outputs(self.log_prior, self.parts, batch)
         out += _normaliser(out)
         return out
 
     def terms(self, batch: Batch) -> Terms:
-        """The constant, a term for each attribute, and last what normalises the row, the same for all classes."""
+        """The prior, a term for each attribute, and last what normalises the row, the same for all classes."""
         out = np.zeros((2 + len(self.parts), batch.rows, len(self.classes)))
-        out[0] = self.weights[0]
+        out[0] = self.log_prior
         total = out[0].copy()
         for term, part in zip(out[1:-1], self.parts, strict=True):
             part.add(batch, term)
             total += term
         out[-1] = _normaliser(total)
-        names = ("(constant)", *(p.name for p in self.parts), "(normalised)")
-        return Terms(names, out.transpose(1, 0, 2), first="constant", last="same")
+        names = ("prior", *(p.name for p in self.parts), "(normalised)")
+        return Terms(names, out.transpose(1, 0, 2), last="same")
 
     @property
     def ledger_note(self) -> str:
         return (
-            "Logistic measures numbers from their mean and levels from the most frequent one: the constant is the odds "
-            "of a row of these, and no prior."
+            "Logistic finds the weights of all attributes together: a line says what a value adds beside the others, "
+            "against not knowing it; by itself it might say more or less."
         )
 
     def shape(self) -> Score:
-        """The sum of the parts, normalised."""
-        return Normalised(Sum(self.weights[0], self.parts))
+        """The prior and the parts, added up and normalised."""
+        return Normalised(Sum(self.log_prior, self.parts))
 
     def search_state(self) -> State:
         """The weights, and how the search ended."""

@@ -49,8 +49,9 @@ class Logistic(Settings):
     weights of all classes; constants are free. (So for two classes, whose weights are opposite, ridge/4 times the
     squares of their differences.) Each class's weights are centred: over classes they sum to 0.
 
-    The search goes by that; the model's answer takes a missing level, an unseen one, and a missing number of a column
-    that was complete in training, for unknown: with nothing known it says the prior (models/linear/unknown.py).
+    The search goes by that. The model's terms are the same sum, measured from the prior (models/linear/unknown.py): a
+    missing level, an unseen one, and a missing number of a column that was complete in training, are unknown and add
+    exactly 0, so that with nothing known the answer is the prior.
 
     >>> Logistic(ridge=0.0).max_sweeps
     100

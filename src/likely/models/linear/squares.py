@@ -161,10 +161,11 @@ class Squares:
             if place.standard is None:
                 levels.setdefault(place.name, {})[place.level] = row
             elif not place.missing:
-                gone = np.zeros(weights.shape[1])
+                nothing = np.zeros(weights.shape[1])
+                gone = nothing
                 if place.standard.gone:
                     gone = weights[self.places.index(place) + 1]
-                out.append(Slope(place.standard.name, place.standard, row, gone))
+                out.append(Slope(place.standard.name, place.standard, row, nothing, gone))
         out += [level_weights(name, rows, weights.shape[1]) for name, rows in levels.items()]
         order = {place.name: k for k, place in reversed(list(enumerate(self.places)))}
         return tuple(sorted(out, key=lambda part: order[part.name]))

@@ -1,8 +1,9 @@
-"""What a linear model says where a cell is unknown.
+"""Terms of logistic regression measured from the prior: what a value says against not knowing it.
 
-Weights and a constant give the mean of log-odds where nothing is known, which is not the prior. Each attribute that is
-unknown takes back its share of the difference, by how much it says on average; with none known the prior is left. From
-the sums of columns alone. Knows terms of single attributes; no search.
+A regression's constant is the log-odds of a row whose columns are all 0, which is no prior, and its columns have no
+place for a cell that is not known. Each term is shifted by an offset, so that an unknown cell adds exactly 0, with
+nothing known the prior is left, and a complete row has the probabilities that the regression gives it. From the sums of
+columns alone. Knows terms of single attributes; no search.
 """
 
 from __future__ import annotations
@@ -25,82 +26,82 @@ if TYPE_CHECKING:
     Part = TypeVar("Part", bound=Slope | Curve | BinTable | LevelTable)
 
 
-def with_unknown(parts: Sequence[Part], constant: Floats, summary: Summary) -> tuple[Part, ...]:
-    """The terms, with what each says of an unknown cell: its mean, less its share of (mean log-odds - log prior).
+def measure_from_prior(
+    parts: Sequence[Part], constant: Floats, log_prior: Floats, summary: Summary
+) -> tuple[Part, ...]:
+    """The terms, each less an offset, so that log prior + their sum is constant + the sum of those that were given.
 
-    Shares go by the variance of what an attribute says over the training rows. Where being missing has a weight of its
-    own, since training had such cells, it keeps that.
+    The offset of a term is its mean over the training rows, less its share of (constant + all means - log prior): the
+    mean of log-odds is not the log-odds of the mean. Shares go by the variance of what a term says; they are equal
+    where no term says different things of different rows. (Up to what is the same for all classes, and rounding.)
     """
-    total = summary.total.floats()
-    if not parts or not (total > 0).all():
-        return tuple(parts)
-    log_prior = np.log(total / total.sum())
-    moments = [_moments(part, summary) for part in parts]
-    free = [not _has_own(part) for part in parts]
-    gap = constant + sum(m if own else _absent(p) for p, (m, _), own in zip(parts, moments, free, strict=True))
-    gap = gap - log_prior
-    gap -= gap.mean()
-    strength = np.array([s if own else 0.0 for (_, s), own in zip(moments, free, strict=True)])
-    if not np.isfinite(strength).all() or not strength.sum() > 0:
-        return tuple(parts)
-    share = strength / strength.sum()
+    if not parts:
+        return ()
+    complete = [_with_all_levels(part, summary) for part in parts]
+    told = [_training_values(part, summary, len(constant)) for part in complete]
+    means = [(share[:, None] * said).sum(axis=0) for said, share in told]
+    gap = constant + np.sum(means, axis=0) - log_prior
+    gap = gap - gap.mean()
+    apart = [said - mean for (said, _), mean in zip(told, means, strict=True)]
+    largest = max((float(np.abs(off).max(initial=0.0)) for off in apart), default=0.0)
+    unit = largest if largest > 0 else 1.0  # squares of it overflow where weights are huge, and vanish where tiny
+    strength = [float((share[:, None] * (off / unit) ** 2).sum()) for off, (_, share) in zip(apart, told, strict=True)]
+    whole = sum(strength)
+    by = [own / whole if whole > 0 else 1 / len(parts) for own in strength]
     return tuple(
-        _replace_absent(part, mean - each * gap, summary) if own else part
-        for part, (mean, _), each, own in zip(parts, moments, share, free, strict=True)
+        _shifted(part, mean - each * gap, _missing_is_evidence(part, summary))
+        for part, mean, each in zip(complete, means, by, strict=True)
     )
 
 
-def _moments(part: Slope | Curve | BinTable | LevelTable, summary: Summary) -> tuple[Floats, float]:
-    """The mean of what an attribute says over the rows that have it, and its mean variance over the classes."""
+def _with_all_levels(part: Part, summary: Summary) -> Part:
+    """With a row for every level of training: the one that others are measured from has no weight, but is known."""
+    if not isinstance(part, LevelTable):
+        return part
+    own = part.labels
+    names = [*own.names, *sorted({*summary.column(part.name, Counts).labels.names} - own.index.keys())]
+    table = np.zeros((len(names) + 2, part.log_table.shape[1]))
+    table[: len(own)] = part.log_table[: len(own)]
+    return replace(part, labels=Labels(names), log_table=table)
+
+
+def _missing_is_evidence(part: Slope | Curve | BinTable | LevelTable, summary: Summary) -> bool:
+    """Whether a missing cell has a weight of its own, since training had such cells. Levels never have one."""
     statistic = summary.columns[part.name]
+    return isinstance(statistic, Numbers) and not statistic.other.is_zero().all()
+
+
+def _training_values(
+    part: Slope | Curve | BinTable | LevelTable, summary: Summary, classes: int
+) -> tuple[Floats, Floats]:
+    """What an attribute says of each value of training, (values, classes), and the share of rows that have it.
+
+    A missing cell is one more value where it is evidence; else rows without a value have no share. Products of two
+    numbers are left aside: how often values meet is not kept.
+    """
     if isinstance(part, LevelTable):
-        assert isinstance(statistic, Counts)
-        each = statistic.table[: len(statistic.labels)].sum(1).floats()
-        said = np.zeros((len(each), part.log_table.shape[1]))
-        for row, name in enumerate(statistic.labels.names):
-            place = part.labels.index.get(name)
-            if place is not None:
-                said[row] = part.log_table[place]
+        counts = summary.column(part.name, Counts)
+        weight = counts.table[: len(counts.labels)].sum(1).floats()
+        said = part.log_table[[part.labels.index[name] for name in counts.labels.names]]
     else:
-        assert isinstance(statistic, Numbers)
-        tally = read_tally(statistic)
-        each = tally.whole
-        if isinstance(part, Curve):
-            z = part.units[part.at].near(tally.centres)[:, None]
-            said = z * (part.weights[-1] + z * part.weights[part.at])
-        else:
-            said = np.zeros((len(each), len(part.absent) if isinstance(part, Slope) else part.log_table.shape[1]))
-            part.add_cells(tally.centres, said)
-    weight = each.sum()
-    if not weight > 0:
-        return np.zeros(said.shape[1]), 0.0
-    mean = (each[:, None] * said).sum(axis=0) / weight
-    return mean, float(((each[:, None] * (said - mean) ** 2).sum(axis=0) / weight).mean())
+        numbers = summary.column(part.name, Numbers)
+        tally = read_tally(numbers)
+        weight = np.append(tally.whole, numbers.other.sum(1).floats().sum())
+        cells = np.append(tally.centres, np.nan)
+        said = np.zeros((len(cells), classes))
+        part.add_cells(cells, said)
+    whole = weight.sum()
+    return said, weight / whole if whole > 0 else weight
 
 
-def _has_own(part: Slope | Curve | BinTable | LevelTable) -> bool:
-    """Whether a missing cell has a weight of its own."""
-    return bool(_absent(part).any())
-
-
-def _absent(part: Slope | Curve | BinTable | LevelTable) -> Floats:
-    return part.log_table[-1] if isinstance(part, (BinTable, LevelTable)) else part.absent
-
-
-def _replace_absent(part: Part, absent: Floats, summary: Summary) -> Part:
-    if isinstance(part, LevelTable):
-        # The level that others are measured from has no weight, and is known none the less. One that training did not
-        # have is as unknown as a missing cell.
-        known = [
-            *part.labels.names,
-            *sorted({*summary.column(part.name, Counts).labels.names} - part.labels.index.keys()),
-        ]
-        table = np.zeros((len(known) + 2, part.log_table.shape[1]))
-        table[: len(part.labels)] = part.log_table[: len(part.labels)]
-        table[-2:] = absent
-        return replace(part, labels=Labels(known), log_table=table)
-    if isinstance(part, BinTable):
-        table = part.log_table.copy()
-        table[-1] = absent
+def _shifted(part: Part, offset: Floats, missing_is_evidence: bool) -> Part:
+    """The term less an offset; exactly 0 where a cell is unknown."""
+    nothing = np.zeros_like(offset)
+    if isinstance(part, (LevelTable, BinTable)):
+        table = part.log_table - offset
+        table[-2 if isinstance(part, LevelTable) else -1 :] = nothing
+        if missing_is_evidence:
+            table[-1] = part.log_table[-1] - offset
         return replace(part, log_table=table)
-    return replace(part, absent=np.ascontiguousarray(absent))
+    absent = part.absent - offset if missing_is_evidence else nothing
+    return replace(part, known=part.known - offset, absent=absent)

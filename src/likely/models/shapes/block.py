@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Adds z * (weight + square * z + sum over other numbers of half the weight of the product * their z), or `absent`
-    where the cell is missing. So two numbers share what their product says."""
+    """Adds known + z * (weight + square * z + sum over other numbers of half the weight of the product * their z), or
+    `absent` where the cell is missing. So two numbers share what their product says."""
 
     name: str
     at: int
@@ -35,6 +35,8 @@ class Curve:
     """This number (at `at`) and those that it has products with."""
     weights: Floats
     """(units and one more, classes): of the square where it is this one's, halves of products, and last of z itself."""
+    known: Floats
+    """What it says of the mean, z = 0."""
     absent: Floats
 
     @property
@@ -48,9 +50,17 @@ class Curve:
 
     def add(self, batch: Batch, out: Floats) -> None:
         """Add the term of each row."""
-        z = np.stack([unit.near(batch.cells[unit.name]) for unit in self.units], axis=1)
-        there = np.isfinite(batch.cells[self.name])
-        kernels.add_curve(np.ascontiguousarray(z), self.at, self.weights, there, self.absent, out)
+        self._add([batch.cells[unit.name] for unit in self.units], out)
+
+    def add_cells(self, cells: Floats, out: Floats) -> None:
+        """The same for the cells of its own attribute alone: all others are at their mean, so products add nothing."""
+        unknown = np.full(len(cells), np.nan)
+        self._add([cells if j == self.at else unknown for j in range(len(self.units))], out)
+
+    def _add(self, columns: Sequence[Floats], out: Floats) -> None:
+        z = np.stack([unit.near(cells) for unit, cells in zip(self.units, columns, strict=True)], axis=1)
+        there = np.isfinite(columns[self.at])
+        kernels.add_curve(np.ascontiguousarray(z), self.at, self.weights, there, self.known, self.absent, out)
 
 
 class JointTable(ABC):

@@ -350,15 +350,18 @@ class Standard:
 
 @dataclass(frozen=True, eq=False)
 class Slope(Column):
-    """A line: adds z * weights, or `absent` where the cell is missing."""
+    """A line: adds known + z * weights, or `absent` where the cell is missing."""
 
     standard: Standard
     weights: Floats
+    known: Floats
+    """What it says of the mean, z = 0."""
     absent: Floats
 
     def add_cells(self, cells: Floats, out: Floats) -> None:
         """Add the term of each cell."""
-        # One product and one sum a cell, and no BLAS: a row's score must not depend on the rows beside it.
+        # One product and two sums a cell, and no BLAS: a row's score must not depend on the rows beside it.
         each = self.standard.z(cells)[:, None] * self.weights
+        each += self.known
         each[~np.isfinite(cells)] = self.absent
         out += each

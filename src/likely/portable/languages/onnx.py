@@ -145,13 +145,15 @@ class _Written:
             case forms.KernelTerm():
                 parts = [self._kernel(term, c) for c in range(self.size)]
                 return self._where(term.name, graph.op("Concat", *parts, axis=1), term.missing)
-            case forms.SlopeTerm(name, unit, weights, missing):
-                return self._where(name, graph.op("Mul", self._unit(unit), graph.constant([weights])), missing)
+            case forms.SlopeTerm(name, unit, weights, known, missing):
+                line = graph.op("Mul", self._unit(unit), graph.constant([weights]))
+                return self._where(name, graph.op("Add", graph.constant([known]), line), missing)
             case forms.CurveTerm():
                 slopes = graph.constant([term.weights[-1]])
                 for unit, weights in zip(term.units, term.weights, strict=False):
                     slopes = graph.op("Add", slopes, graph.op("Mul", self._unit(unit), graph.constant([weights])))
-                return self._where(term.name, graph.op("Mul", self._unit(term.units[term.at]), slopes), term.missing)
+                own = graph.op("Mul", self._unit(term.units[term.at]), slopes)
+                return self._where(term.name, graph.op("Add", graph.constant([term.known]), own), term.missing)
             case forms.TableTerm():
                 return self._joint(term)
             case forms.CovarianceTerm():

@@ -203,10 +203,10 @@ class _Select:
                 return case([(x.is_(exp.null()), possible(missing[c]))], possible(known[c]))
             case forms.NormalTerm():
                 return self._normal(term, c)
-            case forms.SlopeTerm(name, unit, weights, missing):
+            case forms.SlopeTerm(name, unit, weights, known, missing):
                 x = exp.column(self.place[name])
                 slope = exp.Mul(this=exp.paren(self._standard(unit)), expression=number(_felt(weights[c])))
-                return case([(x.is_(exp.null()), possible(missing[c]))], slope)
+                return case([(x.is_(exp.null()), possible(missing[c]))], _above(known[c], slope))
             case forms.CurveTerm():
                 return self._curve(term, c)
             case forms.TableTerm():
@@ -259,7 +259,7 @@ class _Select:
                 parts.append(exp.Mul(this=exp.paren(self._standard(unit)), expression=number(weights[c])))
         own = exp.paren(self._standard(term.units[term.at]))
         value = exp.Mul(this=own, expression=exp.paren(add_up(parts)))
-        return case([(x.is_(exp.null()), possible(term.missing[c]))], value)
+        return case([(x.is_(exp.null()), possible(term.missing[c]))], _above(term.known[c], value))
 
     # -- joint tables ---------------------------------------------------------------------------------------------
 
@@ -339,6 +339,11 @@ class _Select:
 def _columns(term: forms.PairTerm | forms.TreesTerm) -> tuple[forms.Scores, ...]:
     """What it adds to each class; of two that mirror each other, to the second."""
     return term.table if isinstance(term, forms.PairTerm) else term.values
+
+
+def _above(known: float, value: exp.Expr) -> exp.Expr:
+    """What a number says of its mean, and beyond that."""
+    return add_up([number(known), value]) if known else value
 
 
 def _felt(weight: float) -> float:

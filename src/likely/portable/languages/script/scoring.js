@@ -161,7 +161,7 @@ function numberScores(term, x, cells) {
       return term.peak.map((peak, k) => peak + kernels(term, k, x));
     case "SlopeTerm": {
       const z = standard(term.unit, x);
-      return term.weights.map((w) => z * w);
+      return term.weights.map((w, k) => term.known[k] + z * w);
     }
     case "CurveTerm": {
       const each = term.units.map((unit) => standard(unit, cells.get(unit.attribute)));
@@ -169,7 +169,7 @@ function numberScores(term, x, cells) {
       each.forEach((z, j) => {
         slopes = slopes.map((s, k) => s + z * term.weights[j][k]);
       });
-      return slopes.map((s) => each[term.at] * s);
+      return slopes.map((s, k) => term.known[k] + each[term.at] * s);
     }
     default:
       throw new Error(`unknown form of term: ${term.form}`);

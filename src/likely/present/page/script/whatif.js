@@ -191,11 +191,10 @@ class WhatIf {
     const rest = loud.filter((e) => e.name !== null).sort((one, other) => size(other) - size(one));
     const widest = Math.max(1, ...loud.map(size).filter(Number.isFinite));
     const { classes } = this.portable;
-    const before = this.portable.score.form === "Normalised" ? "constant" : "before any value";
     const row = (e, depth = 0) => {
       const bar = make("span", { class: `w-piece ${e.ratio > 0 ? `w-for k${a % 8}` : `w-against${b === null ? "" : ` k${b % 8}`}`}` });
       bar.style.width = `${50 * Math.min(1, size(e) / widest)}%`;
-      const name = e.name === null ? before : depth || e.whole ? e.name : this.valued(e.name);
+      const name = e.name === null ? "before any value" : depth || e.whole ? e.name : this.valued(e.name);
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
         make("th", { scope: "row", title: name }, cut(name, 48)), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
     };
