@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import likely
+from likely.apply.spec import parse_spec
 
 SPEC = """
 target = "the = target"
@@ -94,3 +97,31 @@ def test_a_tab_has_a_name_for_every_command(run, write, tab) -> None:
 def test_a_prior_names_a_class_once(run, table) -> None:
     run("fit", table, "the = target", "--prior", "yes=0.4", "--prior", "yes=0.5", "--prior", "no=0.5", "-o", "m.likely"
         ).refused("twice", "'yes'")  # fmt: skip
+
+
+def test_learned_curves_are_settings_to_be_edited(run, write) -> None:
+    levels = ["it's", 'a "b"', "x.y", "ünï ☃"]
+    rows = {
+        'sky\'s "colour" [1].x': [levels[k * k % 4 if k % 3 else k % 4] for k in range(200)],
+        "n.1": [float(k * 7 % 50) for k in range(200)],
+        "class = '?'": ["no" if k * 7 % 50 < 20 or k % 4 == 1 else "yes" for k in range(200)],
+    }
+    sky, number, target = rows
+    types = {sky: "nominal", number: "number"}
+    model = likely.fit(rows, target, likely.Additive(order=1), types=types)
+    model.save(file := write("m.likely", ""))
+    page = run("show", file, "--spec", "--curves").done().out
+    again = parse_spec(page, "page")
+    assert again.learner.curves == {name: model.curve(name) for name in (sky, number)}
+    assert again.learner == replace(likely.Additive(order=1), curves=again.learner.curves)
+    # Learned from the same rows with all curves given, it is the same model.
+    same = likely.fit(rows, target, again.learner, types=types)
+    asked = {name: [*rows[name], None] for name in (sky, number)}
+    np.testing.assert_array_equal(same.posterior(asked).matrix, model.posterior(asked).matrix)
+    one = parse_spec(run("show", file, number, "--spec", "--curves").done().out, "page").learner
+    assert one.curves == {number: model.curve(number)}
+    assert parse_spec(run("show", file, "--spec").done().out, "page").learner.curves == {}
+    run("show", file, "--curves").refused("--spec --curves")
+    run("show", file, "other", "--spec", "--curves").refused("other")
+    likely.fit(rows, target, likely.NaiveBayes(), types=types).save(file)
+    run("show", file, "--spec", "--curves").refused("NaiveBayes takes no curves", "Additive")

@@ -300,6 +300,13 @@ def test_a_learned_curve_can_be_edited_and_given_back(tmp_path: Any) -> None:
     assert likely.load(tmp_path / "m.likely").to_bytes() == model.to_bytes()
 
 
+@pytest.mark.parametrize("name", ["starts", "levels"])
+def test_a_class_that_is_called_as_steps_are_has_no_curves(name: str) -> None:
+    data = {"x": [0.0, 1.0] * 40, "t": [name, "other"] * 40}
+    with pytest.raises(likely.LikelyError, match=f"cannot name the class '{name}'"):
+        fitted(data).curve("x")
+
+
 @pytest.mark.parametrize(
     ("curve", "words"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ class Spec:
                 lines.append(f"{name} = {_value(value)}")
         settings, knowledge = self._parted()
         lines += ["", "[learner]", f"name = {_value(type(self.learner).__name__)}"]
-        tables = _text_tables(settings)
+        tables = [*_text_tables(settings), *_curve_tables(settings)]
         lines += [f"{toml_key(k)} = {_value(v)}" for k, v in settings.items() if v is not None]
         lines += tables
         if self.columns:
@@ -108,6 +108,12 @@ def _text_tables(settings: dict[str, Any]) -> list[str]:
         if isinstance(how, Mapping):
             out += _table(f"learner.text_by_column.{toml_key(name)}", how)
     return out
+
+
+def _curve_tables(settings: dict[str, Any]) -> list[str]:
+    """A table for each curve that is given by hand, which are taken out of the other settings."""
+    curves = settings.pop("curves", {})
+    return [line for name, curve in curves.items() for line in _table(f"learner.curves.{toml_key(name)}", curve)]
 
 
 def _table(name: str, values: Mapping[str, Any]) -> list[str]:
@@ -156,8 +162,11 @@ def _value(value: Any) -> str:
     return toml_string(value) if isinstance(value, str) else json.dumps(value)
 
 
-def spec_of(model: Model) -> Spec:
-    """The assumptions of a model: its schema and its learner's settings, without a trace of the data's counts."""
+def spec_of(model: Model, curves: Collection[str] | None = None) -> Spec:
+    """The assumptions of a model: its schema and its learner's settings, without a trace of the data's counts.
+
+    With `curves`, what these attributes (none named: all) were found to say by themselves is among the settings.
+    """
     schema: Schema = model.schema
     target, weight = schema.target, schema.weight
     columns = {c.name: kind_name(c) for c in schema.columns if c.role not in ("target", "weight")}
@@ -169,7 +178,7 @@ def spec_of(model: Model) -> Spec:
         target.edges if target is not None and target.edges else None,
         None if schema.missing == MISSING else schema.missing,
         columns,
-        model.frozen,
+        model.frozen if curves is None else model.with_curves(curves),
         model.loss,
         {c.name: c.tokens for c in schema.columns if c.kind == "text" and c.tokens not in (None, Tokens())},
     )

@@ -220,6 +220,10 @@ class Model(Answers):
         """Settings that learn this model again: the learner's own, or, where it chose among several, what it chose."""
         return self.learner
 
+    def with_curves(self, names: Collection[str] = ()) -> Learner:
+        """Settings in which what these attributes (none named: all) say by themselves is given, to be edited."""
+        raise SettingError(f"{type(self.learner).__name__} takes no curves given by hand. Additive does.")
+
     @property
     def describer(self) -> Model:
         """The model that says how rows come about: itself, or, where it only chose among others, one beside it."""

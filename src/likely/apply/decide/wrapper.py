@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from likely.models.contracts import Model
+from likely.models.contracts import Learner, Model
 from likely.models.pool.members import learner_titles
 from likely.table.encode import Encoder
 
@@ -33,6 +34,9 @@ class Wrapper(Model):
 
     def term_strengths(self) -> dict[tuple[str, ...], float]:
         return self.inner.term_strengths()
+
+    def with_curves(self, names: Collection[str] = ()) -> Learner:
+        return self.inner.with_curves(names)
 
     def levels(self, name: str) -> list[str]:
         return self.inner.levels(name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +14,7 @@ from likely.machinery.arrays import Floats
 from likely.models.additive.additive_state import anova_state
 from likely.models.additive.anova import Anova, Strengths
 from likely.models.additive.coding import Coding
-from likely.models.contracts import Exhibit, Model, Terms
+from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, Score, Sum, TreeSum
@@ -99,6 +99,8 @@ class AdditiveModel(Model):
         if part is None:
             self.schema[name]  # an unknown name is refused, with the nearest one
             raise SettingError(f"{shown(name)} says nothing by itself, so it has no curve.")
+        if odd := {"starts", "levels"} & {*self.classes}:
+            raise SettingError(f"A curve cannot name the class {shown(min(odd))}: that is what its steps are called.")
         if isinstance(part, BinTable):
             out: dict[str, Any] = {"starts": part.starts.tolist()}
             table = part.log_table[: len(part.starts) + 1]
@@ -106,6 +108,16 @@ class AdditiveModel(Model):
             out = {"levels": list(part.labels.names)}
             table = part.log_table[: len(part.labels)]
         return out | {name: table[:, k].tolist() for k, name in enumerate(self.classes)}
+
+    def with_curves(self, names: Collection[str] = ()) -> Learner:
+        """Settings in which the curves of these attributes (none named: of all that have one) are given by hand.
+
+        A given attribute takes part in no other term: what it says together with others is not among the settings.
+        """
+        singles = [p.name for p in self.parts if isinstance(p, (BinTable, LevelTable))]
+        learner: Any = self.learner
+        given = {**learner.curves, **{name: self.curve(name) for name in names or singles}}
+        return replace(learner, curves=given)  # type: ignore[no-any-return]
 
     def search_state(self) -> State:
         """The terms, and how boosting ended."""
