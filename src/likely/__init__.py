@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.models.text_logistic.learner import TextLogistic as TextLogistic
     from likely.models.neighbors.neighbors import Neighbors as Neighbors
     from likely.models.pool.mixture import Mixture as Mixture, Gibbs as Gibbs
-    from likely.models.pool.auto import Auto as Auto
+    from likely.models.pool.auto import Auto as Auto, Pool as Pool
     from likely.models.naive.one_rule import OneRule as OneRule
     from likely.models.naive.baseline import Prior as Prior
     from likely.models.naive.density import Density as Density
@@ -94,7 +94,7 @@ _NAMES = {
     "likely.models.text_logistic.learner": "TextLogistic",
     "likely.models.neighbors.neighbors": "Neighbors",
     "likely.models.pool.mixture": "Mixture Gibbs",
-    "likely.models.pool.auto": "Auto",
+    "likely.models.pool.auto": "Auto Pool",
     "likely.models.naive.one_rule": "OneRule",
     "likely.models.naive.baseline": "Prior",
     "likely.models.naive.density": "Density",

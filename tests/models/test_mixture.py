@@ -20,7 +20,7 @@ from likely.models.heldout.dealing import uniform_numbers
 from likely.models.learners import LEARNERS
 from likely.models.naive.baseline import Prior
 from likely.models.pool.evidence import log_evidence
-from likely.models.pool.stacking import stack_by_em
+from likely.models.pool.stacking import stack_scores
 from likely.sums import state
 from likely.table.open import open_source
 from likely.testing import bits
@@ -119,7 +119,7 @@ def test_stacking_finds_the_best_weights() -> None:
     rng = np.random.default_rng(0)
     chance = rng.dirichlet([1, 1, 1], 300) @ np.array([[0.9, 0.4, 0.5], [0.2, 0.8, 0.5], [0.1, 0.1, 0.5]])
     weight = rng.choice([0.5, 1.0, 2.0], 300)
-    found, _, notes = stack_by_em(np.log(chance), weight)
+    found, _, notes = stack_scores(np.log(chance), weight)
 
     def score(w: Any) -> float:
         return float(weight @ np.log(chance @ w) / weight.sum())
@@ -129,13 +129,13 @@ def test_stacking_finds_the_best_weights() -> None:
     for a in np.linspace(0, 1, 41):
         for b in np.linspace(0, 1 - a, 41):
             assert score(np.array([a, b, 1 - a - b])) <= best + 1e-6
-    turned, _, _ = stack_by_em(np.log(chance[::-1]), weight[::-1].copy())
+    turned, _, _ = stack_scores(np.log(chance[::-1]), weight[::-1].copy())
     assert turned.tobytes() == found.tobytes()
 
 
 def test_rows_that_no_hypothesis_gives_a_chance_do_not_count() -> None:
     logs = np.array([[-math.inf, -math.inf], [0.0, -1.0]])
-    found, _, notes = stack_by_em(logs, np.ones(2))
+    found, _, notes = stack_scores(logs, np.ones(2))
     assert found[0] > 0.999
     assert len(notes) == 1
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likely.evaluate.troubles.duplicates import Duplicates
-from likely.evaluate.troubles.hashes import text_hashes
+from likely.sums.rows.row_hashes import text_hashes
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels

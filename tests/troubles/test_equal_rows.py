@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likely.evaluate.troubles.duplicates import Duplicates, EqualRows
-from likely.evaluate.troubles.hashes import row_hashes
+from likely.sums.rows.row_hashes import row_hashes
 from likely.table.batch import Batch, Codes, pack_texts
 from likely.table.labels import Labels
 

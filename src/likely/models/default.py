@@ -8,7 +8,8 @@ from typing import Literal
 from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
-from likely.models.pool.auto import MOST_TUNED, Auto
+from likely.models.pool.auto import Auto
+from likely.models.pool.candidates import MOST_TUNED
 from likely.models.text_logistic.learner import TextLogistic
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words

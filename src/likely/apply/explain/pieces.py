@@ -53,6 +53,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     sets = {} if shape is None else _sets(shape)
     found: dict[str, Piece] = {}
     together: dict[tuple[str, ...], Floats] = {}
+    wholes: list[Piece] = []
     for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
         if isinstance(factor, Column):
@@ -63,6 +64,8 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             known = tuple(axis.name for axis in sets[name] if _has_code(axis, row.states[axis.name]))
             if known:  # a larger set may still speak of those that are known
                 together[known] = together[known] + logs if known in together else logs
+        elif name not in row.states:  # a member of a pool that takes all values, or some, together
+            wholes.append(Piece(name, "block", logs))
         else:
             note = _note(graph, name, row, logs)
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name], note)
@@ -83,6 +86,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             pieces.append(piece)
     # Of a pair of which one is unknown nothing is left; it has no line.
     pieces += [_of_set(names, logs, row) for names, logs in together.items() if len(names) > 1]
+    pieces += wholes
     # What normalises scores, or a density that all classes share, is the same for all: it is no evidence.
     if terms.last == "evidence" or (terms.last == "rounding" and _differs(array)):
         pieces.append(Piece("", "rest", array[-1]))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.troubles.hashes import row_hashes, text_hashes
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.sums.rows.row_hashes import row_hashes, text_hashes
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints, Texts
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate.sampling import sample_rows, sample_share
-from likely.evaluate.troubles.hashes import cell_bits
 from likely.intake.row_cache import Piece
+from likely.sums.rows.row_hashes import cell_bits
 from likely.sums.summary import Summary
 from likely.table.batch import Codes, Texts
 

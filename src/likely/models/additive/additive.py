@@ -17,10 +17,12 @@ from likely.machinery.arrays import Bools, Floats
 from likely.models.additive.additive_model import AdditiveModel
 from likely.models.additive.additive_state import FACTS, read_anova, read_strengths
 from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
-from likely.models.additive.boosting import Recipe, boost
+from likely.models.additive.boosting import Recipe, TreeArrays, boost
 from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Coding, coding_of
-from likely.models.additive.given import check_curves, curve_axis, curve_table
-from likely.models.contracts import Model, Search
+from likely.models.additive.given import check_curves, curve_axis, curve_table, with_base
+from likely.models.additive.holding_out import score_parts
+from likely.models.contracts import Learner, Model, Search
+from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.masking import PATTERNS, ROWS, fit_offsets
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
@@ -79,6 +81,11 @@ class Additive(Settings):
         choices=("any",),
     )
     rounds: int = setting(1000, "Trees at most; held-out rows usually stop earlier.", at_least=1, whole=True)
+    stopping: Literal["held-out", "never"] = setting(
+        "held-out",
+        "held-out: rows that are held out say after how many rounds to stop. never: all rounds are taken.",
+        choices=("held-out", "never"),
+    )
     rate: float | None = setting(
         None,
         "What each tree's step is multiplied by: smaller is more careful and takes longer. None: 0.1 for two classes, "
@@ -211,15 +218,46 @@ class Additive(Settings):
             notes=notes,
         )
 
+    def prepared(self, coding: Coding) -> tuple[Recipe, dict[int, Floats]]:
+        """How trees are grown over these codes, and the curves that are given, by the place of their attribute."""
+        log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
+        start = log_prior[1:] - log_prior[:1] if len(log_prior) == 2 else log_prior
+        given = {coding.names.index(n): curve_table(n, c, coding.summary.classes) for n, c in self.curves.items()}
+        return self.recipe(coding, start), given
+
+    def terms_of(self, coding: Coding, trees: list[TreeArrays], rows: CodedRows) -> Anova:
+        """Trees taken apart, and what knowing an attribute is worth."""
+        recipe, given = self.prepared(coding)
+        log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
+        anova = decompose(trees, rows, coding.sizes.tolist(), recipe.start)
+        return with_offsets(anova.for_two_classes() if len(log_prior) == 2 else anova, coding, rows, log_prior, given)
+
+    def hold_out(
+        self, total: Summary, training: Mapping[int, Summary], rows: KeptRows, places: NDArray[np.intp]
+    ) -> tuple[Floats, Learner]:
+        """What models of the other parts say of held-out rows, all with the number of rounds that these rows say."""
+        total = learnable(total)
+        coding = self._coding(total)
+        self._check(coding)
+        if not coding.axes:
+            return np.zeros((len(places), len(total.classes))), self
+        recipe, given = self.prepared(coding)
+        said, rounds = score_parts(self, coding, recipe, given, [*training], rows, places)
+        return said, replace(self, rounds=max(rounds, 1), stopping="never")
+
+    def evidence(self, coding: Coding, trees: list[TreeArrays], learned: CodedRows, batch: Batch) -> Floats:
+        """What trees that were learned from some rows say of others beyond the prior."""
+        model = self._model(coding, self.terms_of(coding, trees, learned), {}, {})
+        return model.log_joint(batch) - model.log_prior
+
     def model_of(self, coding: Coding, rows: CodedRows) -> AdditiveModel:
         """Boost, take the trees apart, and find what knowing an attribute is worth."""
+        recipe, given = self.prepared(coding)
+        two = len(coding.summary.classes) == 2
+        search = self.stopping == "held-out"
+        trees, (rounds, weight, loss) = boost(recipe, with_base(rows, given, two), search)
+        anova = self.terms_of(coding, trees, rows)
         log_prior = log_of(prior_quotients(coding.summary, "observed", 0.0))
-        two = len(log_prior) == 2
-        start = log_prior[1:] - log_prior[:1] if two else log_prior
-        given = {coding.names.index(n): curve_table(n, c, coding.summary.classes) for n, c in self.curves.items()}
-        trees, (rounds, weight, loss) = boost(self.recipe(coding, start), _with_base(rows, given, two))
-        anova = decompose(trees, rows, coding.sizes.tolist(), start)
-        anova = with_offsets(anova.for_two_classes() if two else anova, coding, rows, log_prior, given)
         notes = []
         if rows.dropped:
             notes.append(
@@ -252,17 +290,6 @@ def empty_terms(coding: Coding) -> Anova:
     """Terms that say nothing."""
     classes = len(coding.summary.classes)
     return Anova(np.zeros(classes), tuple(np.zeros((int(size), classes)) for size in coding.sizes), {}, {})
-
-
-def _with_base(rows: CodedRows, given: Mapping[int, Floats], two: bool) -> CodedRows:
-    """The rows with what given curves say of them, and those attributes hidden from the trees."""
-    if not given:
-        return rows
-    base = sum(table[rows.codes[:, j]] for j, table in given.items())
-    codes = rows.codes.copy()
-    codes[:, list(given)] = 0
-    assert not isinstance(base, int)
-    return replace(rows, codes=codes, base=np.ascontiguousarray(base[:, 1:] - base[:, :1]) if two else base)
 
 
 def with_offsets(

@@ -5,7 +5,7 @@ The number of trees is found on held-out rows; then all rows are learned from. K
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from likely.models.additive.descending import add_leaves, add_tree
 from likely.models.additive.gradients import UNIT, log_loss_units, softmax_gradients
 from likely.models.additive.growing import CODES, grow_tree
 from likely.models.additive.pairing import COARSE, best_pair, coarse_codes, first_split
+from likely.models.heldout.dealing import deal_copies, is_heavy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +33,6 @@ ALL_PARTS = 4_000
 """Rows up to which every part is held out in turn: one alone would say too little of when to stop."""
 MOST_TRIED = 300_000
 """Rows by which the number of trees is found at most: those with the smallest hashes."""
-HEAVY = 0.01
-"""A row that makes up more than this share of all is on both sides, by its weight: a part must not lose all of it."""
 PAIR_WAIT = 10
 """Trees after which two attributes that speak together only are sought again; twice as many after each time in vain."""
 NO_PAIR, NO_COARSE = np.empty(0, np.int32), np.empty((0, 0), np.uint8)
@@ -202,15 +201,18 @@ def weight_scale(rows: CodedRows) -> float:
     return float(2.0 ** np.floor(np.log2(most / rows.total)))
 
 
-def boost(recipe: Recipe, rows: CodedRows) -> tuple[list[TreeArrays], tuple[int, float, float]]:
-    """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row."""
+def boost(recipe: Recipe, rows: CodedRows, search: bool = True) -> tuple[list[TreeArrays], tuple[int, float, float]]:
+    """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row.
+
+    Without a search, as many as the recipe says.
+    """
     scale = weight_scale(rows)
     tried = rows.take(slice(0, MOST_TRIED)) if len(rows) > MOST_TRIED else rows
-    held = range(PARTS) if len(rows) <= ALL_PARTS else range(1)
+    held = range(0) if not search else range(PARTS) if len(rows) <= ALL_PARTS else range(1)
     trials = [trial for part in held if (trial := _held_out(recipe, tried, part, scale)) is not None]
     rounds, loss, weight = recipe.rounds, 0.0, 0.0
     if trials:
-        rounds, units = _best_rounds(trials, recipe.rounds)
+        rounds, units = best_rounds(trials, recipe.rounds)
         weight = sum(float(t.weight[t.learned :].sum()) for t in trials) / scale
         loss = units * UNIT / scale / weight
     final = Boosted(recipe, rows, None, scale)
@@ -224,16 +226,16 @@ def _held_out(recipe: Recipe, rows: CodedRows, part: int, scale: float) -> Boost
     """Learning from all parts but one, if that can be done."""
     # Bits that the order of rows (and a sample) goes by are not the ones that deal.
     dealt = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(PARTS) == np.uint64(part)
-    heavy = rows.weight > HEAVY * rows.total
-    out, kept = rows.take(dealt | heavy), rows.take(~dealt | heavy)
+    heavy = is_heavy(rows.weight, rows.total, PARTS)
+    mine = np.where(dealt, rows.weight, 0.0)
+    mine[heavy] = deal_copies(rows.hashes[heavy], rows.group[heavy], rows.weight[heavy], PARTS)[:, part]
+    out, kept = (replace(rows, weight=side).take(side > 0) for side in (mine, rows.weight - mine))
     if not len(out) or not len(kept):
         return None
-    for side, share in ((out, 1 / PARTS), (kept, 1 - 1 / PARTS)):
-        side.weight[side.weight > HEAVY * rows.total] *= share
     return Boosted(recipe, kept, out, scale)
 
 
-def _best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
+def best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
     """The number of trees with the least held-out loss of all parts together (the first of equals), and that loss."""
     best, rounds = sum(t.held_out_loss() for t in trials), 0
     for done in range(1, most + 1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Real
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.arrays import Floats
+from likely.models.additive.coding import CodedRows
 from likely.models.shapes import Axis
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
@@ -99,3 +101,14 @@ def curve_table(name: str, curve: Mapping[str, Any], classes: tuple[str, ...]) -
         if own in curve:
             out[:-1, k] = curve[own]
     return out
+
+
+def with_base(rows: CodedRows, given: Mapping[int, Floats], two: bool) -> CodedRows:
+    """The rows with what given curves say of them, and those attributes hidden from the trees."""
+    if not given:
+        return rows
+    base = sum(table[rows.codes[:, j]] for j, table in given.items())
+    codes = rows.codes.copy()
+    codes[:, list(given)] = 0
+    assert not isinstance(base, int)
+    return replace(rows, codes=codes, base=np.ascontiguousarray(base[:, 1:] - base[:, :1]) if two else base)

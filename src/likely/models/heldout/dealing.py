@@ -1,4 +1,4 @@
-"""Which held-out part a row is in, by a hash of its place in the table; batches and classes as the parts share them.
+"""Lots by the place of a row in its table; batches and classes as held-out parts share them.
 
 Knows batches and sums; no learner.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Bools, Floats, Hashes
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels
@@ -18,6 +19,9 @@ from likely.table.labels import Labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+HEAVY = 0.01
+"""Equal rows that make up more than this share of all, and are as many as two for each part, are dealt one by one."""
+MOST_COPIES = 1 << 16
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
@@ -44,9 +48,29 @@ def scramble(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def deal_rows(batch: Batch, parts: int, seed: int = 0) -> Ints:
-    """The part of each row, by its place in the table alone."""
-    return (hash_places(seed, batch.start, batch.rows) % np.uint64(parts)).astype(np.int32)
+def deal_copies(hashes: Hashes, group: Ints, weight: Floats, parts: int) -> Floats:
+    """How much of each of some equal rows, of one content and class, falls to each part, (rows, parts): as if copies of
+    weight 1 were dealt one by one, by lots that the content and the number of the copy decide.
+
+    >>> deal_copies(np.array([7], np.uint64), np.zeros(1, np.int32), np.array([12.5]), 3).sum(axis=1).tolist()
+    [12.5]
+    """
+    out = np.zeros((len(hashes), parts))
+    own = scramble(hashes + (group.astype(np.uint64) + np.uint64(1)) * _STEP)
+    for row, (key, copies) in enumerate(zip(own, weight.tolist(), strict=True)):
+        if copies > MOST_COPIES:  # chance is not to be seen any more
+            out[row] = copies / parts
+            continue
+        lots = scramble(key + np.arange(1, int(copies) + 2).astype(np.uint64) * _STEP) % np.uint64(parts)
+        each = np.ones(len(lots))
+        each[-1] = copies - int(copies)
+        out[row] = np.bincount(lots.astype(np.intp), each, parts)
+    return out
+
+
+def is_heavy(weight: Floats, total: float, parts: int) -> Bools:
+    """Whether equal rows of this weight are so many that parts share them: else no part but one would have any."""
+    return (weight > HEAVY * total) & (weight >= 2 * parts)
 
 
 def class_codes(theirs: Sequence[str], ours: Sequence[str]) -> Ints:

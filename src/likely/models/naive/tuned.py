@@ -14,8 +14,8 @@ import numpy as np
 
 from likely.models.contracts import Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.models.heldout.weighing import evidence_weights, score_alone
 from likely.models.model import learnable
-from likely.models.naive.attribute_weights import attribute_weights, score_alone
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
 from likely.models.naive.weighted_product import WeightedProduct, weight_product
@@ -167,7 +167,7 @@ class TuningPlan(Plan["tuple[NaiveBayes, dict[str, float]]"]):
             settings |= {"bins": bins} if bins else {}
             for j, k in zip(numbers, best_of, strict=True):
                 kept[j] = scores[first + k, j]
-        weights = attribute_weights(kept, start, truth, weight)
+        weights = evidence_weights(kept, start, truth, weight)
         return NaiveBayes(**settings), dict(zip(names, weights.tolist(), strict=True))
 
     def unjudged(self) -> tuple[NaiveBayes, dict[str, float]]:

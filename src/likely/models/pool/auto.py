@@ -1,126 +1,175 @@
-"""Auto: the learner that tries the family on held-out rows and mixes what helps. Settings, and which are tried.
+"""Auto and Pool: learners whose model is a pool of others' evidence. Settings only.
 
-The search is in auto_search.py, the model that it ends in is in auto_model.py.
+`Auto` says itself who is tried (candidates.py); `Pool` is told. The search is in pool_search.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from likely.models.dependence.one_dependence import OneDependence
-from likely.models.dependence.tree import TreeAugmented
-from likely.models.joint.discriminant import LinearDiscriminant
-from likely.models.joint.full import FullBayes
-from likely.models.linear.logistic import Logistic
-from likely.models.naive.baseline import Prior
-from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.tuned import TunedNaiveBayes
-from likely.models.neighbors.neighbors import Neighbors
-from likely.models.pool.auto_model import AutoModel, restore_mixture
-from likely.models.pool.auto_search import start_auto_search
-from likely.models.pool.members import check_members, member_learner
+import numpy as np
+
+from likely.errors import SettingError, shown
+from likely.models.pool.candidates import Effort, Purpose, pool_candidates
+from likely.models.pool.choosing import Choice
+from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
+from likely.models.pool.pool_model import PoolModel
+from likely.models.pool.pool_search import PoolPlan, PoolSearch, pool_of, start_pool
+from likely.models.pool.trial import Trial
 from likely.models.setting_values import parts_setting
 from likely.models.settings import Settings, setting
-from likely.models.text_logistic.learner import TextLogistic
-from likely.models.text_logistic.search import count_entries
+from likely.sums.checks import read_finite, read_texts, require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from likely.models.contracts import Learner, Model, Search
-    from likely.models.pool.auto_model import AutoModel
 
-MOST_NEAR = 20_000
-"""Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
-MOST_WORK = 200_000_000
-"""Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
-MOST_LINKED = 150
-"""Attributes up to which those that depend on each other (TreeAugmented, OneDependence, FullBayes) are tried."""
-MOST_TUNED = 400
-"""Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
-part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
-MOST_WORDS = 1 << 24
-"""Different words of texts, added over all texts, times classes up to which weights of words are tried."""
-RIDGE = 3.0
-"""Holds back the many columns of squares and bins."""
-STEPS = 0.05
-"""Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
+MOST_WEIGHT = 1e6
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+
+
+def check_purposes(value: Any) -> tuple[Purpose, ...]:
+    """What a model must be able to do, one by one."""
+    several = [value] if isinstance(value, str) else list(value) if isinstance(value, Collection) else [value]
+    for one in several:
+        if one not in PURPOSES:
+            raise SettingError(f"A model cannot be meant for {shown(one)}. Say one or more of: {', '.join(PURPOSES)}.")
+    return tuple(purpose for purpose in PURPOSES if purpose in several)
+
+
+def check_pool_weights(value: Any) -> Any:
+    """held-out, or a number for each member."""
+    if isinstance(value, str):
+        if value != "held-out":
+            raise SettingError(f"weights is {shown(value)}. Say 'held-out', or give a number for each member.")
+        return value
+    if not isinstance(value, Sequence):
+        raise SettingError(f"weights is {shown(value)}. Say 'held-out', or give a number for each member.")
+    for one in value:
+        if isinstance(one, bool) or not isinstance(one, (int, float)) or not 0 <= float(one) <= MOST_WEIGHT:
+            raise SettingError(f"weights holds {shown(one)}. They must be numbers from 0 to {MOST_WEIGHT:g}.")
+    return tuple(float(one) for one in value)
 
 
 @dataclass(frozen=True)
 class Auto(Settings):
-    """P(class | row) = sum over members h of w_h P(class | row, h)**t_h, each normalised.
+    """log P(class | row) = log P(class) + sum over members h of w_h * evidence of h, less what normalises it.
 
-    Candidates are learned from all parts of the rows but one, and score the rows of that part, so that every row is
-    scored by candidates that have not seen it. A temperature t_h makes each as sure of itself as it may be; weights w_h
-    make the mixture's held-out log score the best (stacking), and are exactly 0 for what adds nothing. Prior has at
-    least the weight of one row, 1 / (rows + 1), so that no class is ruled out by a mixture. A single simple model is
-    kept where the mixture is not better than it by more than noise. What is kept then learns from all rows.
+    The evidence of a member is log P_h(class | row) - log P(class). Candidates are learned from all parts of the rows
+    but one, and score the rows of that part; weights w_h >= 0 make the pool's held-out log score the best, and are
+    exactly 0 for what adds nothing. The prior has no weight: where nothing is known of a row, the answer is the prior.
+    What is kept then learns from all rows. Rows are dealt to parts by a hash of their content, equal rows to the same.
 
-    >>> Auto().parts
-    5
+    >>> Auto().effort
+    'normal'
     """
 
+    effort: Effort = setting(
+        "normal",
+        "How much is tried. quick: naive Bayes, logistic regression and additive models of order 1 and 2. best: also "
+        "neighbours and what else there is, every part of the rows held out in turn.",
+        choices=("quick", "normal", "best"),
+    )
+    for_: tuple[Purpose, ...] = setting(
+        (),
+        "What the model must be able to do: sql, onnx, pmml (be exported), updates (learn, unlearn, merge), explaining "
+        "(every line of the ledger is that of attributes). Candidates that cannot are left out.",
+        convert=check_purposes,
+    )
     members: tuple[Any, ...] = setting(
         (), "Candidates; none: those that fit the columns and the number of rows.", convert=check_members
     )
     parts: int = parts_setting()
-    noise: float = setting(
-        1.0,
-        "The mixture must score better than a single simple model by so many standard errors of the difference.",
-        at_least=0,
-    )
     seed: int = setting(0, "Deals the rows to the parts.", whole=True)
 
     def needs(self, schema: Schema) -> frozenset[str]:
-        """Nothing beforehand: what candidates are made of is summed by parts, in a sweep of the search."""
+        """Nothing beforehand: what candidates are made of is summed from the rows that are chosen by."""
         return frozenset()
 
     def candidates(self, summary: Summary) -> tuple[Learner, ...]:
         """What is tried on these columns and rows."""
-        return tuple(map(member_learner, self.members)) or candidates(summary)
+        given = tuple(map(member_learner, self.members))
+        return given or pool_candidates(summary, self.effort, self.for_)
 
     def learn(self, summary: Summary) -> Model | Search:
         """Begin the search; with a single class there is nothing to choose."""
-        return start_auto_search(self, summary, self.candidates(summary), (self.parts, self.seed), self.noise)
+        plan = PoolPlan(self, self.candidates(summary), self.parts, self.seed, self.effort == "best")
+        return start_pool(plan, summary)
 
-    def restore(self, summary: Summary, found: State) -> AutoModel:
+    def restore(self, summary: Summary, found: State) -> PoolModel:
         """The model as a file keeps it."""
-        return restore_mixture(self, summary, found)
+        return restore_pool(self, summary, found)
 
 
-def candidates(summary: Summary) -> tuple[Learner, ...]:
-    """The family as far as it fits: the simple ones first, as the first of equals is taken."""
-    schema, wordless = summary.schema, summary.without_text()
-    numbers = [c.name for c in schema.attributes if c.kind not in ("nominal", "text")]
-    nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
-    count, rows, classes = len(numbers) + len(nominal), summary.rows, len(summary.classes)
-    out: list[Any] = [Prior(), NaiveBayes()]
-    if 0 < count_entries(summary) * classes <= MOST_WORDS:
-        out.append(TextLogistic())
-    if numbers:
-        out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
-    if not count:
-        return tuple(out)
-    if (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
-        out.append(TunedNaiveBayes(parts=3))
-    linked = 2 <= count <= MOST_LINKED
-    if linked:
-        out.append(TreeAugmented())
-    tried = [Logistic(tolerance=STEPS)]
-    if numbers:
-        tried += [Logistic(numbers=how, ridge=RIDGE, tolerance=STEPS) for how in ("binned", "squares")]
-    for learner in tried:
-        if rows * learner.design(wordless).size * classes <= MOST_WORK:
-            out.append(learner)
-    if linked:
-        out.append(OneDependence())
-        if not nominal:
-            out += [LinearDiscriminant(), FullBayes(), FullBayes(shrinkage="auto")]
-        elif len(numbers) > 1:
-            out.append(NaiveBayes(blocks=(tuple(numbers),)))
-    if rows <= MOST_NEAR:
-        out += [Neighbors(k=k, pseudo_count=1.0) for k in (1, 3, 10, 30)]
-    return tuple(out)
+@dataclass(frozen=True)
+class Pool(Settings):
+    """The logarithmic pool of given members: their evidence, each times its weight, added to one prior.
+
+    >>> from likely.models.naive.naive import NaiveBayes
+    >>> Pool((NaiveBayes(),), weights=(0.5,)).weights
+    (0.5,)
+    """
+
+    members: tuple[Any, ...] = setting(
+        ..., 'Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}.', convert=check_members
+    )
+    weights: Literal["held-out"] | tuple[float, ...] = setting(
+        "held-out", "held-out: found as Auto does. Or a number for each member.", convert=check_pool_weights
+    )
+    parts: int = parts_setting()
+    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.members:
+            raise SettingError("Pool has no members. Name at least one learner.")
+        if not isinstance(self.weights, str) and len(self.weights) != len(self.members):
+            raise SettingError(
+                f"weights has {len(self.weights)} numbers, but there are {len(self.members)} members. Give one for "
+                "each."
+            )
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The members as learners."""
+        return tuple(map(member_learner, self.members))
+
+    def needs(self, schema: Schema) -> frozenset[str]:
+        """All that any member needs, where nothing is to be chosen."""
+        if self.weights == "held-out":
+            return frozenset()
+        return frozenset().union(*(learner.needs(schema) for learner in self.learners))
+
+    def learn(self, summary: Summary) -> Model | Search:
+        """Let members learn; find their weights where none are given."""
+        plan = PoolPlan(self, self.learners, self.parts, self.seed, True)
+        if isinstance(self.weights, str):
+            return start_pool(plan, summary)
+        summary = summary.canonical()
+        weights = np.array(self.weights)
+        count = len(weights)
+        trial = replace(Trial.none(""), candidates=tuple(map(member_spec, self.learners)), weights=weights)
+        trial = replace(trial, scores=np.full(count, np.nan))
+        search = PoolSearch(plan, summary, Choice(trial, self.learners, ()), dict.fromkeys(trial.kept))
+        return search.begun().finished()
+
+    def restore(self, summary: Summary, found: State) -> PoolModel:
+        """The model as a file keeps it."""
+        return restore_pool(self, summary, found)
+
+
+def restore_pool(learner: Learner, summary: Summary, found: State) -> PoolModel:
+    """The model as a file keeps it."""
+    members: list[Model] = []
+    for spec, own in zip(found["kept"], found["members"], strict=True):
+        members.append(restore_member(member_learner(spec), summary, own))
+    weights = read_finite(found["weights"], (len(members),), "weights of members", least=0.0, most=MOST_WEIGHT)
+    trial = Trial.from_state(found["trial"])
+    for member in members:
+        require(member.classes == summary.classes, "members know the classes of the pool")
+    model = pool_of(learner, summary, members, weights, trial)
+    return replace(model, notes=tuple(read_texts(found["notes"], "notes")))

@@ -15,11 +15,12 @@ import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Exhibit, Learner, Model, Search
-from likely.models.heldout.search import HeldOutSearch, Plan, log_posterior
+from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.models.heldout.trying import log_posterior
 from likely.models.model import learnable, unread_texts
 from likely.models.pool.evidence import log_evidence
 from likely.models.pool.members import check_members, learner_titles, member_learner, restore_member
-from likely.models.pool.stacking import stack_by_em
+from likely.models.pool.stacking import stack_scores
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
 from likely.sums.checks import read_array, read_shares, read_texts, require
@@ -112,7 +113,7 @@ class Hypotheses(Settings, ABC):
         search = HeldOutSearch(plan, summary).learn_from_all(range(len(self.members)))
         if self.weights != "held-out":
             beliefs = replace(_known_weights(self, summary), searched=bool(search.searches))
-            search = replace(search, known={}, verdict=beliefs)
+            search = replace(search, verdict=beliefs)
         return search.finished()
 
     def restore(self, summary: Summary, found: State) -> Model:
@@ -168,7 +169,7 @@ class MixturePlan(Plan[Beliefs]):
 
     def judge(self, summary: Summary, scores: Matrix, truth: NDArray[np.intp], weight: NDArray[np.float64]) -> Beliefs:
         """The weights with which the mixture scores held-out rows best."""
-        found, figure, notes = stack_by_em(scores[:, :, 0].T, weight)
+        found, figure, notes = stack_scores(scores[:, :, 0].T, weight)
         return Beliefs(self.learner.titles, found, figure, True, notes)
 
     def unjudged(self) -> Beliefs:

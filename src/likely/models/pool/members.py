@@ -47,7 +47,7 @@ register(
     TreeAugmented,
     TunedNaiveBayes,
 )
-MIXTURES = ("Auto", "Gibbs", "Mixture")
+MIXTURES = ("Auto", "Gibbs", "Mixture", "Pool")
 """Learners of other learners, which cannot be members."""
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from likely.models import shapes
 from likely.models.contracts import Model
 from likely.models.heldout.dealing import uniform_numbers
-from likely.models.heldout.search import log_posterior
 from likely.models.heldout.tempering import tempered
+from likely.models.heldout.trying import log_posterior
 from likely.models.pool.hypotheses import Beliefs, Hypotheses, HypothesesModel
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting

@@ -25,40 +25,22 @@ TRIFLE = 1e-15
 """A weight that changes no sum of doubles."""
 
 
-def stack_by_em(
+def stack_scores(
     scores: Matrix, weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """The weights that give sum_i weight_i log sum_h w_h p_ih its greatest value, from log p_ih (rows, hypotheses); the
-    mean score of each hypothesis; and what there is to say.
-
-    Found by w_h <- w_h g_h with g_h = mean of p_ih / sum_h w_h p_ih, which never makes it worse; the best there is lies
-    no more than max g_h - 1 above, as the score is concave.
-    """
-    notes = []
+    """The weights of hypotheses with the best mixture, from log p_ih (rows, hypotheses); the mean score of each; and
+    what there is to say."""
     order = np.lexsort([weight, *scores.T])  # so that the order of the rows does not matter to the last bit
     scores, weight = scores[order], weight[order]
     with np.errstate(invalid="ignore"):
         figure = (np.where(weight[:, None] > 0, scores, 0.0) * weight[:, None]).sum(axis=0) / weight.sum()
     top = scores.max(axis=1, initial=-np.inf)
-    some = ~np.isneginf(top)
-    if not some.all():
-        notes.append(f"No hypothesis gave the class of {int((~some).sum())} held-out rows a chance; they do not count.")
-    chance, share = np.exp(scores[some] - top[some, None]), weight[some]
-    w = np.full(scores.shape[1], 1 / scores.shape[1])
-    if not len(chance):
-        return w, figure, tuple(notes)
-    share = share / share.sum()
-    gap = np.inf
-    for _ in range(ROUNDS):
-        gain = (share / (chance @ w)) @ chance
-        gap = float(gain.max()) - 1
-        if gap <= GAP:
-            break
-        w = w * gain
-        w /= w.sum()
-    else:
-        notes.append(f"The weights are not quite the best: their log score may be {gap:.2g} below it for each row.")
-    return w, figure, tuple(notes)
+    none = int(np.isneginf(top).sum())
+    told = (f"No hypothesis gave the class of {none} held-out rows a chance; they do not count.",) if none else ()
+    if none == len(top):
+        return np.full(scores.shape[1], 1 / scores.shape[1]), figure, told
+    chance = np.exp(scores - np.where(np.isneginf(top), 0.0, top)[:, None])
+    return stacking_weights(chance, weight), figure, told
 
 
 def stacking_weights(chance: Matrix, share: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from likely.models.contracts import Learner, Model, Search
-from likely.models.heldout.dealing import deal_rows, hash_places, recode_target, sum_rows
+from likely.models.heldout.dealing import recode_target, sum_rows
+from likely.models.heldout.kept_rows import GatheredRows, KeptRows
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.knowledge.known import known_classes
 from likely.models.model import learnable
 from likely.models.text.settings import Text
 from likely.models.text.sums import WordSums
-from likely.models.text.trial import Column, Trial, choose_text, copy_cells, joint_scales
+from likely.models.text.trial import Column, Trial, choose_text, joint_scales
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
@@ -94,25 +95,22 @@ class TextSearch(Search):
         for name in self.names:
             cells: Texts = batch.cells[name]
             counts &= cells.ends - cells.starts <= LONGEST
-        part = deal_rows(batch, PARTS if self.in_turn else 1)
-        if not self.in_turn:
-            share = min(1 / PARTS, MOST_ROWS / self.summary.rows)
-            counts &= hash_places(0, batch.start, batch.rows) < np.uint64(int(share * 2**64))
-        rows = np.flatnonzero(counts)
-        return (((_copied(batch.take(rows)), part[rows]),),)
+        most = self.summary.rows if self.in_turn else int(min(self.summary.rows / PARTS, MOST_ROWS))
+        return (GatheredRows.of(self.summary, batch, np.where(counts, group, np.int32(-1)), weight, max(most, 1)),)
 
     def step(self, sums: tuple[Any, ...]) -> Model:
         """The settings that gave the held-out rows' classes the greatest log probability, and the model of all rows."""
-        trials = self._trials(sums[0])
+        rows = sums[0].dealt(self.summary, PARTS if self.in_turn else 1)
+        trials = self._trials(rows)
         if not trials:
             return self.blind()
         chosen = {name: choose_text(self.learner.text_settings(name), name, trials) for name in self.names}
         chosen = joint_scales({n: self.learner.text_settings(n) for n in self.names}, chosen, trials)
         return self.learner.model(self.summary, chosen)
 
-    def _trials(self, kept: Sequence[tuple[Batch, Ints]]) -> list[Trial]:
+    def _trials(self, rows: KeptRows) -> list[Trial]:
         """For each part: what its rows say, and the sums of all other rows."""
-        batches, parts = [b for b, _ in kept], np.concatenate([p for _, p in kept])
+        batches, parts = [rows.batch], rows.part
         columns = [self.summary.schema[name] for name in self.names]
         words = {c.name: Words(0, c.tokens, c.kept) for c in columns}
         weight = np.concatenate([np.ones(b.rows) if b.weight is None else b.weight for b in batches])
@@ -169,17 +167,3 @@ class TextSearch(Search):
         out = summary.with_schema(summary.schema.with_columns(kept))
         out.more = dict(summary.more)
         return out
-
-
-def _copied(batch: Batch) -> Batch:
-    """The same rows, whose texts have bytes of their own: the table's are not kept for the sake of a few."""
-    cells = {n: _own(c) if isinstance(c, Texts) else c for n, c in batch.cells.items()}
-    return replace(batch, cells=cells)
-
-
-def _own(cells: Texts) -> Texts:
-    ends = np.cumsum(cells.ends - cells.starts, dtype=np.int64)
-    starts = ends - (cells.ends - cells.starts)
-    data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
-    copy_cells(cells.data, cells.starts, cells.ends, starts, data)
-    return Texts(data, starts, ends)

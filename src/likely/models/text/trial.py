@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Ints, Longs
+from likely.machinery.arrays import Ints
 from likely.machinery.jit import kernel
 from likely.models.text.scales import HeldOutRows, best_scales
 from likely.models.text.settings import Text
@@ -225,11 +225,3 @@ def add_words(document: Ints, word: Ints, value: Floats, table: Floats, out: Flo
         i, k, f = document[e], word[e], value[e]
         for c in range(table.shape[1]):
             out[i, c] += f * table[k, c]
-
-
-@kernel("u1[], i8[], i8[], i8[], u1[]")
-def copy_cells(data: Bytes, starts: Longs, ends: Longs, places: Longs, out: Bytes) -> None:
-    """The bytes of each cell, to where it begins in `out`."""
-    for i in range(starts.size):
-        for k in range(ends[i] - starts[i]):
-            out[places[i] + k] = data[starts[i] + k]

@@ -22,7 +22,7 @@ def row_hashes(batch: Batch, names: Sequence[str]) -> NDArray[np.uint64]:
     """A hash of the cells of each row in these columns, never 0; what is missing counts as a value of its own."""
     mixed = np.full(batch.rows, _ODD)
     for name in names:
-        mixed = _folded(mixed, cell_bits(batch.cells[name]))
+        mixed = fold_bits(mixed, cell_bits(batch.cells[name]))
     return np.where(mixed == 0, _ODD, mixed)
 
 
@@ -36,7 +36,8 @@ def cell_bits(cells: Cells) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.where(np.isfinite(cells), cells + 0.0, np.nan)).view(np.uint64)
 
 
-def _folded(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def fold_bits(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Bits mixed with other bits: in another order they give others."""
     z = (one ^ other) * _ODD
     z ^= z >> np.uint64(29)
     return np.asarray(z * np.uint64(0xBF58476D1CE4E5B9) ^ (z >> np.uint64(32)))

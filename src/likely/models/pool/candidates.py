@@ -1,0 +1,105 @@
+"""Which learners a pool tries on a table: by its columns, its size, the effort, and what the model must be able to do.
+
+Knows learners and sums; no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Literal
+
+from likely.models.additive.additive import Additive
+from likely.models.dependence.one_dependence import OneDependence
+from likely.models.dependence.tree import TreeAugmented
+from likely.models.joint.discriminant import LinearDiscriminant
+from likely.models.joint.full import FullBayes
+from likely.models.linear.logistic import Logistic
+from likely.models.naive.naive import NaiveBayes
+from likely.models.naive.tuned import TunedNaiveBayes
+from likely.models.neighbors.neighbors import Neighbors
+from likely.models.text_logistic.learner import TextLogistic
+from likely.models.text_logistic.search import count_entries
+from likely.sums.summary import Summary
+
+if TYPE_CHECKING:
+    from likely.models.contracts import Learner
+
+Effort = Literal["quick", "normal", "best"]
+Purpose = Literal["sql", "onnx", "pmml", "updates", "explaining"]
+
+MOST_NEAR = 20_000
+"""Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
+MOST_WORK = 200_000_000
+"""Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
+MOST_LINKED = 150
+"""Attributes up to which those that depend on each other (TreeAugmented, OneDependence, FullBayes) are tried."""
+MOST_TUNED = 400
+"""Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
+part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
+MOST_WORDS = 1 << 24
+"""Different words of texts, added over all texts, times classes up to which weights of words are tried."""
+RIDGE = 3.0
+"""Holds back the many columns of squares and bins."""
+STEPS = 0.05
+"""Tolerance of logistic regressions: a twentieth of a nat of all rows' log-likelihood, which no probability shows."""
+
+NO_SUMS = (Neighbors, OneDependence, FullBayes)
+"""Learners whose scores are no sum over attributes."""
+NO_UPDATES = (Additive, Logistic, TextLogistic)
+"""Learners that must see all rows again to learn."""
+NOT_IN_PMML = (FullBayes, LinearDiscriminant, OneDependence)
+NOT_EXPORTED = (Neighbors, OneDependence)
+
+
+def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpose] = ()) -> tuple[Learner, ...]:
+    """The family as far as it fits, naive Bayes first."""
+    return tuple(c for c in _family(summary, effort) if _serves(c, purposes))
+
+
+def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
+    """Whether a learner's models can do all that is asked."""
+    banned = {
+        "sql": NOT_EXPORTED,
+        "onnx": NOT_EXPORTED,
+        "pmml": (*NOT_EXPORTED, *NOT_IN_PMML),
+        "updates": NO_UPDATES,
+        "explaining": NO_SUMS,
+    }
+    return not any(isinstance(learner, banned[purpose]) for purpose in purposes)
+
+
+def _family(summary: Summary, effort: Effort) -> list[Any]:
+    schema, wordless = summary.schema, summary.without_text()
+    numbers = [c.name for c in schema.attributes if c.kind not in ("nominal", "text")]
+    nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
+    count, rows, classes = len(numbers) + len(nominal), summary.rows, len(summary.classes)
+    out: list[Any] = [NaiveBayes()]
+    if 0 < count_entries(summary) * classes <= MOST_WORDS:
+        out.append(TextLogistic())
+    if not count:
+        return out
+    if effort != "quick" and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
+        out.append(TunedNaiveBayes(parts=3))
+    linked = 2 <= count <= MOST_LINKED and effort != "quick"
+    if linked:
+        out.append(TreeAugmented())
+    tried = [Logistic(tolerance=STEPS)]
+    if numbers and effort != "quick":
+        tried += [Logistic(numbers=how, ridge=RIDGE, tolerance=STEPS) for how in ("binned", "squares")]
+    for learner in tried:
+        if rows * learner.design(wordless).size * classes <= MOST_WORK:
+            out.append(learner)
+    if linked and not nominal:
+        out += [LinearDiscriminant(), FullBayes(), FullBayes(shrinkage="auto")]
+    elif linked and len(numbers) > 1:
+        out.append(NaiveBayes(blocks=(tuple(numbers),)))
+    orders: list[Any] = [1, 2] if effort == "quick" else [1, 2, 3, "any"]
+    out += [Additive(order=order) for order in orders if order == "any" or order <= count]
+    if effort == "best":
+        if numbers:
+            out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
+        if linked:
+            out.append(OneDependence())
+        if rows <= MOST_NEAR:
+            out += [Neighbors(k=k, pseudo_count=1.0) for k in (1, 3, 10, 30)]
+    return out

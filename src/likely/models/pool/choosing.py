@@ -1,0 +1,161 @@
+"""Candidates judged on rows kept in memory: each part is scored by models of the others, then evidence is weighed.
+
+Knows learners by their contract; what comes of it is a trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.errors import LikelyError
+from likely.machinery.threads import in_order
+from likely.models.contracts import Learner
+from likely.models.heldout.dealing import class_codes
+from likely.models.heldout.kept_rows import KeptRows
+from likely.models.heldout.trying import attempt, hold_out, sums_of_parts
+from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
+from likely.models.pool.members import learner_titles, member_spec
+from likely.models.pool.trial import HeldOutAnswers, Trial
+from likely.sums.summary import Summary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
+"""Held-out rows that are scored at most, and numbers that scores may take up: more rows would say the same."""
+WORTH = 2.0
+"""Nats over all held-out rows that a member must be worth beside the others: else it is left out."""
+ANCHOR = 4.0
+"""How strongly naive Bayes is believed as it is, before held-out rows are seen: a weight of 0 costs half of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was chosen: the trial, and of each candidate the learner that learns from all rows, or why it did not."""
+
+    trial: Trial
+    learners: tuple[Learner, ...]
+    refused: tuple[str, ...]
+
+
+def choose_members(candidates: Sequence[Learner], summary: Summary, rows: KeptRows, held: Sequence[int]) -> Choice:
+    """Weights for the candidates by how they do on the parts that are held out, `held` of all."""
+    refused: dict[int, str] = {}
+    needs = sorted(frozenset().union(*(c.needs(summary.schema) for c in candidates)))
+    wishes: dict[str, LikelyError | None] = {}
+    for wish in needs:
+        started = attempt(summary.empty_statistic, wish)
+        wishes[wish] = started if isinstance(started, LikelyError) else None
+    for h, candidate in enumerate(candidates):
+        for wish in sorted(candidate.needs(summary.schema)):
+            error = wishes[wish]
+            if error is not None:
+                refused.setdefault(h, str(error))
+    some = [wish for wish in needs if wishes[wish] is None]
+    parts = sums_of_parts(summary, rows, some)
+    total = reduce(add, parts.values()).canonical()
+    training = {p: (total - parts[p]).canonical() for p in held if p in parts and len(parts) > 1}
+    places = _scored_rows(rows, training, summary, len(candidates))
+
+    def tried(h: int) -> tuple[Floats, Learner] | LikelyError:
+        return attempt(lambda learner: hold_out(learner, total, training, rows, places), candidates[h])
+
+    found: dict[int, tuple[Floats, Learner]] = {}
+    for h, one in enumerate(in_order(iter(range(len(candidates))), tried)):
+        if isinstance(one, LikelyError):
+            refused.setdefault(h, str(one))
+        elif h not in refused:
+            found[h] = one
+    titles = learner_titles(candidates)
+    notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
+    said = [evidence for evidence, _ in found.values()]
+    evidence = tell_apart(np.stack(said)) if said else np.zeros((0, len(places), len(summary.classes)))
+    trial = _judge([candidates[h] for h in found], evidence, rows, places, summary)
+    return Choice(trial, tuple(learner for _, learner in found.values()), notes)
+
+
+def _scored_rows(
+    rows: KeptRows, training: Mapping[int, Summary], summary: Summary, candidates: int
+) -> NDArray[np.intp]:
+    """The held-out rows whose class the other parts know; where there are many, those with the smallest hashes."""
+    counted = np.zeros(len(rows), np.bool_)
+    for part, own in training.items():
+        counted |= rows.inside(part) & (class_codes(summary.classes, own.classes)[rows.group] >= 0)
+    places = np.flatnonzero(counted)
+    most = min(MOST_SCORED, max(MOST_NUMBERS // max(candidates * len(summary.classes), 1), 100))
+    return places[:most]
+
+
+def _judge(
+    candidates: Sequence[Learner],
+    evidence: Floats,
+    rows: KeptRows,
+    places: NDArray[np.intp],
+    summary: Summary,
+) -> Trial:
+    """Weights, scores, and the answers of pools whose weights have not seen the rows."""
+    specs = tuple(map(member_spec, candidates))
+    count, truth, weight = len(specs), rows.group[places].astype(np.intp), rows.weight[places]
+    if not count or not len(places):
+        return Trial.none("No row could be held out, so nothing was weighed.")
+    whole = summary.total.floats()
+    start = np.log(whole / whole.sum())
+    here = np.arange(len(truth))
+    scores = np.empty(count)
+    for h in range(count):
+        alone = evidence[h : h + 1]
+        v = evidence_weights(alone, start, truth, weight, price=0.0)
+        scores[h] = float(weight @ weighted_logs(alone, start, v)[here, truth]) / float(weight.sum())
+    weights = _weigh(evidence, start, truth, weight)
+    side = _sides(rows, places)
+    logs = np.empty((len(places), len(start)))
+    for one in np.unique(side):
+        mine = side == one
+        logs[mine] = weighted_logs(
+            evidence[:, mine], start, _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
+        )
+    share = weight / weight.sum()
+    score = float(share @ logs[here, truth])
+    hits = float(share @ (logs.argmax(axis=1) == truth))
+    return Trial(specs, weights, scores, len(places), score, hits, answers=HeldOutAnswers(logs, truth, weight))
+
+
+def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:
+    """Rows that weights are found without, in turn: the parts, or, of a single one, two halves."""
+    part = rows.part[places]
+    if len(np.unique(part)) > 1:
+        return part
+    return ((rows.hashes[places] >> np.uint64(17)) & np.uint64(1)).astype(np.int32)
+
+
+def _weigh(evidence: Floats, start: Floats, truth: NDArray[np.intp], weight: Floats) -> Floats:
+    """The best weights, of as few candidates as will do."""
+    active = np.arange(len(evidence))
+    here = np.arange(len(truth))
+
+    def solved(some: NDArray[np.intp], begin: Floats | None) -> tuple[Floats, float]:
+        anchor = (int(np.flatnonzero(some == 0)[0]), ANCHOR) if 0 in some else None
+        v = evidence_weights(evidence[some], start, truth, weight, anchor=anchor, begin=begin)
+        return v, float(weight @ weighted_logs(evidence[some], start, v)[here, truth])
+
+    v, value = solved(active, None)
+    active, v = active[v > 0], v[v > 0]
+    spread = np.sqrt(evidence.var(axis=2) @ (weight / weight.sum()))
+    while len(active) > 1:
+        # Of the one that says least, what the others cannot make up for were it left out.
+        rest = np.delete(np.arange(len(active)), int(np.argmin(v * spread[active])))
+        w, now = solved(active[rest], v[rest])
+        if value - now > WORTH:
+            break
+        active, v, value = active[rest][w > 0], w[w > 0], now
+    out = np.zeros(len(evidence))
+    out[active] = v
+    return out

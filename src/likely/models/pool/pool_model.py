@@ -1,0 +1,203 @@
+"""The pool: the evidence of several models, each times its weight, added to one prior. A sum like any of its members.
+
+log P(class | row) = log P(class) + sum over members h of w_h (log P_h(class | row) - log P(class)), less what
+normalises it. A member that is a sum over attributes gives each its share; one that is not has a line of its own. Knows
+no search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likely.errors import SettingError
+from likely.models.contracts import Exhibit, HeldOut, Learner, Model, Terms
+from likely.models.heldout.trying import log_posterior
+from likely.models.naive.naive import NaiveBayes
+from likely.models.pool.joining import join_terms
+from likely.models.pool.members import learner_titles, member_spec
+from likely.models.pool.trial import Trial
+from likely.models.posterior import Matrix
+from likely.models.registry import build_learner
+from likely.models.shapes import Score, Sum, sum_of
+from likely.sums.contracts import State
+from likely.table.batch import Batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+REST = "(the rest)"
+"""The last term: what members could not tell attribute by attribute."""
+BLOCK = 4096
+"""Rows that are scored at a time."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PoolModel(Model):
+    """The prior, and the weighed evidence of the members."""
+
+    members: tuple[Model, ...]
+    """Those with weight."""
+    weights: Floats
+    log_prior: Floats
+    trial: Trial
+
+    def log_joint(self, batch: Batch) -> Matrix:
+        """log P(class) + the terms, in order, (rows, classes)."""
+        return self.scored(batch)[0]
+
+    def scored(self, batch: Batch) -> tuple[Matrix, dict[str, tuple[int, int]]]:
+        """`log_joint`, and the words of texts as the members that read any count them."""
+        words: dict[str, tuple[int, int]] = {}
+        for member in self.members:
+            if member.texts:
+                words |= member.scored(batch)[1]
+        out = np.empty((batch.rows, len(self.classes)))
+        for start in range(0, batch.rows, BLOCK):
+            rows = slice(start, start + BLOCK)
+            total = np.tile(self.log_prior, (len(out[rows]), 1))
+            for term in self._lines(batch.sliced(rows)).values():
+                total += term
+            out[rows] = total
+        return out, words
+
+    def terms(self, batch: Batch) -> Terms:
+        """The prior, then what each attribute, set of attributes or member says."""
+        lines = self._lines(batch)
+        prior = np.tile(self.log_prior, (batch.rows, 1))
+        last = "rounding" if REST in lines else "attribute"
+        return Terms(("prior", *lines), np.stack([prior, *lines.values()], axis=1), last=last)  # type: ignore[arg-type]
+
+    def _lines(self, batch: Batch) -> dict[str, Floats]:
+        """What is said by attribute, then by sets and members that are no sums, and last what is left over."""
+        names = [column.name for column in self.schema.attributes]
+        lines: dict[str, Floats] = {}
+        rest: dict[str, Floats] = {}
+        for title, member, weight in zip(self._titles, self.members, self.weights.tolist(), strict=True):
+            for name, logs in member_evidence(member, batch, self.log_prior, title):
+                into = rest if name == REST else lines
+                said = weight * logs
+                into[name] = into[name] + said if name in into else said
+        ordered = {name: lines.pop(name) for name in names if name in lines}
+        return ordered | lines | rest
+
+    @cached_property
+    def _titles(self) -> tuple[str, ...]:
+        return learner_titles([member.learner for member in self.members])
+
+    def shape(self) -> Score | None:
+        """One sum of all members' terms, those of one attribute put together where they are tables."""
+        terms: list[tuple[object, float]] = []
+        for member, weight in zip(self.members, self.weights.tolist(), strict=True):
+            own = member.shape()
+            whole = None if own is None else sum_of(own)
+            if whole is None:
+                return None
+            terms += [(term, weight * whole[1] * power) for term, power in whole[0].powered]
+        joined = join_terms(terms, len(self.classes))
+        return Sum(self.log_prior, tuple(t for t, _ in joined), tuple(power for _, power in joined))
+
+    @property
+    def shapeless(self) -> str:  # type: ignore[override]
+        """The member that has no portable form, and how to do without it."""
+        for title, member in zip(self._titles, self.members, strict=True):
+            own = member.shape()
+            if own is None or sum_of(own) is None:
+                why = member.shapeless if own is None else "Its scores are no sum of terms."
+                return f"{title} is a member of this pool. {why} Fit with --for sql (or onnx, pmml) to leave it out."
+        return "It has no portable form."
+
+    def term_strengths(self) -> dict[tuple[str, ...], float]:
+        """Those of members, weighed: what they say of the same attributes is taken to point the same way."""
+        out: dict[tuple[str, ...], float] = {}
+        for member, weight in zip(self.members, self.weights.tolist(), strict=True):
+            for names, strength in member.term_strengths().items():
+                out[names] = out.get(names, 0.0) + weight * strength
+        return out
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """How the pool did on rows held out."""
+        return self.trial.held_out
+
+    @property
+    def ledger_note(self) -> str:
+        """The sentence that says whose terms these are."""
+        if not self.members:
+            return ""
+        order = sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h))
+        named = ", ".join(f"{self._titles[h]} × {self.weights[h]:.3g}" for h in order)
+        return f"Each line adds up what the members of the pool say of it, times their weights: {named}."
+
+    @property
+    def frozen(self) -> Learner:
+        """What was chosen, as settings that choose no more."""
+        members = tuple(member.frozen for member in self.members)
+        if len(members) == 1 and self.weights[0] == 1.0:
+            return members[0]
+        pool: Learner = build_learner("Pool", {"members": members, "weights": tuple(self.weights.tolist())})
+        return pool
+
+    @property
+    def describer(self) -> Model:
+        """The member of most weight that says how rows come about; where none does, naive Bayes from the same sums."""
+        for h in sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h)):
+            if self.members[h].generative and is_sum(self.members[h]):
+                return self.members[h]
+        return NaiveBayes(text="multinomial").model(self.summary)
+
+    def exhibits(self) -> tuple[Exhibit, ...]:
+        """Every candidate with weight and score; of a single member, its own exhibits as well."""
+        return (*self.trial.exhibit(), *(self.members[0].exhibits() if len(self.members) == 1 else ()))
+
+    def search_state(self) -> State:
+        """Everything: it took sweeps to find."""
+        return {
+            "kept": [member_spec(member.learner) for member in self.members],
+            "members": [member.search_state() for member in self.members],
+            "weights": self.weights,
+            "notes": list(self.notes),
+            "trial": self.trial.state(),
+        }
+
+    def lasting_state(self) -> State:
+        """Weights stay as they are when rows are learned or unlearned, where sums are all it takes."""
+        for title, member in zip(self._titles, self.members, strict=True):
+            if member.search_state() and not member.lasting_state():
+                raise SettingError(
+                    f"{title}, a member of this pool, must see all rows again to learn. Fit on all rows with what was "
+                    "chosen (likely show --spec writes it down), or fit with --for updates, which leaves such members "
+                    "out."
+                )
+        # How it did on held-out rows was said of other rows.
+        old = Trial.none("Weights are as they were chosen before these rows were learned or unlearned.")
+        return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
+
+
+def member_evidence(model: Model, batch: Batch, log_prior: Floats, title: str) -> list[tuple[str, Floats]]:
+    """What a model says of rows beyond the prior, by attribute or set; of one that is no sum, in one line."""
+    terms = None
+    if is_sum(model):
+        try:
+            terms = model.terms(batch)
+        except SettingError:
+            terms = None
+    if terms is None or terms.first != "prior":
+        logs = log_posterior(model, batch, model.classes)
+        finite = np.isfinite(log_prior)
+        return [(f"all values by {title}", np.where(finite, logs - np.where(finite, log_prior, 0.0), logs))]
+    last = len(terms.names) - (terms.last != "attribute")
+    out = [(name, terms.array[:, k]) for k, name in enumerate(terms.names) if 0 < k < last]
+    if terms.last in ("rounding", "evidence"):
+        out.append((REST, terms.array[:, -1]))
+    return out
+
+
+def is_sum(model: Model) -> bool:
+    """Whether the scores of a model are a sum over attributes."""
+    return type(model).terms is not Model.terms
