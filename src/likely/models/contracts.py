@@ -200,6 +200,11 @@ class Model(Answers):
         """How it did on rows that were held out while it was made."""
         return None
 
+    @property
+    def held_out_answers(self) -> HeldOutAnswers | None:
+        """What was said of those rows, where it was made just now; a file does not keep it."""
+        return None
+
     def check_generative(self) -> None:
         """Refuse to speak of the density of rows where the model knows only that of classes."""
         odd = [t for t in self.texts if not t.settings.is_likelihood]
@@ -255,6 +260,29 @@ class HeldOut:
     rows: int
     hits: float
     score: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutAnswers:
+    """What a model says of rows that nothing of it has seen: neither its parts nor how they were put together."""
+
+    logs: Floats
+    """log P(class | row), (rows, classes)."""
+    truth: NDArray[np.intp]
+    weight: Floats
+    side: Ints
+    """Rows of one side were answered by the same parts, put together without them."""
+    learned: int
+    """Rows that were learned from, for each row's answer."""
+    beside: Mapping[str, Floats]
+    """The logs of learners that were judged beside it, on the same rows."""
+
+
+@runtime_checkable
+class JudgesBeside(Protocol):
+    """A search that holds rows out, and can judge other learners on them as well."""
+
+    def beside(self, learners: Mapping[str, Learner]) -> Search: ...
 
 
 @runtime_checkable

@@ -15,13 +15,13 @@ import numpy as np
 
 from likely.errors import LikelyError
 from likely.machinery.threads import in_order
-from likely.models.contracts import Learner
+from likely.models.contracts import HeldOutAnswers, Learner
 from likely.models.heldout.dealing import class_codes
 from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.trying import attempt, hold_out, sums_of_parts
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
 from likely.models.pool.members import learner_titles, member_spec
-from likely.models.pool.trial import HeldOutAnswers, Trial
+from likely.models.pool.trial import Trial
 from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
@@ -46,8 +46,17 @@ class Choice:
     refused: tuple[str, ...]
 
 
-def choose_members(candidates: Sequence[Learner], summary: Summary, rows: KeptRows, held: Sequence[int]) -> Choice:
-    """Weights for the candidates by how they do on the parts that are held out, `held` of all."""
+def choose_members(
+    candidates: Sequence[Learner],
+    summary: Summary,
+    rows: KeptRows,
+    held: Sequence[int],
+    beside: Mapping[str, Learner],
+) -> Choice:
+    """Weights for the candidates by how they do on the parts that are held out, `held` of all.
+
+    Those `beside` are judged on the same rows.
+    """
     refused: dict[int, str] = {}
     needs = sorted(frozenset().union(*(c.needs(summary.schema) for c in candidates)))
     wishes: dict[str, LikelyError | None] = {}
@@ -78,7 +87,12 @@ def choose_members(candidates: Sequence[Learner], summary: Summary, rows: KeptRo
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
     said = [evidence for evidence, _ in found.values()]
     evidence = tell_apart(np.stack(said)) if said else np.zeros((0, len(places), len(summary.classes)))
-    trial = _judge([candidates[h] for h in found], evidence, rows, places, summary)
+    others: dict[str, Floats] = {}
+    for name, learner in beside.items():
+        tested = attempt(lambda own: hold_out(own, total, training, rows, places), learner)
+        if not isinstance(tested, LikelyError):
+            others[name] = tested[0]
+    trial = _judge([candidates[h] for h in found], evidence, rows, places, summary, others)
     return Choice(trial, tuple(learner for _, learner in found.values()), notes)
 
 
@@ -100,6 +114,7 @@ def _judge(
     rows: KeptRows,
     places: NDArray[np.intp],
     summary: Summary,
+    others: Mapping[str, Floats],
 ) -> Trial:
     """Weights, scores, and the answers of pools whose weights have not seen the rows."""
     specs = tuple(map(member_spec, candidates))
@@ -117,15 +132,18 @@ def _judge(
     weights = _weigh(evidence, start, truth, weight)
     side = _sides(rows, places)
     logs = np.empty((len(places), len(start)))
-    for one in np.unique(side):
-        mine = side == one
+    for number in np.unique(side):
+        mine = side == number
         logs[mine] = weighted_logs(
             evidence[:, mine], start, _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
         )
     share = weight / weight.sum()
     score = float(share @ logs[here, truth])
     hits = float(share @ (logs.argmax(axis=1) == truth))
-    return Trial(specs, weights, scores, len(places), score, hits, answers=HeldOutAnswers(logs, truth, weight))
+    told = {name: weighted_logs(said[None], start, np.ones(1)) for name, said in others.items()}
+    learned = len(rows) - len(rows) // rows.parts
+    answers = HeldOutAnswers(logs, truth, weight, side, learned, told)
+    return Trial(specs, weights, scores, len(places), score, hits, answers=answers)
 
 
 def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Exhibit, HeldOut, Learner, Model, Terms
+from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers, Learner, Model, Terms
 from likely.models.heldout.trying import log_posterior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.joining import join_terms
@@ -124,6 +124,10 @@ class PoolModel(Model):
     def held_out(self) -> HeldOut | None:
         """How the pool did on rows held out."""
         return self.trial.held_out
+
+    @property
+    def held_out_answers(self) -> HeldOutAnswers | None:
+        return self.trial.answers
 
     @property
     def ledger_note(self) -> str:

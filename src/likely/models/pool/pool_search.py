@@ -44,8 +44,8 @@ class PoolPlan:
     parts: int
     seed: int
     every_part: bool
-    weights: tuple[float, ...] | None = None
-    """Of the candidates, where they are given: nothing is tried then."""
+    beside: Mapping[str, Learner] = field(default_factory=dict)
+    """Learners that are judged on the same rows, and not pooled."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,10 @@ class PoolSearch(Search):
     def searches(self) -> dict[int, Search]:
         """Members that need to see rows again."""
         return {h: held for h, held in self.members.items() if isinstance(held, Search)}
+
+    def beside(self, learners: Mapping[str, Learner]) -> PoolSearch:
+        """The same, with others judged on the same rows."""
+        return replace(self, plan=replace(self.plan, beside=learners))
 
     def look_at(self, batch: Batch, group: Ints, weight: Floats) -> tuple[Any, ...]:
         """Rows to choose by; else sums that members are made of; else what their searches want."""
@@ -97,7 +101,7 @@ class PoolSearch(Search):
         plan, summary = self.plan, self.summary
         many = len(rows) > ALL_PARTS and not plan.every_part
         held = range(1) if many else range(plan.parts)
-        choice = choose_members(plan.candidates, summary, rows, held)
+        choice = choose_members(plan.candidates, summary, rows, held, plan.beside)
         after = replace(self, choice=choice, members=dict.fromkeys(choice.trial.kept))
         if not rows.whole:
             return (after if after._requests else after.begun()).finished()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.models.contracts import Exhibit, HeldOut
+from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers
 from likely.models.pool.members import learner_titles, member_learner
 from likely.sums.checks import read_array, read_mapping, read_number, read_text, read_whole, require
 from likely.sums.contracts import State
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutAnswers:
-    """What a pool says of rows that neither its members nor its weights have seen. Kept in memory only."""
-
-    logs: Floats
-    """log P(class | row), (rows, classes)."""
-    truth: NDArray[np.intp]
-    weight: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +40,7 @@ class Trial:
     remark: str = ""
     """The sentence why nothing was weighed, where nothing was."""
     answers: HeldOutAnswers | None = None
+    """What was said of those rows; kept in memory only."""
 
     @classmethod
     def none(cls, remark: str) -> Trial:
