@@ -274,9 +274,9 @@ dealing_options = packed(
     click.option(
         "--folds",
         type=_FoldCount(),
-        default=10,
+        default=None,
         metavar="N|n",
-        help="Folds of the cross-validation, 2 to 1000; the letter n is --leave-one-out.",
+        help="Folds of the cross-validation, 2 to 1000 (usually 10); the letter n is --leave-one-out.",
     ),
     seed_option,
     click.option(

@@ -114,11 +114,11 @@ def curve(
     """
     folds, steps = check_whole("folds", folds, 2, MOST_FOLDS), check_whole("steps", steps, 1, MOST_STEPS)
     data, how = read_arguments(data, target, reading)
-    asked = read_learner(learner) or default_learner("look").learner
+    asked = read_learner(learner)
     return with_encoding(data, how, lambda source: _curve(source, how, asked, folds, steps, seed))
 
 
-def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps: int, seed: int) -> Curve:
+def _curve(source: Source, reading: Reading, asked: Learner | None, folds: int, steps: int, seed: int) -> Curve:
     pieces = 1
     while (folds - 1) * pieces < 1 << (steps - 1):
         pieces *= 2
@@ -137,6 +137,7 @@ def _curve(source: Source, reading: Reading, learner: Learner, folds: int, steps
         notes.insert(0, f"There are only {total.rows:,} rows, so they are dealt to {fewer * coarser} parts rather than "
                         f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
     lessons = growing_lessons(fewer, coarser, steps)
+    learner = asked or default_learner("fit", total).learner
     return _draw(source, reading, learner, sums, lessons, seed, tuple(notes))
 
 

@@ -18,12 +18,12 @@ from likely.evaluate.attributes.redundancy import Pair
 from likely.evaluate.attributes.word_information import Piece
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
-from likely.evaluate.crossval.temperature import Sharpened, Tempered, cooled, sharpened
+from likely.evaluate.crossval.temperature import Sharpened, sharpened
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
+from likely.evaluate.scores.answered import with_answers
 from likely.evaluate.scores.calibration import Reliability, calibrations
 from likely.evaluate.scores.ceiling import Ceiling
-from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, class_scores, intervals, paired
 from likely.evaluate.scores.losses import LossScores, loss_scores
 from likely.evaluate.scores.ranking import Ranking, rankings
@@ -34,12 +34,10 @@ from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.extend import run_search
 from likely.intake.reading import Reading, with_encoding
 from likely.machinery.html import html_table, share_bar
-from likely.models.contracts import Learner, Model, has_trait, setting_of
+from likely.models.contracts import JudgesBeside, Learner, Model, Search, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
-from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.one_rule import OneRule
-from likely.models.naive.weighted_product import tempered
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.table.schema import Column, Schema
@@ -49,7 +47,8 @@ from likely.table.wrappers.parsed_once import parse_once
 if TYPE_CHECKING:
     from likely.sums.summary import Summary
 
-BASELINE, ONE_RULE = "baseline", "one rule"
+BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
+FOLDS = 10
 MOST_RANKED = 20
 """Classes up to which each is ranked against all others."""
 
@@ -74,6 +73,9 @@ class Baselines:
     one_rule_intervals: Intervals | None = None
     one_attribute: str | None = None
     """That attribute, where all rows are learned from; None where none tells more than the frequencies."""
+    naive_bayes: Scores | None = None
+    """Of the textbook's naive Bayes, where another learner was chosen."""
+    naive_bayes_intervals: Intervals | None = None
     against: tuple[Paired, ...] = ()
     """The learner's log loss and accuracy against those of the baselines, on the same folds."""
 
@@ -88,8 +90,6 @@ class Trust:
     """The curve that matters most first: of the class looked for, if there are two; else of the class named."""
     sharpened: Sharpened | None
     """What multiplying all evidence by one number would change."""
-    tempered: Tempered | None
-    """What all evidence is multiplied by, where no learner was asked for and naive Bayes proved too sure of itself."""
     rankings: dict[str, Ranking]
     """Of each class against all others."""
     macro_auc: float | None
@@ -166,7 +166,7 @@ def look(
     learner: GivenLearner = None,
     *,
     loss: Loss | Mapping[str, Any] | None = None,
-    folds: int = 10,
+    folds: int | None = None,
     seed: int = 0,
     repeats: int = 1,
     group: str | None = None,
@@ -178,10 +178,11 @@ def look(
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
 
-    Where no learner is given it is naive Bayes, whose evidence is weighed if held-out rows say that it is too sure of
-    itself (`tempered`). With a loss, also what deciding by it costs. `group` and `time` name columns that rows are
-    dealt to folds by; the class that curves look for is `positive`, or the rarer of two. With `picture`, also what the
-    page draws of two numbers, and the model also where it must be searched for.
+    Where no learner is given it is the one that `fit` takes, judged by the rows that it holds out while it is made:
+    neither its members nor their weights have seen them. Where folds, a seed, a group or a time are given, each fold is
+    predicted by what was made without it. With a loss, also what deciding by it costs. `group` and `time` name columns
+    that rows are dealt to folds by; the class that curves look for is `positive`, or the rarer of two. With `picture`,
+    also what the page draws of two numbers, and the model also where it must be searched for.
 
     >>> record = look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", folds=5)
     >>> record.scores.accuracy, record.baseline.accuracy
@@ -189,9 +190,9 @@ def look(
     """
     data, how = read_arguments(data, target, reading)
 
-    asked = _Asked(
-        Folds(folds, seed, repeats, group, time, leave_one_out), read_learner(learner), Loss.of(loss), positive, picture
-    )
+    dealt = Folds(FOLDS if folds is None else folds, seed, repeats, group, time, leave_one_out)
+    own = folds is not None or seed != 0 or dealt != Folds(dealt.count)
+    asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture)
 
     def work(source: Source) -> Look:
         return _look(parse_once(source), how, asked)
@@ -204,6 +205,8 @@ class _Asked:
     """What a look was asked for."""
 
     folds: Folds
+    own_folds: bool
+    """Whether it was said how rows are to be dealt."""
     learner: Learner | None
     loss: Loss | None
     positive: str | None
@@ -214,48 +217,52 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     folds = asked.folds
     first = draft_folds(source, reading, folds)
     require_target(first.schema)
-    learner = asked.learner or default_learner("look").learner
-    learners: dict[str, Learner] = {LEARNER: learner, BASELINE: Prior()}
+    beside: dict[str, Learner] = {BASELINE: Prior()}
     if not folds.leave_one_out:  # it would have to choose its attribute as often as there are rows
-        learners[ONE_RULE] = OneRule()
-    sweep = LookSweep(asked.picture)
-    found = validate(
-        source, first, reading, learners, folds, 0, sweep, asked.loss, sweep.of_texts, frozenset({LEARNER})
-    )
+        beside[ONE_RULE] = OneRule()
+    sweep, textbook = LookSweep(asked.picture), default_learner("textbook").learner
+
+    def judged(total: Summary) -> dict[str, Learner]:
+        # What holds rows out itself, while it is made, is judged by these, unless folds were asked for.
+        own = asked.learner or (default_learner("fit", total).learner if asked.own_folds else textbook)
+        return {LEARNER: own, **beside}
+
+    found = validate(source, first, reading, judged, folds, 0, sweep, asked.loss, sweep.of_texts, frozenset({LEARNER}))
     total = found.total
+    learner = asked.learner or default_learner("fit", total).learner
     if total.rows < 2 * folds.count and folds.count > 2 and folds.plain:
         # Fewer than two rows a fold: fewer folds, so that each is scored on something.
         return _look(source, reading, replace(asked, folds=replace(folds, count=max(2, total.rows // 2))))
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
-    ranks = found.gathered[LEARNER]
-    heat = None
-    if asked.learner is None:
-        found, heat = cooled(found, LEARNER, asked.loss, folds.leave_one_out)
+    told = _by_themselves(sweep, found)
     whole = learner.learn(total)
     model = whole if isinstance(whole, Model) else None
-    if model is None and asked.picture:
+    dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
+    if isinstance(whole, JudgesBeside) and asked.learner is None and not asked.own_folds:
+        model = run_search(source, whole.beside({**beside, NAIVE_BAYES: textbook}), total, reading.threads)
+        if model.held_out_answers is not None:
+            found = with_answers(found, LEARNER, model.held_out_answers, asked.loss)
+            dealing = Dealing(found.folds, 0, 1, "content")
+    if isinstance(whole, Search) and model is None and asked.picture:
         model = run_search(source, whole, total, reading.threads)
-    if heat is not None:
-        learner = NaiveBayes(temperature=heat.temperature)
-        model = None if model is None else tempered(model, heat.temperature)
     if model is not None and asked.loss is not None:
         model = replace(model, loss=asked.loss)
     seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))
     if isinstance(whole, Model):  # a block takes its attributes together, so nothing is counted twice
         blocks = {name: factor.names for factor in whole.factors for name in factor.names}
         seen = replace(seen, pairs=tuple(p for p in seen.pairs if p.other not in blocks.get(p.one, ())))
-    trust = _trust(found, _positive(asked.positive, total), ranks, heat, seen)
+    trust = _trust(found, _positive(asked.positive, total), seen)
     schema = whole.schema if isinstance(whole, Model) else total.schema
-    record = _record(source, found, folds, learner, _by_themselves(sweep, found), seen, trust, schema)
-    said = whole.notes if isinstance(whole, Model) else found.notes.get(LEARNER, ())
+    record = _record(source, found, dealing, learner, told, seen, trust, schema)
+    said = model.notes if model is not None else found.notes.get(LEARNER, ())
     return replace(record, notes=(*source.notes, *found.told, *said, *record.notes), model=model)
 
 
 def _record(
     source: Source,
     found: Validation,
-    folds: Folds,
+    dealing: Dealing,
     learner: Learner,
     told: list[Attribute],
     seen: SweepResult,
@@ -284,7 +291,7 @@ def _record(
         entropy=entropy(total.total.floats()),
         columns=total.schema.columns,
         learner=repr(learner),
-        dealing=Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column),
+        dealing=dealing,
         scores=scorer.read(found.times),
         intervals=bounds,
         baseline=baseline.read(found.times),
@@ -314,17 +321,20 @@ def _positive(asked: str | None, total: Summary) -> str:
 def _baselines(found: Validation) -> Baselines:
     """The one rule, and how the learner differs from it and from the frequencies of the classes."""
     against = []
-    for name, called in ((BASELINE, "frequencies only"), (ONE_RULE, "one attribute")):
+    for name, called in ((BASELINE, "frequencies only"), (ONE_RULE, "one attribute"), (NAIVE_BAYES, "naive Bayes")):
         for score in ("log_loss", "accuracy"):
             one = paired(found.parts[LEARNER], found.parts[name], called, score) if name in found.parts else None
             against += [] if one is None else [one]
     bounds = {name: intervals(found.scorers[name], found.parts[name], judged_rows(found, name))
-              for name in (BASELINE, ONE_RULE) if name in found.scorers}  # fmt: skip
+              for name in (BASELINE, ONE_RULE, NAIVE_BAYES) if name in found.scorers}  # fmt: skip
     if ONE_RULE not in bounds:
         return Baselines(bounds[BASELINE], against=tuple(against))
+    naive = found.scorers[NAIVE_BAYES].read(found.times) if NAIVE_BAYES in bounds else None
     factors = OneRule().learn(found.total).factors
     one_rule, attribute = found.scorers[ONE_RULE].read(found.times), factors[0].name if factors else None
-    return Baselines(bounds[BASELINE], one_rule, bounds[ONE_RULE], attribute, tuple(against))
+    return Baselines(
+        bounds[BASELINE], one_rule, bounds[ONE_RULE], attribute, naive, bounds.get(NAIVE_BAYES), tuple(against)
+    )
 
 
 def _per_class(found: Validation) -> tuple[ClassScores, ...]:
@@ -334,17 +344,16 @@ def _per_class(found: Validation) -> tuple[ClassScores, ...]:
     return tuple(class_scores(found.classes, table, weights))
 
 
-def _trust(found: Validation, positive: str, ranks: HeldOut, heat: Tempered | None, seen: SweepResult) -> Trust:
-    """What the predictions of rows, one by one, say; their ranks do not depend on how all evidence is weighed."""
+def _trust(found: Validation, positive: str, seen: SweepResult) -> Trust:
+    """What the predictions of rows, one by one, say."""
     rows, few = found.gathered[LEARNER], len(found.classes) <= MOST_RANKED
-    ranked = rankings(ranks) if few else {}
+    ranked = rankings(rows) if few else {}
     areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
     proper = LEARNER not in found.improper
     return Trust(
         positive=positive,
         calibration=calibrations(rows, positive) if few else (),
-        sharpened=sharpened(ranks) if proper and ranks is rows else None,
-        tempered=heat,
+        sharpened=sharpened(rows) if proper else None,
         rankings=ranked,
         macro_auc=float(np.mean(areas)) if areas else None,
         ceiling=seen.ceiling,

@@ -140,7 +140,7 @@ def repeats(
     >>> [(c.pair.one, c.pair.other) for c in found.counted]
     [('x', 'again')]
     """
-    chosen = read_learner(learner) or default_learner("look").learner
+    chosen = read_learner(learner) or default_learner("textbook").learner
     if not has_trait(chosen, "independent"):
         raise SettingError(
             f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "

@@ -8,8 +8,9 @@ from typing import Any
 from likely.errors import LikelyError
 from likely.evaluate.compare import Comparison, compare
 from likely.evaluate.curve import Curve, curve
-from likely.evaluate.look import Look
+from likely.evaluate.look import FOLDS, Look
 from likely.models.contracts import Learner
+from likely.models.default import default_learner
 from likely.sums.columns.counts import Counts
 
 SMALL = 120_000
@@ -42,11 +43,19 @@ def study_further(
     comparison: Comparison | None = None
     lacking = []
     try:
-        made = curve(data, record.target, learner, seed=record.dealing.seed, **reading)
+        # Unasked it must be quick: naive Bayes is learned from sums, all sizes in one sweep.
+        drawn = learner if learner is not None or always else default_learner("textbook").learner
+        made = curve(data, record.target, drawn, seed=record.dealing.seed, **reading)
     except LikelyError as error:  # too few rows, for the most part
         lacking.append(f"The page has no curve. {error}")
     try:
-        comparison = compare(data, record.target, folds=record.dealing.folds, seed=record.dealing.seed, **reading)
+        comparison = compare(
+            data,
+            record.target,
+            folds=FOLDS if record.dealing.dealt == "content" else record.dealing.folds,
+            seed=record.dealing.seed,
+            **reading,
+        )
     except LikelyError as error:
         lacking.append(f"The page has no comparison. {error}")
     return Studies(made, comparison, tuple(lacking))

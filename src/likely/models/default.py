@@ -10,20 +10,18 @@ from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.tuned import TunedNaiveBayes
 from likely.models.pool.auto import Auto
 from likely.models.pool.candidates import MOST_TUNED
-from likely.models.text_logistic.learner import TextLogistic
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 
-LEAST_ROWS = 100
-"""Fewer rows say too little of which learner is better: naive Bayes is then taken as it is."""
-MOST_ROWS = 200_000
-"""More rows, and naive Bayes learns: to choose takes some seconds for each 10,000 rows."""
+LEAST_ROWS = 30
+"""Of fewer rows a fifth is too few to judge anything by: naive Bayes is then taken as it is."""
 
-Purpose = Literal["fit", "sums", "look", "doubt"]
-"""fit: a model of rows that can be read again. sums: a model of sums alone, as of a stream, a kept folder, a database
-that counts, or knowledge without rows. look: a picture of the table. doubt: a judge of labels."""
-Reason = Literal["chosen", "few rows", "many rows", "words", "nothing to choose", "no target", "sums", "look", "doubt"]
-"""Why it is this learner; 'chosen': Auto chooses on held-out rows; 'words': all evidence is text."""
+Purpose = Literal["fit", "sums", "textbook", "doubt"]
+"""fit: a model of rows that can be read again, whoever asks: fit, look, serve, compare, scikit-learn, Spark. sums: a
+model of sums alone, as of a stream, a kept folder, a database that counts, or knowledge without rows. textbook: what
+others are set against. doubt: a judge of labels."""
+Reason = Literal["chosen", "few rows", "nothing to choose", "no target", "sums", "textbook", "doubt"]
+"""Why it is this learner; 'chosen': Auto chooses on held-out rows."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +41,13 @@ def default_learner(purpose: Purpose, summary: Summary | None = None) -> Default
     if purpose == "doubt":
         return _doubter(summary)
     if purpose != "fit" or summary is None:
-        return Default(NaiveBayes(), "look" if purpose == "look" else "sums")
+        return Default(NaiveBayes(), "textbook" if purpose == "textbook" else "sums")
     if summary.schema.target is None:
         return Default(NaiveBayes(), "no target")
-    kinds = {column.kind for column in summary.schema.attributes}
-    if not kinds:
+    if not summary.schema.attributes:
         return Default(NaiveBayes(), "nothing to choose")
     if summary.rows < LEAST_ROWS:
         return Default(NaiveBayes(), "few rows")
-    if summary.rows > MOST_ROWS:
-        return Default(NaiveBayes(), "many rows")
-    if kinds == {"text"}:
-        # It pools naive Bayes and logistic regression by held-out rows: nothing is left for Auto to choose.
-        return Default(TextLogistic(), "words")
     return Default(Auto(), "chosen")
 
 

@@ -78,7 +78,7 @@ def fit(
     else:
         model = _fit(data, how, engine, master, {"keep": keep, "push": push})
         model.save(out)
-    for line in _lines(model, out, data is not None, how.learner is None):
+    for line in _lines(model, out, data is not None):
         terminal.say(line)
 
 
@@ -94,10 +94,9 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
         return fit_here(data, how.target, how.learner, loss=how.loss, progress=progress, **more, **how.reading)
 
 
-def _lines(model: Model, out: str, has_rows: bool, is_default: bool) -> Iterator[str]:
+def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
     """What was learned, and by whom."""
     from likely.intake.schema import remarks
-    from likely.models.default import MOST_ROWS, default_learner
     from likely.present.words import clean, percent, plural
 
     summary = model.summary
@@ -114,8 +113,6 @@ def _lines(model: Model, out: str, has_rows: bool, is_default: bool) -> Iterator
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.score / math.log(2):.3f} bits."
         )
-    if is_default and default_learner("fit", summary).reason == "many rows":
-        yield f"Naive Bayes learned, as there are more than {MOST_ROWS:,} rows. --learner Auto chooses all the same."
     yield from (*remarks(model.schema), *model.notes)[:10]
 
 

@@ -100,7 +100,7 @@ class Dealing:
     repeats: int = 1
     """How often all folds were dealt anew."""
     dealt: str = "stratified"
-    """'stratified', 'group', 'time' or 'leave-one-out'."""
+    """'stratified', 'group', 'time', 'leave-one-out', or 'content': by the rows that a learner held out itself."""
     dealt_by: str | None = None
     """The column of the groups or of the time."""
 

@@ -77,7 +77,7 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
     if 0 < count_entries(summary) * classes <= MOST_WORDS:
         out.append(TextLogistic())
     if not count:
-        return out
+        return out[-1:]  # it pools naive Bayes of words with weights of words itself
     if effort != "quick" and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
         out.append(TunedNaiveBayes(parts=3))
     linked = 2 <= count <= MOST_LINKED and effort != "quick"

@@ -50,8 +50,7 @@ def qualification(record: Look) -> str:
             f"Its probabilities, too, are better than the frequencies alone: {one:.3f} against {against} bits of "
             "surprise a row."
         )
-    weighed = "" if record.trust.tempered is None else look.tempered_sentence(record.trust.tempered)
-    return f"{out} {weighed}".strip()
+    return out
 
 
 def ceiling_sentence(record: Look) -> str:
@@ -126,6 +125,8 @@ def dealing_words(dealing: Dealing) -> str:
     by = clean(dealing.dealt_by, 40)
     if dealing.dealt == "leave-one-out":
         return "each row left out in turn"
+    if dealing.dealt == "content":
+        return "rows dealt by their content; each predicted by members and weights that have not seen it"
     if dealing.dealt == "time":
         return f"{dealing.folds} parts in the order of {by}, each predicted by what the rows before it taught"
     how = "stratified" if dealing.dealt == "stratified" else f"rows with the same {by} in one"
@@ -151,13 +152,14 @@ def settings(learner: object) -> str:
 def python(record: Look) -> str:
     """The same by Python."""
     learner, dealing = "", record.dealing
-    if record.model is not None and record.trust.tempered is None:  # the look itself weighs evidence, unasked
+    if record.model is not None and dealing.dealt != "content":
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
-        if said or name != "NaiveBayes":
+        if said or name != "Auto":
             learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
     learner = learner if len(learner) < 300 else ", learner"
-    folds = f", folds={dealing.folds}" if dealing.folds != 10 and dealing.dealt != "leave-one-out" else ""
+    own = dealing.folds != 10 and dealing.dealt not in ("leave-one-out", "content")
+    folds = f", folds={dealing.folds}" if own else ""
     folds += f", seed={dealing.seed}" if dealing.seed else ""
     folds += f", repeats={dealing.repeats}" if dealing.repeats > 1 else ""
     by = {"group": f", group={dealing.dealt_by!r}", "time": f", time={dealing.dealt_by!r}",

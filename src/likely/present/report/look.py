@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from likely.evaluate.crossval.temperature import Tempered
 from likely.evaluate.look import Look
 from likely.evaluate.scores.losses import LossScores
 from likely.present.report.look_tables import (
@@ -122,8 +121,6 @@ def trust_sentences(record: Look) -> list[str]:
             f"{class_of(curve)} {percent(worst.probability)}, that is right for {percent(worst.share.value or 0.0)} "
             f"of {plural(worst.weight, 'row')}."
         )
-    if trust.tempered is not None:
-        out.append(tempered_sentence(trust.tempered))
     better, loss = trust.sharpened, record.scores.log_loss
     if better is not None and abs(better.temperature - 1) <= NEARLY:
         better = None
@@ -147,14 +144,3 @@ def ceiling_sample(record: Look) -> str:
     """Of which rows the ceiling was found, where not of all."""
     rows = 0 if record.trust.ceiling is None else record.trust.ceiling.rows
     return "" if rows >= record.rows else f" of a sample of {plural(rows, 'row')}"
-
-
-def tempered_sentence(found: Tempered) -> str:
-    """Why probabilities are what they are, where evidence was weighed."""
-    gain = ""
-    if found.before is not None and found.log_loss is not None:
-        gain = f" (log loss {found.before:.4f} → {found.log_loss:.4f} bits a row)"
-    return (
-        f"Evidence is weighed by {found.temperature:g}, because rows that were held out showed naive Bayes too sure of "
-        f"itself{gain}."
-    )

@@ -40,6 +40,8 @@ def folds_title(dealing: Dealing) -> str:
     folds, by = dealing.folds, clean(dealing.dealt_by, 30)
     if dealing.dealt == "leave-one-out":
         return "Cross-validated: each row is predicted by what all others taught"
+    if dealing.dealt == "content":
+        return "Held out: each row is predicted by members and weights that have not seen it"
     if dealing.dealt == "time":
         return f"In the order of {by}: each of {folds} parts is predicted by what the rows before it taught"
     others = "the other one" if folds == 2 else f"the other {folds - 1}"
