@@ -39,6 +39,7 @@ def study_further(
     quick = not record.texts and record.rows * len(record.classes) * _features(record) ** 2 <= SMALL
     if not record.attributes or record.decisions is not None or data == "-" or not (always or quick):
         return Studies()
+    folds = FOLDS if record.dealing.dealt == "content" else record.dealing.folds
     made: Curve | None = None
     comparison: Comparison | None = None
     lacking = []
@@ -52,7 +53,7 @@ def study_further(
         comparison = compare(
             data,
             record.target,
-            folds=FOLDS if record.dealing.dealt == "content" else record.dealing.folds,
+            folds=folds,
             seed=record.dealing.seed,
             **reading,
         )

@@ -6,7 +6,7 @@ from likely.models.contracts import Learner
 from likely.models.learners import LEARNERS
 from likely.models.naive.naive import NaiveBayes
 
-_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Auto")
+_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Auto", "Pool")
 """These need members, or no target, come in several kinds, or would try all others anew in every fold (ask for it)."""
 MOST_FOR_NEIGHBORS = 100_000
 """Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
@@ -25,7 +25,7 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
     out |= {name: maker() for name, maker in LEARNERS.items() if name not in _NOT_ALONE}
     if not texts:
         del out["TextLogistic"]
-    left = {}
+    left = {"Auto": "it would try all of these anew in every fold. Ask for it: --learner Auto."}
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]
         left["Neighbors"] = f"it looks for the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."

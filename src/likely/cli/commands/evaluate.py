@@ -48,7 +48,7 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
     usual, _ = field_of(0)  # their names may be used as the table prints them: "NaiveBayes, kernel"
     learners = {name: usual.get(name) or learner_written(name) for name in names} or None
     also = {} if how.spec is None else {os.path.basename(how.spec): how.learner}
-    record = how.run(compare_learners, data, learners, also=also, **dealing)
+    record = how.run(compare_learners, data, learners, also=also, **{n: v for n, v in dealing.items() if v is not None})
     if all(one.scores is None for one in record.learners):
         raise SettingError(record.learners[0].refused)
     terminal.answer(as_json, record.json, lambda: present_comparison(record))
