@@ -35,6 +35,7 @@ def evidence_weights(
     price: float = PRICE,
     anchor: tuple[int, float] | None = None,
     begin: Floats | None = None,
+    farthest: float = FARTHEST,
 ) -> Floats:
     """The weights v >= 0 with the greatest held-out sum of weight * log P(class | row) - price * sum v, where
     log P(class | row) = start + sum over speakers of v * term, normalised.
@@ -46,7 +47,7 @@ def evidence_weights(
     count = len(terms)
     if not count:
         return np.zeros(0)
-    apart = tell_apart(terms)
+    apart = tell_apart(terms, farthest)
     own = apart[:, np.arange(len(truth)), truth]
     prices, pull = np.full(count, price), np.zeros(count)
     v = np.full(count, 1.0 / np.sqrt(count)) if begin is None else begin.copy()
@@ -88,10 +89,10 @@ def evidence_weights(
     return v
 
 
-def weighted_logs(terms: Floats, start: Floats, v: Floats) -> Floats:
+def weighted_logs(terms: Floats, start: Floats, v: Floats, farthest: float = FARTHEST) -> Floats:
     """log P(class | row) under these weights, (rows, classes)."""
     active = np.flatnonzero(v)
-    scores = start + np.einsum("a,arc->rc", v[active], tell_apart(terms[active]))
+    scores = start + np.einsum("a,arc->rc", v[active], tell_apart(terms[active], farthest))
     scores -= scores.max(axis=1, keepdims=True)
     return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
@@ -104,10 +105,10 @@ def score_alone(terms: Floats, start: Floats, truth: NDArray[np.intp], weight: F
     return float(weight @ logs)
 
 
-def tell_apart(terms: Floats) -> Floats:
+def tell_apart(terms: Floats, farthest: float = FARTHEST) -> Floats:
     """Each term less that of the class it speaks for most; nothing where it calls every class impossible."""
     top = terms.max(axis=-1, keepdims=True)
-    found = np.maximum(terms - np.where(np.isfinite(top), top, 0.0), -FARTHEST)
+    found = np.maximum(terms - np.where(np.isfinite(top), top, 0.0), -farthest)
     return np.ascontiguousarray(np.where(np.isfinite(top), found, 0.0))
 
 

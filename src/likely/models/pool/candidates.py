@@ -90,7 +90,7 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
         if rows * learner.design(wordless).size * classes <= MOST_WORK:
             out.append(learner)
     if linked and not nominal:
-        out += [LinearDiscriminant(), FullBayes(), FullBayes(shrinkage="auto")]
+        out += [LinearDiscriminant(), FullBayes(shrinkage="auto")]
     elif linked and len(numbers) > 1:
         out.append(NaiveBayes(blocks=(tuple(numbers),)))
     orders: list[Any] = [1, 2] if effort == "quick" else [1, 2, 3, "any"]

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 """Held-out rows that are scored at most, and numbers that scores may take up: more rows would say the same."""
+FARTHEST = 1e9
+"""What a member says counts as it is while weights are found, as it will when rows are asked about; only impossible
+is taken as this many nats."""
 WORTH = 2.0
 """Nats over all held-out rows that a member must be worth beside the others: else it is left out."""
 ANCHOR = 4.0
@@ -86,7 +89,7 @@ def choose_members(
     titles = learner_titles(candidates)
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
     said = [evidence for evidence, _ in found.values()]
-    evidence = tell_apart(np.stack(said)) if said else np.zeros((0, len(places), len(summary.classes)))
+    evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
     others: dict[str, Floats] = {}
     for name, learner in beside.items():
         tested = attempt(lambda own: hold_out(own, total, training, rows, places), learner)
@@ -127,8 +130,8 @@ def _judge(
     scores = np.empty(count)
     for h in range(count):
         alone = evidence[h : h + 1]
-        v = evidence_weights(alone, start, truth, weight, price=0.0)
-        scores[h] = float(weight @ weighted_logs(alone, start, v)[here, truth]) / float(weight.sum())
+        v = evidence_weights(alone, start, truth, weight, price=0.0, begin=np.zeros(1), farthest=FARTHEST)
+        scores[h] = float(weight @ weighted_logs(alone, start, v, FARTHEST)[here, truth]) / float(weight.sum())
     weights = _weigh(evidence, start, truth, weight)
     side = _sides(rows, places)
     logs = np.empty((len(places), len(start)))
@@ -159,12 +162,12 @@ def _weigh(evidence: Floats, start: Floats, truth: NDArray[np.intp], weight: Flo
     active = np.arange(len(evidence))
     here = np.arange(len(truth))
 
-    def solved(some: NDArray[np.intp], begin: Floats | None) -> tuple[Floats, float]:
+    def solved(some: NDArray[np.intp], begin: Floats) -> tuple[Floats, float]:
         anchor = (int(np.flatnonzero(some == 0)[0]), ANCHOR) if 0 in some else None
-        v = evidence_weights(evidence[some], start, truth, weight, anchor=anchor, begin=begin)
-        return v, float(weight @ weighted_logs(evidence[some], start, v)[here, truth])
+        v = evidence_weights(evidence[some], start, truth, weight, anchor=anchor, begin=begin, farthest=FARTHEST)
+        return v, float(weight @ weighted_logs(evidence[some], start, v, FARTHEST)[here, truth])
 
-    v, value = solved(active, None)
+    v, value = solved(active, np.zeros(len(active)))
     active, v = active[v > 0], v[v > 0]
     spread = np.sqrt(evidence.var(axis=2) @ (weight / weight.sum()))
     while len(active) > 1:
