@@ -35,6 +35,7 @@ EXPECTED = [
     "Gibbs",
     "OneDependence",
     "OneRule",
+    "Pool",
     "Posterior",
     "Prior",
     "Schema",

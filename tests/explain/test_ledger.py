@@ -33,7 +33,7 @@ SETTINGS: dict[str, list[Any]] = {
     "LinearDiscriminant": [likely.LinearDiscriminant()],
     "Density": [likely.Density()],
     "Additive": [likely.Additive(order=1), likely.Additive(least=0), likely.Additive(order="any", least=0)],
-    "Auto": [likely.Auto(("Prior", "NaiveBayes", "TreeAugmented", "LinearDiscriminant"), parts=2)],
+    "Auto": [likely.Auto(members=("NaiveBayes", "TreeAugmented", "LinearDiscriminant"), parts=2)],
     "TunedNaiveBayes": [likely.TunedNaiveBayes(parts=2)],
 }
 ADDITIVE = {"NaiveBayes", "Prior", "LinearDiscriminant", "TreeAugmented", "Logistic", "TunedNaiveBayes", "OneRule"}

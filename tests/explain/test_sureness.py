@@ -132,7 +132,7 @@ def test_coverage_of_a_known_model_with_numbers() -> None:
     for _ in range(100):
         y = rng.random(40) < 0.4
         x = np.where(y, rng.normal(1, 1.5, 40), rng.normal(0, 1, 40))
-        model = likely.fit({"x": x, "y": np.where(y, "y", "n")}, "y", types={"x": "number"})
+        model = likely.fit({"x": x, "y": np.where(y, "y", "n")}, "y", NaiveBayes(), types={"x": "number"})
         low, high = sureness(model, {"x": at}, draws=500).interval("y")
         inside += int(((low <= truth) & (truth <= high)).sum())
         total += len(at)
@@ -172,7 +172,7 @@ def test_every_setting_gives_an_interval_around_the_number(learner) -> None:
 
 
 def test_a_row_has_the_same_interval_alone_and_among_others() -> None:
-    model = likely.fit(MIXED, "y")
+    model = likely.fit(MIXED, "y", NaiveBayes())
     rows = {"k": ["a", "b", None, "c"] * 50, "x": [1.0, 2.0, 3.0, None] * 50}
     many = sureness(model, rows)
     alone = sureness(model, {"k": "b", "x": 2.0})
@@ -259,7 +259,7 @@ def test_undefined_rows() -> None:
 
 
 def test_what_is_refused() -> None:
-    model = likely.fit(MIXED, "y")
+    model = likely.fit(MIXED, "y", NaiveBayes())
     for bad in ({"level": 1.0}, {"level": "x"}, {"draws": 5}, {"draws": 2.5}, {"seed": -1}, {"level": True}):
         with pytest.raises(likely.LikelyError, match=next(iter(bad))):
             sureness(model, {}, **bad)
@@ -280,5 +280,5 @@ def test_what_is_refused() -> None:
 
 
 def test_an_empty_table() -> None:
-    model = likely.fit(MIXED, "y")
+    model = likely.fit(MIXED, "y", NaiveBayes())
     assert len(sureness(model, {"k": [], "x": []})) == 0

@@ -14,7 +14,7 @@ import pytest
 import likely
 from likely.apply.fitting import load_model
 from likely.apply.streams.follow import follow
-from likely.models.default import MOST_ROWS, Default, default_learner
+from likely.models.default import LEAST_ROWS, Default, default_learner
 
 SOURCE = Path(likely.__file__).parent
 ROWS = 120
@@ -25,11 +25,11 @@ FACES = {
     "apply/fitting.py": {"fit", "sums"},
     "apply/streams/follow.py": {"sums"},
     "apply/streams/window.py": {"sums"},
-    "cli/commands/fit.py": {"fit"},
-    "evaluate/curve.py": {"look"},
+    "evaluate/curve.py": {"fit"},
     "evaluate/doctor.py": {"doubt"},
-    "evaluate/look.py": {"look"},
-    "evaluate/repeats.py": {"look"},
+    "evaluate/look.py": {"fit", "textbook"},
+    "evaluate/repeats.py": {"textbook"},
+    "evaluate/study.py": {"textbook"},
 }
 
 
@@ -63,9 +63,9 @@ def test_no_face_has_a_learner_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("rows", "name", "reason"),
     [
-        (99, "NaiveBayes", "few rows"),
-        (100, "Auto", "chosen"),
-        (MOST_ROWS + 1, "NaiveBayes", "many rows"),
+        (LEAST_ROWS - 1, "NaiveBayes", "few rows"),
+        (LEAST_ROWS, "Auto", "chosen"),
+        (300_000, "Auto", "chosen"),
     ],
 )
 def test_fit_goes_by_the_number_of_rows(rows: int, name: str, reason: str) -> None:
@@ -78,12 +78,13 @@ def test_other_tables_and_purposes() -> None:
     summary, without = likely.summarize(TABLE, "t"), likely.summarize(TABLE)
     words = likely.summarize({"a": ["one word", "two words"] * 60, "t": ["x", "y"] * 60}, "t", types={"a": "text"})
     assert default_learner("fit", without) == Default(likely.NaiveBayes(), "no target")
-    assert default_learner("fit", words) == Default(likely.TextLogistic(), "words")
+    assert default_learner("fit", words) == Default(likely.Auto(), "chosen")
     few = likely.summarize({"a": ["one word", "two words"], "t": ["x", "y"]}, "t", types={"a": "text"})
     assert default_learner("fit", few) == Default(likely.NaiveBayes(), "few rows")
     assert default_learner("fit", likely.summarize({"t": ["x", "y"]}, "t")).reason == "nothing to choose"
     assert default_learner("sums", summary) == default_learner("sums") == Default(likely.NaiveBayes(), "sums")
-    assert default_learner("look", summary) == default_learner("look") == Default(likely.NaiveBayes(), "look")
+    textbook = Default(likely.NaiveBayes(), "textbook")
+    assert default_learner("textbook", summary) == default_learner("textbook") == textbook
     assert default_learner("doubt", summary).learner == likely.TunedNaiveBayes()
     assert default_learner("doubt", words).learner == likely.NaiveBayes()
 
@@ -113,4 +114,4 @@ def test_the_faces_take_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     likely.curve(TABLE, "t", folds=2, steps=2)
     likely.repeats(TABLE, "t", folds=2, most=0)
     likely.doctor(TABLE, "t", folds=2)
-    assert asked == ["look", "look", "look", "doubt"]
+    assert asked == ["textbook", "fit", "fit", "fit", "textbook", "doubt"]

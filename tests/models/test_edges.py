@@ -33,7 +33,7 @@ def test_two_thousand_attributes_do_not_underflow() -> None:
     labels = ["no"] * 30 + ["yes"] * 30
     table: dict[str, Any] = {f"n{k}": rng.choice(list("abcdefgh"), 60).tolist() for k in range(1000)}
     table |= {f"x{k}": rng.normal(size=60) * 1e3 for k in range(1000)}
-    model = likely.fit({**table, "t": labels}, "t")
+    model = likely.fit({**table, "t": labels}, "t", likely.NaiveBayes())
     assert len(model.factors) == 2000
     row = {name: values[-1] for name, values in table.items()}
     working = model.working(row)

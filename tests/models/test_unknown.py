@@ -1,7 +1,7 @@
 """What is not known adds nothing: of every learner whose terms begin with the prior, on a table of awkward names.
 
 Unknown is a level that training did not have, and a missing cell, unless being missing is evidence: where a learner is
-told so (missing="level"), and for numbers of Logistic where training had missing cells. Of attributes that are modelled
+told so (missing="level"). Of attributes that are modelled
 together (a block, the tree of TreeAugmented) those that are not known are summed out: the block as a whole adds nothing
 only where none of them is known.
 """
@@ -185,7 +185,7 @@ def test_unknown_cells_of_a_block_are_summed_out(name: str) -> None:
 def test_logistic_is_its_regression_measured_from_the_prior(numbers: Any, gaps: float) -> None:
     """The terms and the textbook's sum of weights give complete rows, and cells that the search has seen missing, the
     same probabilities."""
-    model: Any = likely.fit(training(gaps), TARGET, likely.Logistic(numbers=numbers), types=TYPES)
+    model: Any = likely.fit(training(gaps), TARGET, likely.Logistic(numbers=numbers, missing="level"), types=TYPES)
     data = training(gaps)
     rows = [k for k in range(300) if data[SKY][k] is not None and data[COUNT][k] is not None]
     (batch,) = model.batches({n: [data[n][k] for k in rows] for n in (SKY, WIND, COUNT, "z")})
@@ -198,18 +198,21 @@ def test_logistic_is_its_regression_measured_from_the_prior(numbers: Any, gaps: 
 
 
 @pytest.mark.parametrize("numbers", ["linear", "squares", "binned"])
-def test_what_logistic_learned_of_missing_numbers_is_evidence(numbers: Any) -> None:
+def test_what_logistic_learned_of_missing_numbers_is_evidence_where_it_is_told_so(numbers: Any) -> None:
     data = training(0.15)
     data[WIND] = [
         None if t == "class '1'" and k % 3 else v for k, (v, t) in enumerate(zip(data[WIND], data[TARGET], strict=True))
     ]
     data["z"] = training(0.0)["z"]
-    model = likely.fit(data, TARGET, likely.Logistic(numbers=numbers), types=TYPES)
+    model = likely.fit(data, TARGET, likely.Logistic(numbers=numbers, missing="level"), types=TYPES)
     said = spoken(model, dict.fromkeys((SKY, WIND, COUNT, "z")))
     assert said[WIND][1] - said[WIND][0] > 1  # where it is missing, the second class is likely
     assert not any(said[n].any() for n in (SKY, COUNT, "z"))
     assert model.posterior({}).prob("class '1'") > 2 * prior_of(model)[1]
     np.testing.assert_array_equal(spoken(model, {SKY: None, WIND: np.inf, COUNT: NEVER, "z": None})[WIND], said[WIND])
+    usual = likely.fit(data, TARGET, likely.Logistic(numbers=numbers), types=TYPES)
+    assert not any(one.any() for one in spoken(usual, dict.fromkeys((SKY, WIND, COUNT, "z"))).values())
+    np.testing.assert_allclose(usual.posterior({}).matrix[0], prior_of(usual), atol=1e-12)
 
 
 def test_where_no_attribute_says_anything_logistic_says_the_prior() -> None:

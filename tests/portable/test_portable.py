@@ -129,7 +129,7 @@ OTHERS: dict[str, tuple[Any, tuple[str, ...], float]] = {
     "Mixture": (MIXED, tuple(CELLS), 1e-12),
     "OneRule": (likely.OneRule(), tuple(CELLS), 1e-12),
     "TunedNaiveBayes": (likely.TunedNaiveBayes(parts=2), tuple(CELLS), 1e-12),
-    "Auto": (likely.Auto(("Prior", "NaiveBayes", "TreeAugmented", "Logistic"), parts=2), tuple(CELLS), 1e-12),
+    "Auto": (likely.Pool(("NaiveBayes", "TreeAugmented", "Logistic"), weights=(0.5, 0.25, 0.5)), tuple(CELLS), 1e-12),
     "Logistic, squares": (likely.Logistic(numbers="squares"), tuple(CELLS), 1e-9),
     "Logistic, binned": (likely.Logistic(numbers="binned"), tuple(CELLS), 1e-12),
     "Additive": (likely.Additive(rounds=20, least=0.1), tuple(CELLS), 1e-12),

@@ -158,15 +158,14 @@ FOUND: dict[str, tuple[Any, Callable[[Tree], object]]] = {
     "weights far below": (likely.Logistic(), lambda f: f.update(weights=other(f["weights"], 0, -1e151))),
     "no facts": (likely.Logistic(), lambda f: f.update(facts={})),
     "members less": (likely.Auto(), lambda f: f["members"].pop()),
-    "weights that do not add up": (likely.Auto(), lambda f: f.update(weights=f["weights"] * 3)),
     "weights below zero": (likely.Auto(), lambda f: f.update(weights=other(f["weights"], 0, -1))),
-    "temperature that is none": (likely.Auto(), lambda f: f.update(temperatures=other(f["temperatures"], 0, np.nan))),
+    "weight that is none": (likely.Auto(), lambda f: f.update(weights=other(f["weights"], 0, np.nan))),
     "trial of nobody": (likely.Auto(), lambda f: f["trial"].update(candidates=[])),
     "member of an unknown name": (likely.Auto(), lambda f: f["kept"][0].update(name="Oracle")),
     "hypotheses": (HELD_OUT, lambda f: f.update(weights=np.zeros(2))),
     "temperature": (likely.NaiveBayes(temperature="auto"), lambda f: f.update(temperature=-1.0)),
     "temperature beyond reason": (likely.NaiveBayes(temperature="auto"), lambda f: f.update(temperature=1e300)),
-    "temperatures beyond reason": (likely.Auto(), lambda f: f.update(temperatures=f["temperatures"] + 1e300)),
+    "weights beyond reason": (likely.Auto(), lambda f: f.update(weights=f["weights"] + 1e300)),
     "tuned": (likely.TunedNaiveBayes(), lambda f: f["chosen"].update(attribute_weights={"q": 1.0})),
 }  # fmt: skip
 

@@ -16,12 +16,12 @@ from likely.evaluate.attributes.information import Attribute, entropy, evidence
 from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.attributes.redundancy import Pair
 from likely.evaluate.attributes.word_information import Piece
+from likely.evaluate.crossval.answered import with_answers
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.temperature import Sharpened, sharpened
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
-from likely.evaluate.scores.answered import with_answers
 from likely.evaluate.scores.calibration import Reliability, calibrations
 from likely.evaluate.scores.ceiling import Ceiling
 from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, class_scores, intervals, paired

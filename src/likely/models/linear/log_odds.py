@@ -36,6 +36,8 @@ class LogisticSettings(Learner, Protocol):
     def max_sweeps(self) -> int: ...
     @property
     def tolerance(self) -> float: ...
+    @property
+    def missing(self) -> str: ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,7 +80,7 @@ class LogOdds(Model):
             log_prior=log_prior,
             notes=(*constant_notes(design.left_out), *remarks),
             weights=weights,
-            parts=measure_from_prior(parts, weights[0], log_prior, design.summary),
+            parts=measure_from_prior(parts, weights[0], log_prior, design.summary, learner.missing == "level"),
             design=design,
             facts=facts,
             remarks=remarks,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -49,9 +49,9 @@ class Logistic(Settings):
     weights of all classes; constants are free. (So for two classes, whose weights are opposite, ridge/4 times the
     squares of their differences.) Each class's weights are centred: over classes they sum to 0.
 
-    The search goes by that. The model's terms are the same sum, measured from the prior (models/linear/unknown.py): a
-    missing level, an unseen one, and a missing number of a column that was complete in training, are unknown and add
-    exactly 0, so that with nothing known the answer is the prior.
+    The search goes by that. The model's terms are the same sum, measured from the prior (models/linear/unknown.py):
+    what is missing or unseen is unknown and adds exactly 0, so that with nothing known the answer is the prior. The
+    indicators of missing cells take up what being missing says; only with missing="level" is that told of new rows.
 
     >>> Logistic(ridge=0.0).max_sweeps
     100
@@ -76,6 +76,12 @@ class Logistic(Settings):
         "weight. In the last two every level and bin has a weight, and ridge holds those of numbers in units of their "
         "spread.",
         choices=CURVES,
+    )
+
+    missing: Literal["skip", "level"] = setting(
+        "skip",
+        "What a missing number says, where training had missing ones: nothing, or what its indicator says.",
+        choices=("skip", "level"),
     )
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def measure_from_prior(
-    parts: Sequence[Part], constant: Floats, log_prior: Floats, summary: Summary
+    parts: Sequence[Part], constant: Floats, log_prior: Floats, summary: Summary, missing_is_evidence: bool
 ) -> tuple[Part, ...]:
     """The terms, each less an offset, so that log prior + their sum is constant + the sum of those that were given.
 
@@ -38,7 +38,7 @@ def measure_from_prior(
     if not parts:
         return ()
     complete = [_with_all_levels(part, summary) for part in parts]
-    told = [_training_values(part, summary, len(constant)) for part in complete]
+    told = [_training_values(part, summary, len(constant), missing_is_evidence) for part in complete]
     means = [(share[:, None] * said).sum(axis=0) for said, share in told]
     gap = constant + np.sum(means, axis=0) - log_prior
     gap = gap - gap.mean()
@@ -49,7 +49,7 @@ def measure_from_prior(
     whole = sum(strength)
     by = [own / whole if whole > 0 else 1 / len(parts) for own in strength]
     return tuple(
-        _shifted(part, mean - each * gap, _missing_is_evidence(part, summary))
+        _shifted(part, mean - each * gap, missing_is_evidence and _had_missing(part, summary))
         for part, mean, each in zip(complete, means, by, strict=True)
     )
 
@@ -65,14 +65,14 @@ def _with_all_levels(part: Part, summary: Summary) -> Part:
     return replace(part, labels=Labels(names), log_table=table)
 
 
-def _missing_is_evidence(part: Slope | Curve | BinTable | LevelTable, summary: Summary) -> bool:
+def _had_missing(part: Slope | Curve | BinTable | LevelTable, summary: Summary) -> bool:
     """Whether a missing cell has a weight of its own, since training had such cells. Levels never have one."""
     statistic = summary.columns[part.name]
     return isinstance(statistic, Numbers) and not statistic.other.is_zero().all()
 
 
 def _training_values(
-    part: Slope | Curve | BinTable | LevelTable, summary: Summary, classes: int
+    part: Slope | Curve | BinTable | LevelTable, summary: Summary, classes: int, missing_is_evidence: bool
 ) -> tuple[Floats, Floats]:
     """What an attribute says of each value of training, (values, classes), and the share of rows that have it.
 
@@ -86,7 +86,8 @@ def _training_values(
     else:
         numbers = summary.column(part.name, Numbers)
         tally = read_tally(numbers)
-        weight = np.append(tally.whole, numbers.other.sum(1).floats().sum())
+        gone = numbers.other.sum(1).floats().sum() if missing_is_evidence else 0.0
+        weight = np.append(tally.whole, gone)
         cells = np.append(tally.centres, np.nan)
         said = np.zeros((len(cells), classes))
         part.add_cells(cells, said)

@@ -33,6 +33,8 @@ MOST_WORK = 200_000_000
 """Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
 MOST_LINKED = 150
 """Attributes up to which those that depend on each other (TreeAugmented, OneDependence, FullBayes) are tried."""
+MOST_ORDERED = 200
+"""Attributes up to which additive models of order 2 and 3 are tried between those of order 1 and any."""
 MOST_TUNED = 400
 """Numbers times classes up to which TunedNaiveBayes is tried: it learns every density once for each part of each
 part. Levels are counted already, and a nominal attribute takes about a fifth of the time of a number."""
@@ -94,6 +96,8 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
     elif linked and len(numbers) > 1:
         out.append(NaiveBayes(blocks=(tuple(numbers),)))
     orders: list[Any] = [1, 2] if effort == "quick" else [1, 2, 3, "any"]
+    if count > MOST_ORDERED and effort == "normal":
+        orders = [1, "any"]
     out += [Additive(order=order) for order in orders if order == "any" or order <= count]
     if effort == "best":
         if numbers:
