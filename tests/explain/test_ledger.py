@@ -27,6 +27,7 @@ SETTINGS: dict[str, list[Any]] = {
         likely.NaiveBayes(numbers="binned", pseudo_count=0.5),
         likely.NaiveBayes(blocks=(("a", "b"),)),
     ],
+    "Pool": [likely.Pool(("NaiveBayes", "TreeAugmented"), weights=(0.5, 0.7))],
     "Mixture": [likely.Mixture(("NaiveBayes", "Prior"), weights=(0.5, 0.5))],
     "Gibbs": [likely.Gibbs(("NaiveBayes", "Prior"), weights=(0.5, 0.5))],
     "FullBayes": [likely.FullBayes(density="table")],

@@ -25,7 +25,7 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
     out |= {name: maker() for name, maker in LEARNERS.items() if name not in _NOT_ALONE}
     if not texts:
         del out["TextLogistic"]
-    left = {"Auto": "it would try all of these anew in every fold. Ask for it: --learner Auto."}
+    left = {}
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]
         left["Neighbors"] = f"it looks for the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."

@@ -65,7 +65,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             if known:  # a larger set may still speak of those that are known
                 together[known] = together[known] + logs if known in together else logs
         elif name not in row.states:  # a member of a pool that takes all values, or some, together
-            wholes.append(Piece(name, "block", logs))
+            wholes += [Piece(name, "block", logs)] if logs.any() else []
         else:
             note = _note(graph, name, row, logs)
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name], note)
