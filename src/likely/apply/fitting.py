@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner, read_target, require_purpose
@@ -17,7 +17,7 @@ from likely.intake.reading import Progress, Reading, with_encoding
 from likely.intake.store.by_file import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, Wanted, summarize_table
 from likely.models.contracts import Learner, Model, Restores, Search, setting_of
-from likely.models.default import default_learner
+from likely.models.default import chosen_learner, default_learner
 from likely.models.learners import LEARNERS
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
@@ -98,16 +98,18 @@ def fit(
     target: object = None,
     learner: GivenLearner = None,
     *,
+    effort: Literal["quick", "normal", "best"] | None = None,
+    for_: Collection[str] | str = (),
     loss: Loss | Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
-    `learner` is one, its class, or its name: "Neighbors(k=3)". Without a learner, `Auto` chooses; of texts alone,
-    `TextLogistic` learns.
-    Naive Bayes learns from fewer than 100 rows, which are too few for that, from more than 200,000, which take minutes,
-    and where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it where no other
-    is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from rows.
+    `learner` is one, its class, or its name: "Neighbors(k=3)". Without a learner, `Auto` chooses: with this `effort`,
+    and `for_` what the model must be able to do (sql, onnx, pmml, updates, explaining). Naive Bayes learns from fewer
+    than 30 rows, and where `keep` or `push` spare the rows another reading. The model keeps `loss`, and decides by it
+    where no other is given. Without data (None) it is made of the learner's knowledge alone; `learn` then goes on from
+    rows.
 
     >>> model = fit({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> model.predict({"sky": "sun"})
@@ -115,6 +117,12 @@ def fit(
     """
     data, how = read_arguments(data, target, reading)
     asked, costs = read_learner(learner), Loss.of(loss)
+    chosen = chosen_learner(effort, for_)
+    if chosen is not None and asked is not None:
+        raise SettingError(
+            "A learner is named, so there is nothing to choose. Leave effort and for_ out, or the learner."
+        )
+    asked = asked or chosen
     if data is None:
         alone = asked or default_learner("sums").learner
         return with_loss(_derive(alone, summary_from_knowledge(alone, how), {}), costs)

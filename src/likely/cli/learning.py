@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NAMES = ("Auto", "NaiveBayes", "TunedNaiveBayes", "TreeAugmented", "OneDependence", "FullBayes", "LinearDiscriminant",
-         "LeastSquares", "Logistic", "TextLogistic", "Additive", "Neighbors", "Mixture", "Gibbs", "Density", "OneRule",
-         "Prior")  # fmt: skip
+         "LeastSquares", "Logistic", "TextLogistic", "Additive", "Neighbors", "Pool", "Mixture", "Gibbs", "Density",
+         "OneRule", "Prior")  # fmt: skip
 """The learners, so that help need not wait for them to be imported; a test compares."""
 
 
@@ -169,6 +169,18 @@ _LEARNER: tuple[Decorator, ...] = (
         metavar="NAME=VALUE",
         help="A setting of the learner, as TOML writes values: k=10, distance='city-block'.",
     ),
+    click.option(
+        "--effort",
+        type=click.Choice(["quick", "normal", "best"]),
+        help="How much Auto tries. quick: little. best: neighbours too, and every part of the rows held out.",
+    ),
+    click.option(
+        "--for",
+        "purposes",
+        multiple=True,
+        type=click.Choice(["sql", "onnx", "pmml", "updates", "explaining"]),
+        help="What the model must be able to do; may be given several times. Auto leaves out what cannot.",
+    ),
     *(_option(name, default, about) for name, default, about in _offered()),
 )
 
@@ -189,6 +201,12 @@ def _read_learner(values: Values) -> Learner | None:
         settings[key.replace("-", "_")] = _read_toml(value, text)
     if {"m_estimate", "pseudo_count"} <= settings.keys():
         raise SettingError("--m-estimate takes the place of --pseudo-count. Leave one of them out.")
+    if values["effort"] is not None or values["purposes"]:
+        if settings or values["learner"] not in (None, "Auto"):
+            raise SettingError("--effort and --for are of Auto, which chooses what learns. Leave the learner out.")
+        from likely.models.default import chosen_learner
+
+        return chosen_learner(values["effort"], values["purposes"])
     if not values["learner"] and not settings:
         return None
     from likely.models.learners import learner_named  # all learners: what says nothing of them need not wait for them
@@ -250,7 +268,7 @@ def _read_learning(values: Values) -> Learning:
 
 def _check_said_once(spec_file: str, reading: Values) -> None:
     """Refuse an option that says again, or otherwise, what a spec says: its learner, and how it reads the table."""
-    spoken = {"learner", "settings", *map(_parameter, OFFERED), *reading}
+    spoken = {"learner", "settings", "effort", "purposes", *map(_parameter, OFFERED), *reading}
     spoken |= {*(TOKENS if "tokens" in reading else ()), *(["schema_file"] if reading else [])}
     for option in click.get_current_context().command.params:
         if option.name in spoken and _is_given(option.name):

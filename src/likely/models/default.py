@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
@@ -49,6 +50,18 @@ def default_learner(purpose: Purpose, summary: Summary | None = None) -> Default
     if summary.rows < LEAST_ROWS:
         return Default(NaiveBayes(), "few rows")
     return Default(Auto(), "chosen")
+
+
+def chosen_learner(effort: str | None, for_: Collection[str] | str = ()) -> Learner | None:
+    """The learner that chooses with this effort, for these purposes; None where neither is said.
+
+    >>> chosen_learner("quick", "sql")
+    Auto(effort='quick', for_=('sql',), members=(), parts=5, seed=0)
+    """
+    if effort is None and not for_:
+        return None
+    usual: Any = Auto()
+    return Auto(effort=effort or usual.effort, for_=for_)  # type: ignore[arg-type]
 
 
 def _doubter(summary: Summary | None) -> Default:

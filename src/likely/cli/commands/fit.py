@@ -96,6 +96,7 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
 
 def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
     """What was learned, and by whom."""
+    from likely.apply.abilities import abilities_sentence
     from likely.intake.schema import remarks
     from likely.present.words import clean, percent, plural
 
@@ -113,6 +114,8 @@ def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
             f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.score / math.log(2):.3f} bits."
         )
+    if model.schema.target is not None:
+        yield abilities_sentence(model)
     yield from (*remarks(model.schema), *model.notes)[:10]
 
 

@@ -6,6 +6,7 @@ Knows learners and sums; no rows.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from likely.models.additive.additive import Additive
@@ -49,13 +50,17 @@ NO_SUMS = (Neighbors, OneDependence, FullBayes)
 """Learners whose scores are no sum over attributes."""
 NO_UPDATES = (Additive, Logistic, TextLogistic)
 """Learners that must see all rows again to learn."""
-NOT_IN_PMML = (FullBayes, LinearDiscriminant, OneDependence)
-NOT_EXPORTED = (Neighbors, OneDependence)
+NOT_EXPORTED = (Neighbors, OneDependence, TreeAugmented)
+"""Learners whose models SQL, ONNX and PMML cannot say."""
+NOT_IN_PMML = (FullBayes, LinearDiscriminant, TunedNaiveBayes, TextLogistic)
+"""Learners whose models PMML cannot say beside others: densities have no weight there."""
 
 
 def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpose] = ()) -> tuple[Learner, ...]:
     """The family as far as it fits, naive Bayes first."""
-    return tuple(c for c in _family(summary, effort) if _serves(c, purposes))
+    tables_alone = "pmml" in purposes and any(c.kind != "nominal" for c in summary.schema.attributes)
+    out = (_as_tables(learner) if tables_alone else learner for learner in _family(summary, effort))
+    return tuple(dict.fromkeys(one for one in out if one is not None and _serves(one, purposes)))
 
 
 def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
@@ -68,6 +73,15 @@ def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
         "explaining": NO_SUMS,
     }
     return not any(isinstance(learner, banned[purpose]) for purpose in purposes)
+
+
+def _as_tables(learner: Any) -> Any:
+    """The same with numbers cut into bins; None where that is another candidate."""
+    if isinstance(learner, Logistic):
+        return learner if learner.numbers == "binned" else None
+    if isinstance(learner, NaiveBayes):
+        return None if learner.blocks else replace(learner, numbers="binned")
+    return learner
 
 
 def _family(summary: Summary, effort: Effort) -> list[Any]:
@@ -83,8 +97,6 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
     if effort != "quick" and (len(numbers) + len(nominal) / 5) * classes <= MOST_TUNED:
         out.append(TunedNaiveBayes(parts=3))
     linked = 2 <= count <= MOST_LINKED and effort != "quick"
-    if linked:
-        out.append(TreeAugmented())
     tried = [Logistic(tolerance=STEPS)]
     if numbers and effort != "quick":
         tried += [Logistic(numbers=how, ridge=RIDGE, tolerance=STEPS) for how in ("binned", "squares")]
@@ -103,7 +115,7 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
         if numbers:
             out += [NaiveBayes(numbers="binned"), NaiveBayes(numbers="kernel")]
         if linked:
-            out.append(OneDependence())
+            out += [TreeAugmented(), OneDependence()]
         if rows <= MOST_NEAR:
             out += [Neighbors(k=k, pseudo_count=1.0) for k in (1, 3, 10, 30)]
     return out
