@@ -60,7 +60,11 @@ def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpo
     """The family as far as it fits, naive Bayes first."""
     tables_alone = "pmml" in purposes and any(c.kind != "nominal" for c in summary.schema.attributes)
     out = (_as_tables(learner) if tables_alone else learner for learner in _family(summary, effort))
-    return tuple(dict.fromkeys(one for one in out if one is not None and _serves(one, purposes)))
+    kept: list[Any] = []
+    for one in out:
+        if one is not None and one not in kept and _serves(one, purposes):
+            kept.append(one)
+    return tuple(kept)
 
 
 def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
