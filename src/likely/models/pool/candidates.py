@@ -30,7 +30,7 @@ Purpose = Literal["sql", "onnx", "pmml", "updates", "explaining"]
 
 MOST_NEAR = 20_000
 """Rows up to which neighbours are tried: beyond, looking for them takes longer than all the rest."""
-MOST_WORK = 200_000_000
+MOST_WORK = {"quick": 30_000_000, "normal": 30_000_000, "best": 200_000_000}
 """Rows times columns times classes up to which a logistic regression is tried: each sweep multiplies them all."""
 MOST_LINKED = 150
 """Attributes up to which those that depend on each other (TreeAugmented, OneDependence, FullBayes) are tried."""
@@ -105,7 +105,7 @@ def _family(summary: Summary, effort: Effort) -> list[Any]:
     if numbers and effort != "quick":
         tried += [Logistic(numbers=how, ridge=RIDGE, tolerance=STEPS) for how in ("binned", "squares")]
     for learner in tried:
-        if rows * learner.design(wordless).size * classes <= MOST_WORK:
+        if rows * learner.design(wordless).size * classes <= MOST_WORK[effort]:
             out.append(learner)
     if linked and not nominal:
         out += [LinearDiscriminant(), FullBayes(shrinkage="auto")]

@@ -34,8 +34,9 @@ MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
 FARTHEST = 1e9
 """What a member says counts as it is while weights are found, as it will when rows are asked about; only impossible
 is taken as this many nats."""
-WORTH = 2.0
-"""Nats over all held-out rows that a member must be worth beside the others: else it is left out."""
+WORTH, WORTH_A_ROW = 2.0, 3e-4
+"""Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
+out, as nobody would see the difference."""
 ANCHOR = 4.0
 """How strongly naive Bayes is believed as it is, before held-out rows are seen: a weight of 0 costs half of it."""
 
@@ -174,7 +175,7 @@ def _weigh(evidence: Floats, start: Floats, truth: NDArray[np.intp], weight: Flo
         # Of the one that says least, what the others cannot make up for were it left out.
         rest = np.delete(np.arange(len(active)), int(np.argmin(v * spread[active])))
         w, now = solved(active[rest], v[rest])
-        if value - now > WORTH:
+        if value - now > max(WORTH, WORTH_A_ROW * float(weight.sum())):
             break
         active, v, value = active[rest][w > 0], w[w > 0], now
     out = np.zeros(len(evidence))

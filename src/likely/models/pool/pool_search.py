@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ALL_PARTS = 8_000
-"""Rows up to which every part is held out in turn; of more, one part says enough."""
+ALL_PARTS, LEAST_HELD = 500_000, 400
+"""Rows times columns times classes up to which every part is held out in turn; beyond, one part says enough, if it has
+so many rows."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ class PoolSearch(Search):
     def _chosen(self, rows: KeptRows) -> Model | Search:
         """Candidates judged; those kept learn: from the rows in memory, where these are all."""
         plan, summary = self.plan, self.summary
-        many = len(rows) > ALL_PARTS and not plan.every_part
+        work = len(rows) * len(summary.schema.attributes) * len(summary.classes)
+        many = work > ALL_PARTS and len(rows) >= LEAST_HELD * plan.parts and not plan.every_part
         held = range(1) if many else range(plan.parts)
         choice = choose_members(plan.candidates, summary, rows, held, plan.beside)
         after = replace(self, choice=choice, members=dict.fromkeys(choice.trial.kept))
