@@ -140,6 +140,10 @@ class Model(Answers):
         """The factors of text columns."""
         return tuple(f for f in self.factors if isinstance(f, WordWeights))
 
+    def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
+        """The factors of a text column, each with its power; several where models are pooled."""
+        return tuple((text, self.power_of(name)) for text in self.texts if text.name == name)
+
     def only(self, names: Collection[str]) -> Model:
         """The model with the factors of these names alone."""
         raise SettingError(f"{type(self.learner).__name__} is no product of factors, so none can be left out.")

@@ -5,6 +5,7 @@ It is `Model.terms`, put beside the cells that they speak of; no odds yet. Reads
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -56,7 +57,9 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     wholes: list[Piece] = []
     for name, logs in zip(terms.names[1:last], array[1:last], strict=True):
         factor = factors.get(name)
-        if isinstance(factor, Column):
+        if speakers := model.word_speakers(name):
+            found[name] = _of_text(speakers, logs, row)
+        elif isinstance(factor, Column):
             found[name] = _of_column(factor, logs, row, model.power_of(name))
         elif factor is not None:
             found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
@@ -118,18 +121,25 @@ def _differs(array: Floats) -> bool:
 
 
 def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> Piece:
-    """An attribute by itself; where its factor can tell parts of the value apart, such as words, with these."""
+    """An attribute by itself; where its factor can tell parts of the value apart, with these."""
     name, state = factor.name, row.states[factor.name]
+    told, each = factor.parts(row.batch.cells[name]) or ((), ())
+    parts = tuple(Piece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
+    return Piece(name, "value", logs, row.cells.get(name), state, "", parts)
+
+
+def _of_text(speakers: Sequence[tuple[WordWeights, float]], logs: Floats, row: QueryRow) -> Piece:
+    """A text with what each of its words says, all speakers together."""
+    first, _ = speakers[0]
+    name, state = first.name, row.states[first.name]
     cells = row.batch.cells[name]
-    told, each = factor.parts(cells) or ((), ())
-    if not isinstance(factor, WordWeights):
-        parts = tuple(Piece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
-        return Piece(name, "value", logs, row.cells.get(name), state, "", parts)
     text = cells.text(0)
-    places = places_of(text, factor.scores.tokens)
-    parts = tuple(
-        Piece(str(t), "part", power * np.asarray(v), spans=places.get(t, ())) for t, v in zip(told, each, strict=True)
-    )
+    places = places_of(text, first.scores.tokens)
+    said: dict[str, Floats] = {}
+    for factor, power in speakers:
+        for word, each in zip(*factor.parts(cells), strict=True):
+            said[word] = said[word] + power * np.asarray(each) if word in said else power * np.asarray(each)
+    parts = tuple(Piece(str(word), "part", each, spans=places.get(word, ())) for word, each in said.items())
     total = sum(map(len, places.values()))
     unknown = total - sum(len(p.spans) for p in parts)
     note = f"{unknown:,} of {total:,} words {'is' if unknown == 1 else 'are'} not known" if unknown else ""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 30
 """What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
 LEAST_CODES = 4
-MEASURED = 1 << 16
+MEASURED = 1 << 14
 """Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
 
 

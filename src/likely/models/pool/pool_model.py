@@ -22,7 +22,7 @@ from likely.models.pool.members import learner_titles, member_spec
 from likely.models.pool.trial import Trial
 from likely.models.posterior import Matrix
 from likely.models.registry import build_learner
-from likely.models.shapes import Score, Sum, sum_of
+from likely.models.shapes import Score, Sum, WordWeights, sum_of
 from likely.sums.contracts import State
 from likely.table.batch import Batch
 
@@ -119,6 +119,11 @@ class PoolModel(Model):
             for names, strength in member.term_strengths().items():
                 out[names] = out.get(names, 0.0) + weight * strength
         return out
+
+    def word_speakers(self, name: str) -> tuple[tuple[WordWeights, float], ...]:
+        """Those of all members, by their weights."""
+        each = zip(self.members, self.weights.tolist(), strict=True)
+        return tuple((text, weight * power) for member, weight in each for text, power in member.word_speakers(name))
 
     @property
     def held_out(self) -> HeldOut | None:

@@ -70,7 +70,8 @@ class Trial:
         shares = ", ".join(f"{titles[h]} × {self.weights[h]:.3g}" for h in order)
         if not shares:
             return ("No candidate says more of held-out rows than the frequencies of the classes.",)
-        return (f"The evidence of {len(self.candidates)} candidates, weighed by held-out rows: {shares}.",)
+        count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
+        return (f"The evidence of {count}, weighed by held-out rows: {shares}.",)
 
     def exhibit(self) -> tuple[Exhibit, ...]:
         """Every candidate with its weight and score."""
