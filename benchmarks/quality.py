@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import rivals
-from sets import TARGET, Codes, Set, all_places
+from sets import FOLDS, TARGET, Codes, Set, all_places
 from standings import CLIP, Result, Results, page
 from threadpoolctl import threadpool_limits
 
@@ -123,6 +123,13 @@ def their_contestants(folder: Path) -> list[Contestant]:
             return *rivals.by_scikit(name, data, train, test), ""
 
         out.append(Contestant(name, version("scikit-learn"), ask))
+    for name in rivals.BOOSTERS:
+
+        def ask_boosting(data: Set, train: Codes, test: Codes, name: str = name) -> Answer:
+            return *rivals.Boosting(folder, name)(data, train, test), ""
+
+        known = next(one for one in rivals.BOOSTING if one.startswith(name.lower()))
+        out.append(Contestant(name, known.split("==")[1], ask_boosting))
     for name, trees in rivals.TREES.items():
 
         def ask_khiops(data: Set, train: Codes, test: Codes, trees: int = trees) -> Answer:
@@ -170,9 +177,11 @@ def kept(folder: Path, data: Set, fold: int, contestant: Contestant) -> Path:
     return folder / "results" / data.kin / data.name / (re.sub(r"[^\w.+]+", "-", " ".join(words)) + ".json")
 
 
-def measured(folder: Path, data: Set, contestants: Iterable[Contestant], warm: set[str]) -> dict[str, Result]:
-    """The results of all contestants on a set, five folds together; what is in the folder is not measured again."""
-    out, folds = {}, data.folds()
+def measured(
+    folder: Path, data: Set, contestants: Iterable[Contestant], warm: set[str], count: int
+) -> dict[str, Result]:
+    """The results of all contestants on a set, the first folds together; what is in the folder is not measured again."""
+    out, folds = {}, data.folds()[:count]
     for contestant in contestants:
         parts = []
         for fold, (train, test) in enumerate(folds):
@@ -215,6 +224,7 @@ def main() -> None:
     )
     options.add_argument("--only", nargs="+", metavar="NAME", help="contestants, or 'rivals', or 'likely'")
     options.add_argument("--sets", nargs="+", metavar="SET", help="sets, or 'KEEL', or 'ARFF'")
+    options.add_argument("--folds", type=int, default=FOLDS, help=f"only the first so many of {FOLDS} folds")
     options.add_argument("--out", type=Path, help="where the page goes; QUALITY.md where nothing was left out")
     asked = options.parse_args()
     os.environ["LIKELY_THREADS"] = "1"
@@ -234,9 +244,10 @@ def main() -> None:
         for number, place in enumerate(todo, 1):
             data = place.read()
             say(f"{number} of {len(todo)}: {data.name}, {data.rows:,} rows")
-            results[data.name] = measured(asked.cache, data, contestants, warm)
+            results[data.name] = measured(asked.cache, data, contestants, warm, asked.folds)
             sets.append(data)
-    told = [("--only", asked.only), ("--sets", asked.sets)]
+    few = [str(asked.folds)] if asked.folds < FOLDS else None
+    told = [("--only", asked.only), ("--sets", asked.sets), ("--folds", few)]
     words = [word for option, given in told if given for word in (option, *map(shlex.quote, given))]
     command = " ".join(["python benchmarks/quality.py", *words])
     text = page(sets, results, known_as, command, time.perf_counter() - start)

@@ -1,4 +1,5 @@
-"""Who likely is compared with on quality: five learners of scikit-learn, and Khiops in an environment of its own.
+"""Who likely is compared with on quality: five learners of scikit-learn; Khiops, LightGBM, XGBoost and CatBoost in
+environments of their own.
 
 Every one is given the same numbers and levels. Knows nothing of likely.
 """
@@ -6,6 +7,7 @@ Every one is given the same numbers and levels. Knows nothing of likely.
 from __future__ import annotations
 
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -33,6 +35,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 KHIOPS = ("khiops==11.0.1.1", "khiops-core==11.0.1")
 TREES = {"Khiops": 10, "Khiops without trees": 0}
 """How many trees it makes attributes of: ten as it comes; without, it is a selective naive Bayes alone."""
+BOOSTING = ("lightgbm==4.7.0", "xgboost==3.2.0", "catboost==1.2.10", "pandas", "scikit-learn")
+BOOSTERS = ("LightGBM", "XGBoost", "CatBoost")
+"""As they come: no setting is tuned, for likely's neither."""
 MISSING = "(missing)"
 """The level that stands for a missing one."""
 
@@ -81,6 +86,37 @@ def by_scikit(name: str, data: Set, train: Codes, test: Codes) -> tuple[Matrix, 
     out = np.zeros((len(test), len(data.classes)))
     out[:, model.classes_] = found
     return out, seconds
+
+
+# -- boosting -----------------------------------------------------------------------------------------------
+
+
+class Boosting:
+    """A library of gradient boosting, in a process of its own; its seconds are the processor's."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._name = name
+        self._python = own_environment(folder / "boosting", *BOOSTING)
+
+    def __call__(self, data: Set, train: Codes, test: Codes) -> tuple[Matrix, float]:
+        """P(class | row) of the test rows, and the seconds of learning and predicting."""
+        told = {
+            "columns": data.columns,
+            "numeric": sorted(data.numeric),
+            "classes": len(data.classes),
+            "target": data.codes[train].tolist(),
+            "train": train.tolist(),
+            "test": test.tolist(),
+        }
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            (folder / "set.json").write_text(json.dumps(told))
+            env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+            program = [str(self._python), str(Path(__file__).with_name("boosting_run.py")), scratch, self._name]
+            done = subprocess.run(program, env=env, capture_output=True, text=True, check=False)
+            if done.returncode:
+                sys.exit(f"{self._name} failed on {data.name}:\n{done.stderr}")
+            return np.load(folder / "predicted.npy"), float(done.stdout.split()[-1])
 
 
 # -- Khiops -------------------------------------------------------------------------------------------------
