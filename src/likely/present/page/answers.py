@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 def answer_sentence(record: Look) -> str:
     """The first thing that the page says."""
     target, scores, base = clean(record.target, 60), record.scores, record.baseline
+    learner = look_tables.learner_name(record)
     if not record.attributes:
         return f"Nothing but the frequencies of its classes is known about {target}: no other column can be used."
     if record.decisions is not None:
-        return look.cost_sentence(record.decisions, look_tables.learner_name(record)).replace("\n", " ")
+        return look.cost_sentence(record.decisions, learner).replace("\n", " ")
     bounds = look_tables.share_bounds(record.intervals.accuracy) or "0.0 to 100.0 %"
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
     if scores.accuracy <= base.accuracy:
         return (
-            f"{target} cannot be told from the other columns any better than by always saying {frequent}: "
-            f"{percent(scores.accuracy)} of rows never seen before are right (95 % interval: {bounds}), against "
-            f"{percent(base.accuracy)}."
+            f"{learner} predicts {target} no better than always saying {frequent}: {percent(scores.accuracy)} of "
+            f"rows it has not learned from are right (95 % interval: {bounds}), against {percent(base.accuracy)}."
         )
     return (
-        f"{target} can be told from the other columns in {percent(scores.accuracy)} of rows never seen before "
-        f"(95 % interval: {bounds}); always saying {frequent} is right in {percent(base.accuracy)}."
+        f"{learner} predicts {target} correctly for {percent(scores.accuracy)} of rows it has not learned from "
+        f"(95 % interval: {bounds}){look.one_attribute_clause(record)}; always saying {frequent} is right for "
+        f"{percent(base.accuracy)}."
     )
 
 
@@ -55,9 +56,10 @@ def qualification(record: Look) -> str:
 
 def ceiling_sentence(record: Look) -> str:
     """What the best learner could reach."""
-    if record.trust.ceiling is None or record.decisions is not None:
+    bounds = look.ceiling_bounds(record)
+    if bounds is None or record.decisions is not None:
         return ""
-    low, high = record.trust.ceiling.accuracy
+    low, high = bounds
     return (
         f"By the nearest neighbours{look.ceiling_sample(record)}, the best that any learner could reach with these "
         f"attributes lies between {percent(low)} and {percent(high)}."
@@ -155,8 +157,7 @@ def python(record: Look) -> str:
     if record.model is not None and dealing.dealt != "content":
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
-        if said or name != "Auto":
-            learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
+        learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
     learner = learner if len(learner) < 300 else ", learner"
     own = dealing.folds != 10 and dealing.dealt not in ("leave-one-out", "content")
     folds = f", folds={dealing.folds}" if own else ""
