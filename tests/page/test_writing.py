@@ -17,6 +17,7 @@ import likely
 from likely.present.page.writing import embedded, page, page_of_model
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PLAIN = likely.NaiveBayes()
 EVIL = {
     "<script>alert(1)</script>": ["</script>", "<!--", "]]>", "' onx='"] * 30,
     '"><img src=x onerror=alert(2)>': [1.5, 2.5, -3.0, 9.0, 4.0, 7.5] * 20,
@@ -58,8 +59,8 @@ class Sheet(HTMLParser):
         return json.loads(self.held["script"][number])
 
 
-def looked(table: dict[str, list[Any]] | Path, target: str, **more: Any) -> str:
-    return page(likely.look(table, target, picture=True, **more), command="likely look", version="1", data="data.csv")
+def looked(table: dict[str, list[Any]] | Path, target: str, learner: Any = PLAIN, **more: Any) -> str:
+    return page(likely.look(table, target, learner, picture=True, **more), command="likely look", version="1", data="data.csv")
 
 
 def safe(text: str) -> Sheet:
@@ -114,7 +115,7 @@ def test_a_model_alone_has_a_page_too() -> None:
 
 def test_sections_come_and_go_with_their_data() -> None:
     iris = likely.look(EXAMPLES / "iris.csv", "species", picture=True)
-    curve = likely.curve(EXAMPLES / "iris.csv", "species")
+    curve = likely.curve(EXAMPLES / "iris.csv", "species", PLAIN)
     rivals = {
         "naive": likely.NaiveBayes(),
         "prior": likely.Prior(),
@@ -135,7 +136,7 @@ def test_the_answer_is_first_with_interval_and_baseline() -> None:
     text = looked(EXAMPLES / "iris.csv", "species")
     heading = re.search(r"<h1>(.*?)</h1>", text)
     assert heading is not None
-    for words in ("species", "95.3 %", "95 % interval: 90.7 to 98.7 %", "33.3 %"):
+    for words in ("Naive Bayes predicts species", "95.3 %", "95 % interval: 90.7 to 98.7 %", "33.3 %"):
         assert words in heading[1]
     assert text.index("<h1>") < text.index("<h2")
 

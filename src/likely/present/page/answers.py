@@ -9,6 +9,8 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.ranking import Ranking
+from likely.machinery.toml import toml_value
+from likely.models.default import default_learner
 from likely.models.settings import changed_settings
 from likely.present.report import look, look_tables
 from likely.present.words import clean, number, percent, plural
@@ -151,10 +153,24 @@ def settings(learner: object) -> str:
     return f"{type(learner).__name__}({said})" if said else f"{type(learner).__name__} with the usual settings"
 
 
+def fit_options(model: Model) -> list[str]:
+    """What `likely fit` must be told so that the same learner learns: nothing, where it is what learns unasked."""
+    learner = model.learner
+    if learner == default_learner("fit", model.summary).learner:
+        return []
+    out = ["--learner", type(learner).__name__]
+    for name, value in changed_settings(learner).items():
+        out += ["--set", f"{name}={toml_value(value)}"]
+    return out
+
+
 def python(record: Look) -> str:
     """The same by Python."""
     learner, dealing = "", record.dealing
-    if record.model is not None and dealing.dealt != "content":
+    usual = None if record.model is None else default_learner("fit", record.model.summary)
+    # Auto is named where folds were asked for: unasked it is judged by the rows that it holds out itself.
+    unasked = usual is not None and usual.reason != "chosen" and repr(usual.learner) == record.learner
+    if record.model is not None and dealing.dealt != "content" and not unasked:
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
         learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
