@@ -19,7 +19,7 @@ UGLY = {"<b>": ["</svg>", "&", "'", '"'] * 5, "x\x00": [1.5, 2.0, 3.0, 9.0] * 5,
 
 @pytest.fixture(scope="module")
 def iris() -> Any:
-    return likely.look(EXAMPLES / "iris.csv", "species", picture=True)
+    return likely.look(EXAMPLES / "iris.csv", "species", likely.NaiveBayes(), picture=True)
 
 
 @pytest.fixture(scope="module")

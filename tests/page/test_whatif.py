@@ -105,7 +105,12 @@ def test_a_tempered_model_asks_and_draws_as_the_plain_one(watched: Watched, tmp_
 
 def test_lines_of_a_pool_are_those_of_explain(watched: Watched, tmp_path: Path) -> None:
     members = (likely.NaiveBayes(), likely.Logistic(numbers="binned"), likely.Additive(order=2))
-    for learner in (likely.Pool(members, weights=(0.25, 0.5, 0.4)), likely.Pool(members[:1], weights=(0.5,))):
+    joint = likely.FullBayes(shrinkage="auto")
+    for learner in (
+        likely.Pool(members, weights=(0.25, 0.5, 0.4)),
+        likely.Pool((joint, members[0]), weights=(0.75, 0.125)),
+        likely.Pool((joint,), weights=(0.75,)),
+    ):
         model = likely.fit(EXAMPLES / "iris.csv", "species", learner)
         tab = opened(watched, tmp_path, model)
         assert tab.locator("#w-note").inner_text() == ""

@@ -34,9 +34,11 @@ def answer_sentence(record: Look) -> str:
             f"{learner} predicts {target} no better than always saying {frequent}: {percent(scores.accuracy)} of "
             f"rows it has not learned from are right (95 % interval: {bounds}), against {percent(base.accuracy)}."
         )
+    alone = look.one_attribute_clause(record)
+    alone = f", {alone}" if alone else ""
     return (
         f"{learner} predicts {target} correctly for {percent(scores.accuracy)} of rows it has not learned from "
-        f"(95 % interval: {bounds}){look.one_attribute_clause(record)}; always saying {frequent} is right for "
+        f"(95 % interval: {bounds}){alone}; always saying {frequent} is right for "
         f"{percent(base.accuracy)}."
     )
 

@@ -76,6 +76,7 @@ def _verdict(record: Look) -> str:
     if record.decisions is not None:
         return cost_sentence(record.decisions, learner_name(record))
     more, alone = qualification(record), one_attribute_clause(record)
+    alone = f",\n{alone}" if alone else ""
     return (
         f"{learner_name(record)} names the right class of {percent(record.scores.accuracy)} of rows it has not learned "
         f"from{alone};\nalways naming the most frequent class is right for {percent(record.baseline.accuracy)}."
@@ -94,7 +95,7 @@ def one_attribute_clause(record: Look) -> str:
     worse = pairs[0].difference.high is not None and pairs[0].difference.high < 0
     if worse or pairs[0].difference.value is None or is_one_rule(record):
         return ""
-    return f", not clearly better than {clean(name, 30)} alone ({percent(alone.accuracy)})"
+    return f"not clearly better than {clean(name, 30)} alone ({percent(alone.accuracy)})"
 
 
 def is_one_rule(record: Look) -> bool:
