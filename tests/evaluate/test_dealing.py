@@ -193,7 +193,9 @@ def test_leave_one_out_of_what_has_no_closed_form() -> None:
 @pytest.mark.parametrize("how", [{"group": "g"}, {"time": "t"}, {"repeats": 2}, {"leave_one_out": True}])
 def test_threads_change_nothing(how: dict[str, Any]) -> None:
     rows = [r for r in some_rows(500, 3) if r["y"] != "rare"]
-    told = {likely.look(rows, "y", likely.NaiveBayes(), folds=3, weight="w", threads=n, **how).json() for n in (1, 2, 4)}
+    told = {
+        likely.look(rows, "y", likely.NaiveBayes(), folds=3, weight="w", threads=n, **how).json() for n in (1, 2, 4)
+    }
     assert len(told) == 1
 
 
@@ -237,4 +239,6 @@ def test_copies_in_other_folds_are_told_of() -> None:
     assert record.trust.copies is not None and record.trust.copies.copied == 400 and record.trust.copies.across > 300
     assert any("have a copy in another fold" in w and "--group" in w for w in record.warnings)
     few = {"k": ["a", "b"] * 100, "y": ["p", "q", "q", "p"] * 50}
-    assert not any("copy" in w for w in likely.look(few, "y", likely.NaiveBayes()).warnings), "few levels repeat by chance"
+    assert not any("copy" in w for w in likely.look(few, "y", likely.NaiveBayes()).warnings), (
+        "few levels repeat by chance"
+    )

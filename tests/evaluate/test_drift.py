@@ -136,7 +136,10 @@ def test_json_and_bad_input() -> None:
         lambda: drift(table(0), table(1), "y", chance=0),
         lambda: drift(table(0), {"sky": []}),
         lambda: drift(fit(table(0), "y", NaiveBayes()), table(1), "y"),
-        lambda: drift(table(0), fit(table(0), "sky", NaiveBayes()), None) and drift(table(0), fit(table(0), "y", NaiveBayes()), "y"),
+        lambda: (
+            drift(table(0), fit(table(0), "sky", NaiveBayes()), None)
+            and drift(table(0), fit(table(0), "y", NaiveBayes()), "y")
+        ),
     ):
         with pytest.raises(LikelyError):
             bad()

@@ -60,7 +60,9 @@ def test_without_two_numbers_there_is_no_picture(table: dict[str, list[object]])
 
 def test_numbers_on_a_line_leave_full_bayes_out_or_drawn() -> None:
     x = [float(k % 17) / 3 for k in range(60)]
-    found = likely.look({"x": x, "z": [2 * v for v in x], "k": ["a", "b", "b"] * 20}, "k", likely.NaiveBayes(), picture=True).plane
+    found = likely.look(
+        {"x": x, "z": [2 * v for v in x], "k": ["a", "b", "b"] * 20}, "k", likely.NaiveBayes(), picture=True
+    ).plane
     assert found is not None and "Naive Bayes" in found.regions
 
 

@@ -44,7 +44,11 @@ def test_charts_of_the_rest(iris: Any, weather: Any, tmp_path: Path) -> None:
     drawn(likely.plot(iris, attribute="petal_width"))
     drawn(likely.plot(weather, attribute="outlook"))
     drawn(likely.plot(weather))
-    drawn(likely.plot(likely.fit(EXAMPLES / "mails.csv", "label", likely.NaiveBayes(), types={"text": "text"}), attribute="text"))
+    drawn(
+        likely.plot(
+            likely.fit(EXAMPLES / "mails.csv", "label", likely.NaiveBayes(), types={"text": "text"}), attribute="text"
+        )
+    )
     drawn(likely.plot(likely.curve(EXAMPLES / "iris.csv", "species", likely.NaiveBayes(), folds=3, steps=3)))
     posterior = "".join(drawn(likely.plot(weather.posterior(row))).itertext())
     assert f"{100 * weather.posterior(row).prob('no'):.1f} %" in posterior

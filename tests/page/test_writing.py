@@ -64,7 +64,9 @@ class Sheet(HTMLParser):
 
 
 def looked(table: dict[str, list[Any]] | Path, target: str, learner: Any = PLAIN, **more: Any) -> str:
-    return page(likely.look(table, target, learner, picture=True, **more), command="likely look", version="1", data="data.csv")
+    return page(
+        likely.look(table, target, learner, picture=True, **more), command="likely look", version="1", data="data.csv"
+    )
 
 
 def safe(text: str) -> Sheet:

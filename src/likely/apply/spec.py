@@ -80,7 +80,11 @@ class Spec:
         lines += [f"{toml_key(k)} = {toml_value(v)}" for k, v in settings.items() if v is not None]
         lines += tables
         if self.columns:
-            lines += ["", "[columns]", *(f"{toml_key(name)} = {toml_value(kind)}" for name, kind in self.columns.items())]
+            lines += [
+                "",
+                "[columns]",
+                *(f"{toml_key(name)} = {toml_value(kind)}" for name, kind in self.columns.items()),
+            ]
         for name, tokens in self.tokens.items():
             lines += _table(f"tokens.{toml_key(name)}", state.plain(tokens))
         if self.loss is not None:

@@ -38,8 +38,9 @@ class SweepResult:
     plane: Plane | None
 
     def dealt_by_content(self) -> SweepResult:
-        """The same where equal rows were held out together: the folds of the sweep say nothing of copies then."""
-        texts = {name: replace(copies, across=0) for name, copies in self.texts.items()}
+        """The same where equal rows were held out together: copies of texts are apart only where their rows differ."""
+        equal = self.rows.copied
+        texts = {n: replace(c, across=min(c.across, max(c.copied - equal, 0))) for n, c in self.texts.items()}
         return replace(self, rows=replace(self.rows, across=0), texts=texts)
 
 
