@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+NAIVE = ("--learner", "NaiveBayes")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -25,7 +26,7 @@ def ugly(write) -> str:
 
 
 def test_the_table_says_what_more_rows_would_buy(run, ugly) -> None:
-    out = run("curve", ugly, "tar & <get>").done().out
+    out = run("curve", ugly, "tar & <get>", *NAIVE).done().out
     assert "tar & <get> in ug <l> y.csv: 400 rows." in out
     assert "Learning curve: each of 5 folds" in out and "frequencies only" in out and "▇" in out
     assert "The last step, from 160 to 320 rows, changed accuracy by " in out
@@ -33,7 +34,7 @@ def test_the_table_says_what_more_rows_would_buy(run, ugly) -> None:
 
 
 def test_the_chart_is_sound_and_says_everything_in_words(run, ugly, tmp_path) -> None:
-    run("curve", ugly, "tar & <get>", "--svg", "c.svg", "--steps", "5").done()
+    run("curve", ugly, "tar & <get>", *NAIVE, "--svg", "c.svg", "--steps", "5").done()
     root = ElementTree.parse(tmp_path / "c.svg").getroot()
     assert root.tag == f"{SVG}svg" and root.get("role") == "img"
     assert root.findtext(f"{SVG}title") == "Learning curve of tar & <get> in ug <l> y.csv"
@@ -48,11 +49,11 @@ def test_the_chart_is_sound_and_says_everything_in_words(run, ugly, tmp_path) ->
 
 def test_json_and_seeds(run, ugly) -> None:
     args = ("curve", ugly, "tar & <get>", "--json")
-    one = run(*args).done().out
+    one = run(*args, *NAIVE).done().out
     record = json.loads(one)
     assert [round(p["rows"]) for p in record["points"]] == [10, 20, 40, 80, 160, 320]
     assert record["folds"] == 5 and record["parts"] == 40
-    assert run(*args, "--threads", "1").done().out == one != run(*args, "--seed", "1").done().out
+    assert run(*args, *NAIVE, "--threads", "1").done().out == one != run(*args, *NAIVE, "--seed", "1").done().out
     other = json.loads(run(*args, "--folds", "10", "--steps", "3", "--learner", "Logistic").done().out)
     assert (other["folds"], len(other["points"]), round(other["points"][-1]["rows"])) == (10, 3, 360)
 
@@ -61,7 +62,7 @@ def test_an_infinite_loss_is_explained(run, write) -> None:
     chance = random.Random(1)
     lines = ["x,y", "1,rare", "2,rare", *(f"{chance.gauss(0, 1):.2f},{chance.choice('ab')}" for _ in range(200))]
     write("rare.csv", "\n".join(lines) + "\n")
-    out = run("curve", "rare.csv", "y").done().out
+    out = run("curve", "rare.csv", "y", *NAIVE).done().out
     assert "infinite" in out and "'rare' was not among the rows learned from in " in out
     assert "log loss cannot be said: there are too few sizes at which it is finite" in out
 

@@ -80,7 +80,7 @@ def test_json_is_json_and_the_same_for_any_number_of_threads(process, shared) ->
     told = set()
     for threads in ("1", "2", "4"):
         out, err = process(
-            "look", shared / "data" / "adult.csv", "income", "--json", LIKELY_THREADS=threads
+            "look", shared / "data" / "adult.csv", "income", *NAIVE, "--json", LIKELY_THREADS=threads
         ).communicate()
         assert err == b""
         told.add(out)
@@ -117,10 +117,10 @@ def on_terminal(args: list[object], columns: int, **more: str) -> tuple[int, str
 
 @pytest.mark.parametrize("columns", [200, 80, 40, 10])
 def test_a_terminal_gets_colours_and_no_line_too_long(columns, examples) -> None:
-    code, seen = on_terminal(["look", examples / "iris.csv", "species", "--no-page"], columns, NO_COLOR="")
+    code, seen = on_terminal(["look", examples / "iris.csv", "species", *NAIVE, "--no-page"], columns, NO_COLOR="")
     assert code == 0 and "\x1b[" in seen
     assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", seen).splitlines()) <= columns
-    code, plain = on_terminal(["look", examples / "iris.csv", "species", "--no-page"], columns, TERM="dumb")
+    code, plain = on_terminal(["look", examples / "iris.csv", "species", *NAIVE, "--no-page"], columns, TERM="dumb")
     assert code == 0 and "\x1b" not in plain and "petal_width" in plain
 
 
@@ -132,7 +132,7 @@ def test_no_line_is_wider_than_an_ordinary_terminal(run, examples) -> None:
 
 def test_a_terminal_without_unicode(examples) -> None:
     code, seen = on_terminal(
-        ["look", examples / "iris.csv", "species", "--no-page"],
+        ["look", examples / "iris.csv", "species", *NAIVE, "--no-page"],
         80,
         LC_ALL="C",
         PYTHONIOENCODING="ascii",

@@ -34,11 +34,12 @@ def model(run, write) -> str:
 
 def test_look(run, write) -> None:
     write("mails.csv", mails())
-    told = run("look", "mails.csv", "label").done().out
+    plain = ("look", "mails.csv", "label", "--learner", "NaiveBayes")
+    told = run(*plain).done().out
     assert "Words of body that alone tell most" in told and "with 'prize'" in told and "≥ 0." in told
     assert "left out" not in told.split("How the columns were read")[0] and "nothing is learned" not in told
-    assert run("look", "mails.csv", "label", encoding="ascii").done().out.isascii()
-    found = json.loads(run("look", "mails.csv", "label", "--json").done().out)
+    assert run(*plain, encoding="ascii").done().out.isascii()
+    found = json.loads(run(*plain, "--json").done().out)
     (text,) = found["texts"]
     assert text["words"]["name"] == "body" and text["words"]["documents"] == 240
     assert text["words"]["in_nearly_all"] == text["words"]["deciding"] == [] and text["copies"]["copied"] == 0
@@ -61,13 +62,13 @@ def test_other_learners_say_that_they_leave_text_out(run, write) -> None:
 
 def test_headers_and_copies_are_told(run, write) -> None:
     write("mails.csv", mails(header=True))
-    told = run("look", "mails.csv", "label").done().out
+    told = run("look", "mails.csv", "label", "--learner", "NaiveBayes").done().out
     assert "2 words are in at least 95 % of the texts of 'body': 'list', 'subject'" in told
     assert "The word 'bulk' alone nearly tells whether 'body' is of class 'spam': 100 % of its texts have it" in told
     rows = mails().splitlines()
     doubled = [r.replace("!", " ???").upper() if k % 2 else r for k, r in enumerate(rows[1:41])]
     write("twice.csv", "\n".join([*rows, *(r.replace("HAM", "ham").replace("SPAM", "spam") for r in doubled)]) + "\n")
-    told = run("look", "twice.csv", "label").done().out
+    told = run("look", "twice.csv", "label", "--learner", "NaiveBayes").done().out
     assert "80 of 280 texts of 'body' (28.6 %) occur more than once" in told and "with a copy in another fold" in told
 
 
@@ -106,7 +107,7 @@ def test_ugly_names_and_words(name: str, run, tmp_path) -> None:
     classes = [c for c in own if c] * 40
     cells = [" ".join(rng.sample((own[c] + " a b c d").split(" "), 5)) for c in classes]
     pq.write_table(pa.table({name: cells, "y'=": classes}), tmp_path / "t.parquet")
-    types = ("--type", f"{name}=text")
+    types = ("--type", f"{name}=text", "--learner", "NaiveBayes")
     told = run("look", "t.parquet", "y'=", *types).done().out
     assert "\u202e" not in told
     run("fit", "t.parquet", "y'=", *types, "-o", "t.likely").done()

@@ -139,7 +139,7 @@ def test_texts() -> None:
         said = rng.choice([*words[y], "the", "a", f"w{rng.integers(60)}"], rng.integers(1, 9))
         rows.append({"t": " ".join(said), "x": f"{rng.normal() + k % 3:.2f}", "y": y})
     types = {"t": "text"}
-    found = likely.curve(rows, "y", types=types)
+    found = likely.curve(rows, "y", likely.NaiveBayes(), types=types)
     whole = likely.summarize(rows, "y", types=types)
     part, pieces, learner = dealt(rows, whole.schema, 40, 0), 8, likely.NaiveBayes()
     for point, size in zip(found.points, (1, 2, 4, 8, 16, 32), strict=True):
@@ -184,14 +184,14 @@ def test_threads_and_the_memory_of_rows_change_nothing(monkeypatch: pytest.Monke
 
 def test_the_seed_deals_otherwise_and_repeatably() -> None:
     rows = some_rows(300, 6)
-    one, again, other = (likely.curve(rows, "y", seed=seed) for seed in (1, 1, 2))
+    one, again, other = (likely.curve(rows, "y", likely.NaiveBayes(), seed=seed) for seed in (1, 1, 2))
     assert one == again and one.points != other.points
 
 
 def test_few_rows_get_few_parts() -> None:
     for rows, folds, parts in ((4, 2, 2), (5, 2, 2), (9, 4, 4), (10, 5, 5), (20, 5, 10), (40, 5, 20), (80, 5, 40)):
         table = {"x": [float(k % 7) for k in range(rows)], "y": ["a", "b"] * (rows // 2) + ["a"] * (rows % 2)}
-        found = likely.curve(table, "y")
+        found = likely.curve(table, "y", likely.NaiveBayes())
         assert (found.folds, found.parts) == (folds, parts), rows
         assert sum(s.rows for s in found.points[-1].folds) == rows
         assert any("only" in note for note in found.notes) == (parts < 40)
@@ -213,7 +213,7 @@ class Choosy:
 def test_what_is_too_little_for_a_learner_is_told() -> None:
     table = {"x": [1.0, 2.0, 8.0, 9.0, 3.0] * 20, "y": ["a", "a", "b", "b", "a"] * 20}
     found = likely.curve(table, "y", Choosy())
-    plain = likely.curve(table, "y")
+    plain = likely.curve(table, "y", likely.NaiveBayes())
     few = [float(rows) for rows in found.refused]
     assert few == sorted(few) and max(few) < 30 <= found.points[0].rows and len(few) + len(found.points) == 6
     assert set(found.refused.values()) == {"That is too little."}
@@ -247,7 +247,7 @@ def test_settings_out_of_range(wrong: dict[str, Any]) -> None:
 
 def test_json_is_plain() -> None:
     rows = [row for row in some_rows(200, 7) if row["y"] != "rare"]
-    found = json.loads(likely.curve(rows, "y").json())
+    found = json.loads(likely.curve(rows, "y", likely.NaiveBayes()).json())
     assert found["points"][-1]["accuracy"]["low"] <= found["points"][-1]["accuracy"]["value"]
     assert found["log_loss"]["verdict"] in ("forecast", "unclear", "noisy", "rising")
 

@@ -108,15 +108,15 @@ def test_time_learns_from_the_past_alone() -> None:
 )
 def test_equal_times_are_in_one_part(cells: list[Any]) -> None:
     table = {"t": cells, "x": list(range(30)), "y": ["a", "b", "a", "b", "b"] * 6}
-    record = likely.look(table, "y", folds=10, time="t", types={"x": "number"})
+    record = likely.look(table, "y", likely.NaiveBayes(), folds=10, time="t", types={"x": "number"})
     assert record.dealing.folds == 2 and record.scores.rows == 20
     assert any("few different times" in note for note in record.notes)
 
 
 def test_repeats_are_the_mean_of_single_ones() -> None:
     rows = [{n: r[n] for n in ("x", "k", "y")} for r in some_rows(150) if r["y"] != "rare"]
-    one = [likely.look(rows, "y", folds=3, seed=seed) for seed in (7, 8, 9)]
-    all_of = likely.look(rows, "y", folds=3, seed=7, repeats=3)
+    one = [likely.look(rows, "y", likely.NaiveBayes(), folds=3, seed=seed) for seed in (7, 8, 9)]
+    all_of = likely.look(rows, "y", likely.NaiveBayes(), folds=3, seed=7, repeats=3)
     assert all_of.scores.accuracy == pytest.approx(np.mean([r.scores.accuracy for r in one]), rel=1e-12)
     assert all_of.scores.log_loss == pytest.approx(np.mean([r.scores.log_loss for r in one]), rel=1e-12)
     assert all_of.scores.rows == one[0].scores.rows and all_of.dealing.repeats == 3
@@ -193,7 +193,9 @@ def test_leave_one_out_of_what_has_no_closed_form() -> None:
 @pytest.mark.parametrize("how", [{"group": "g"}, {"time": "t"}, {"repeats": 2}, {"leave_one_out": True}])
 def test_threads_change_nothing(how: dict[str, Any]) -> None:
     rows = [r for r in some_rows(500, 3) if r["y"] != "rare"]
-    told = {likely.look(rows, "y", folds=3, weight="w", threads=n, **how).json() for n in (1, 2, 4)}
+    told = {
+        likely.look(rows, "y", likely.NaiveBayes(), folds=3, weight="w", threads=n, **how).json() for n in (1, 2, 4)
+    }
     assert len(told) == 1
 
 
@@ -223,7 +225,7 @@ def test_what_cannot_be_dealt(table: dict[str, Any], how: dict[str, Any], said: 
 
 def test_groups_that_are_numbers_and_fewer_than_folds() -> None:
     table = {"g": [1, 2, 3] * 10, "x": [float(k % 7) for k in range(30)], "y": ["a", "b"] * 15}
-    record = likely.look(table, "y", group="g")
+    record = likely.look(table, "y", likely.NaiveBayes(), group="g")
     assert record.dealing.folds == 3 and any("only 3 groups" in note for note in record.notes)
     assert replace(Folds(group="g"), group=None).plain
 
@@ -233,8 +235,10 @@ def test_copies_in_other_folds_are_told_of() -> None:
     x = np.round(rng.normal(size=200), 6)
     table = {"x": np.concatenate([x, x]).tolist(), "z": np.tile(rng.normal(size=200), 2).tolist(),
              "y": np.tile(rng.choice(["a", "b"], 200), 2).tolist()}  # fmt: skip
-    record = likely.look(table, "y")
+    record = likely.look(table, "y", likely.NaiveBayes())
     assert record.trust.copies is not None and record.trust.copies.copied == 400 and record.trust.copies.across > 300
     assert any("have a copy in another fold" in w and "--group" in w for w in record.warnings)
     few = {"k": ["a", "b"] * 100, "y": ["p", "q", "q", "p"] * 50}
-    assert not any("copy" in w for w in likely.look(few, "y").warnings), "few levels repeat by chance"
+    assert not any("copy" in w for w in likely.look(few, "y", likely.NaiveBayes()).warnings), (
+        "few levels repeat by chance"
+    )

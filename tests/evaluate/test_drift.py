@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from likely import drift, fit, summarize
+from likely import NaiveBayes, drift, fit, summarize
 from likely.errors import LikelyError
 from likely.evaluate.drift.changes import changes
 from likely.evaluate.drift.tables import Drift
@@ -104,7 +104,7 @@ def test_without_a_target_and_where_the_second_has_none() -> None:
 
 
 def test_a_model_and_a_table_either_way() -> None:
-    model = fit(table(0), "y")
+    model = fit(table(0), "y", NaiveBayes())
     moved = table(1, wind=np.random.default_rng(0).normal(4, 1, 300))
     tables, one_way, other = drift(table(0), moved, "y"), drift(model, moved), drift(moved, model)
     assert one_way.changes.attributes == tables.changes.attributes
@@ -135,8 +135,11 @@ def test_json_and_bad_input() -> None:
         lambda: drift(table(0), table(1), "z"),
         lambda: drift(table(0), table(1), "y", chance=0),
         lambda: drift(table(0), {"sky": []}),
-        lambda: drift(fit(table(0), "y"), table(1), "y"),
-        lambda: drift(table(0), fit(table(0), "sky"), None) and drift(table(0), fit(table(0), "y"), "y"),
+        lambda: drift(fit(table(0), "y", NaiveBayes()), table(1), "y"),
+        lambda: (
+            drift(table(0), fit(table(0), "sky", NaiveBayes()), None)
+            and drift(table(0), fit(table(0), "y", NaiveBayes()), "y")
+        ),
     ):
         with pytest.raises(LikelyError):
             bad()

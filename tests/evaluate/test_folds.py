@@ -161,7 +161,7 @@ def test_the_seed_deals_otherwise_and_repeatably() -> None:
 def test_few_rows_get_few_folds() -> None:
     for rows, folds in ((2, 2), (3, 2), (5, 2), (6, 3), (14, 7), (19, 9), (20, 10), (40, 10)):
         table = {"x": [float(k % 7) for k in range(rows)], "y": ["a", "b"] * (rows // 2) + ["a"] * (rows % 2)}
-        record = likely.look(table, "y")
+        record = likely.look(table, "y", likely.NaiveBayes())
         assert record.dealing.folds == folds and record.scores.rows == rows, rows
     with pytest.raises(SettingError):
         likely.look({"x": [1, 2], "y": ["a", "b"]}, "y", folds=1)
@@ -169,5 +169,5 @@ def test_few_rows_get_few_folds() -> None:
 
 def test_the_record_does_not_depend_on_threads_or_batches() -> None:
     rows = some_rows(2000, 5)
-    told = {likely.look(rows, "y", weight="w", threads=threads).json() for threads in (1, 2, 4)}
+    told = {likely.look(rows, "y", likely.NaiveBayes(), weight="w", threads=threads).json() for threads in (1, 2, 4)}
     assert len(told) == 1

@@ -40,7 +40,7 @@ def table() -> dict:
 
 
 def test_bits_of_levels(table) -> None:
-    record = likely.look(table, "y")
+    record = likely.look(table, "y", likely.NaiveBayes())
     told = {a["name"]: a for a in record.attributes}
     for name in ("k", "noise"):
         assert told[name]["bits"] == pytest.approx(direct(table[name], table["y"]), abs=1e-12)
@@ -58,7 +58,7 @@ def test_bits_of_numbers_are_those_of_their_bins(table) -> None:
     assert np.bincount(np.searchsorted(edges, values, side="right")).min() > 600 / 16 / 3
     best = max(np.unique(values)[1:], key=lambda edge: direct((values < edge).tolist(), table["y"]))
     bins = np.searchsorted(np.union1d(edges, [best]), values, side="right")
-    told = {a["name"]: a["bits"] for a in likely.look(table, "y").attributes}
+    told = {a["name"]: a["bits"] for a in likely.look(table, "y", likely.NaiveBayes()).attributes}
     assert told["x"] == pytest.approx(direct(bins.tolist(), table["y"]), abs=1e-12)
 
 
@@ -72,7 +72,7 @@ def test_the_correction_is_all_that_differs_from_scikit_learn(table) -> None:
 
 def test_odds_are_likelihood_ratios(table) -> None:
     y, k = np.array(table["y"]), np.array(table["k"])
-    pieces = [p for p in likely.look(table, "y").evidence if p.attribute == "k"]
+    pieces = [p for p in likely.look(table, "y", likely.NaiveBayes()).evidence if p.attribute == "k"]
     assert pieces
     for piece in pieces:
         levels = sorted({c for c in k if c})
@@ -87,17 +87,17 @@ def test_odds_are_likelihood_ratios(table) -> None:
 
 def test_evidence_of_a_handful_of_rows_is_not_strong() -> None:
     table = {"k": ["a"] * 4 + ["b"] * 96 + ["c"] * 100, "y": ["p"] * 100 + ["q"] * 100}
-    record = likely.look(table, "y")
+    record = likely.look(table, "y", likely.NaiveBayes())
     assert {p.cell for p in record.evidence} == {"b", "c"}
     assert all(p.bits > 0 for p in record.evidence)
     assert [p.least for p in record.evidence] == sorted((p.least for p in record.evidence), reverse=True)
 
 
 def test_weights_that_are_shares_change_nothing(table) -> None:
-    plain = likely.look(table, "y")
-    shares = likely.look({**table, "w": [1 / 512] * 600}, "y", weight="w", types={"w": "number"})
-    twice = likely.look({**table, "w": [2.0] * 600}, "y", weight="w")
-    doubled = likely.look({n: c * 2 for n, c in table.items()}, "y")
+    plain = likely.look(table, "y", likely.NaiveBayes())
+    shares = likely.look({**table, "w": [1 / 512] * 600}, "y", likely.NaiveBayes(), weight="w", types={"w": "number"})
+    twice = likely.look({**table, "w": [2.0] * 600}, "y", likely.NaiveBayes(), weight="w")
+    doubled = likely.look({n: c * 2 for n, c in table.items()}, "y", likely.NaiveBayes())
     for one, other in ((plain, shares), (twice, doubled)):
         assert [a["name"] for a in one.attributes] == [a["name"] for a in other.attributes]
         assert [a["bits"] for a in one.attributes] == pytest.approx([a["bits"] for a in other.attributes])
@@ -116,6 +116,6 @@ def test_edges_are_short_and_cut_where_the_values_do() -> None:
 def test_dates_are_told_as_dates() -> None:
     """Their bins were told in seconds since 1970."""
     days = [f"2024-0{1 + k % 9}-1{k % 10}" for k in range(90)]
-    found = likely.look({"day": days, "y": ["p" if d < "2024-05" else "q" for d in days]}, "y")
+    found = likely.look({"day": days, "y": ["p" if d < "2024-05" else "q" for d in days]}, "y", likely.NaiveBayes())
     (piece, *_) = found.evidence
     assert piece.attribute == "day" and "2024-0" in piece.cell, piece

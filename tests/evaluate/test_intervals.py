@@ -63,7 +63,7 @@ def test_bounds_hold_the_score_and_grow_narrower() -> None:
     for rows in (60, 600, 6000):
         y = rng.choice(["p", "q"], rows)
         table = {"x": (rng.normal(size=rows) + (y == "p")).tolist(), "y": y.tolist()}
-        record = likely.look(table, "y")
+        record = likely.look(table, "y", likely.NaiveBayes())
         for name in ("accuracy", "log_loss", "brier"):
             one = getattr(record.intervals, name)
             assert one.low <= one.value == pytest.approx(getattr(record.scores, name)) and one.value <= one.high

@@ -48,7 +48,7 @@ def test_look_decides_out_of_fold_and_threads_do_not_matter() -> None:
     rng = np.random.default_rng(4)
     target = rng.choice(NAMES, 300, p=[0.7, 0.3])
     table = {"x": (rng.normal(size=300) + 2 * (target == "b")).tolist(), "y": target.tolist()}
-    records = [likely.look(table, "y", loss=LOSS, folds=5, threads=n) for n in (1, 3)]
+    records = [likely.look(table, "y", likely.NaiveBayes(), loss=LOSS, folds=5, threads=n) for n in (1, 3)]
     assert records[0].decisions == records[1].decisions
     found = records[0].decisions
     assert found is not None and found.mean < min(found.baseline, found.constant_mean)
@@ -56,7 +56,7 @@ def test_look_decides_out_of_fold_and_threads_do_not_matter() -> None:
     always = {"x": share / 3 + 3 * (1 - share), "y": 2 * share, "don't know": 0.5}
     assert found.constant == min(always, key=always.__getitem__)
     assert found.constant_mean == pytest.approx(always[found.constant]) == pytest.approx(found.baseline)
-    zero_one = likely.look(table, "y", loss=Loss.zero_one(NAMES), folds=5)
+    zero_one = likely.look(table, "y", likely.NaiveBayes(), loss=Loss.zero_one(NAMES), folds=5)
     assert zero_one.decisions is not None
     assert zero_one.decisions.mean == pytest.approx(1 - zero_one.scores.accuracy)
     assert zero_one.decisions.baseline == pytest.approx(1 - zero_one.baseline.accuracy)
@@ -65,4 +65,4 @@ def test_look_decides_out_of_fold_and_threads_do_not_matter() -> None:
 
 def test_a_class_that_the_loss_does_not_name_is_refused() -> None:
     with pytest.raises(SettingError, match="does not name the class 'c'"):
-        likely.look({"x": ["u", "v", "w"] * 5, "y": ["a", "b", "c"] * 5}, "y", loss=LOSS)
+        likely.look({"x": ["u", "v", "w"] * 5, "y": ["a", "b", "c"] * 5}, "y", likely.NaiveBayes(), loss=LOSS)

@@ -12,7 +12,7 @@ from likely.evaluate.attributes.plane import COLUMNS, ROWS, places
 
 
 def test_iris_is_drawn_of_all_rows(examples: Path) -> None:
-    found = likely.look(examples / "iris.csv", "species", picture=True)
+    found = likely.look(examples / "iris.csv", "species", likely.NaiveBayes(), picture=True)
     plane = found.plane
     assert plane is not None and plane.every and plane.rows == 150
     assert {plane.x, plane.y} == {"petal_width", "petal_length"}
@@ -40,7 +40,7 @@ def test_iris_is_drawn_of_all_rows(examples: Path) -> None:
 def test_a_large_table_is_drawn_of_some_rows_whatever_the_threads() -> None:
     rng = np.random.default_rng(0)
     table = {"x": rng.normal(size=30_000), "y": rng.normal(size=30_000), "k": rng.choice(["a", "b"], 30_000)}
-    one, two = (likely.look(table, "k", picture=True, threads=n).plane for n in (1, 2))
+    one, two = (likely.look(table, "k", likely.NaiveBayes(), picture=True, threads=n).plane for n in (1, 2))
     assert one == two and one is not None
     assert 900 < one.rows < 1500 and not one.every
 
@@ -55,12 +55,14 @@ def test_a_large_table_is_drawn_of_some_rows_whatever_the_threads() -> None:
     ids=["one number", "no number", "a constant"],
 )
 def test_without_two_numbers_there_is_no_picture(table: dict[str, list[object]]) -> None:
-    assert likely.look(table, "k", picture=True).plane is None
+    assert likely.look(table, "k", likely.NaiveBayes(), picture=True).plane is None
 
 
 def test_numbers_on_a_line_leave_full_bayes_out_or_drawn() -> None:
     x = [float(k % 17) / 3 for k in range(60)]
-    found = likely.look({"x": x, "z": [2 * v for v in x], "k": ["a", "b", "b"] * 20}, "k", picture=True).plane
+    found = likely.look(
+        {"x": x, "z": [2 * v for v in x], "k": ["a", "b", "b"] * 20}, "k", likely.NaiveBayes(), picture=True
+    ).plane
     assert found is not None and "Naive Bayes" in found.regions
 
 
@@ -69,6 +71,6 @@ def test_missing_cells_weights_and_infinities_are_passed_over() -> None:
     x, z = rng.normal(size=80), rng.normal(size=80)
     x[::5], z[1::7] = np.nan, np.inf
     table = {"x": x, "z": z, "w": [0.0, 2.0] * 40, "k": ["a", "a", "b", "b"] * 20}
-    found = likely.look(table, "k", picture=True, weight="w").plane
+    found = likely.look(table, "k", likely.NaiveBayes(), picture=True, weight="w").plane
     kept = np.isfinite(x) & np.isfinite(z) & (np.arange(80) % 2 == 1)
     assert found is not None and found.rows == int(kept.sum())

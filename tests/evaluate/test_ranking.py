@@ -120,7 +120,8 @@ def test_look_has_all_of_it(examples) -> None:
         "petal_width",
     )
     assert record.trust.ceiling.low <= record.trust.ceiling.neighbour.value <= record.trust.ceiling.high
-    assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute"}
+    assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute", "naive Bayes"}
+    assert record.baselines.naive_bayes is not None and record.dealing.dealt == "content"
     two = likely.look(examples / "weather.csv", "play")
     assert two.trust.positive == "no" and two.trust.calibration[0].of == "no" and len(two.trust.calibration) == 1
     assert likely.look(examples / "weather.csv", "play", positive="yes").trust.calibration[0].of == "yes"
@@ -137,6 +138,6 @@ def test_the_ceiling_of_what_is_known() -> None:
     y = rng.choice(["p", "q"], 3000)
     flipped = np.where(rng.random(3000) < 0.1, np.where(y == "p", "q", "p"), y)
     table = {"x": (rng.random(3000) + 2 * (y == "p")).tolist(), "z": rng.random(3000).tolist(), "y": flipped.tolist()}
-    found = likely.look(table, "y").trust.ceiling
+    found = likely.look(table, "y", likely.NaiveBayes()).trust.ceiling
     assert found.low <= 0.1 <= found.high and found.neighbour.value == pytest.approx(0.18, abs=0.03)
     assert likely.look({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}, "y").trust.ceiling is None, "too few rows"

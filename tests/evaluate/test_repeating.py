@@ -130,7 +130,7 @@ def matters(record) -> set[frozenset[str]]:
 
 
 def test_attributes_that_only_the_class_binds_are_not_reported(honest) -> None:
-    record = likely.look(honest, "y")
+    record = likely.look(honest, "y", likely.NaiveBayes())
     assert len(record.redundant) == 21
     assert not matters(record) and "repeat each other" not in "\n".join(record.warnings)
     assert sum(p.p_of_all < CHANCE for p in record.redundant) == 0
@@ -140,7 +140,9 @@ def test_a_copy_and_a_noisy_copy_are_reported(honest) -> None:
     rng = np.random.default_rng(1)
     noisy = np.where(rng.random(3000) < 0.85, honest["a1"], rng.choice(["u", "v", "w"], 3000))
     record = likely.look(
-        {**honest, "copy": [f"is {v}" for v in honest["a0"]], "noisy": noisy, "x2": honest["x"] * 3 + 1}, "y"
+        {**honest, "copy": [f"is {v}" for v in honest["a0"]], "noisy": noisy, "x2": honest["x"] * 3 + 1},
+        "y",
+        likely.NaiveBayes(),
     )
     assert matters(record) == {frozenset(("a0", "copy")), frozenset(("a1", "noisy")), frozenset(("x", "x2"))}
     words = "\n".join(record.warnings)
@@ -161,7 +163,7 @@ def test_a_copy_of_a_number_with_noise_is_found_in_few_rows() -> None:
     y = rng.random(500) < 0.4
     celsius = rng.normal(37.2 + y, 0.6)
     data = {"celsius": celsius, "fahrenheit": celsius * 1.8 + 32 + rng.normal(0, 0.2, 500), "y": np.where(y, "y", "n")}
-    (pair,) = likely.look(data, "y").redundant
+    (pair,) = likely.look(data, "y", likely.NaiveBayes()).redundant
     own = (celsius - 37.7) / 0.6**2  # log of the ratio of the two normal densities
     assert pair.matters and 0.5 < pair.push / (np.abs(own).mean() / math.log(2)) < 1.05
 
@@ -169,7 +171,7 @@ def test_a_copy_of_a_number_with_noise_is_found_in_few_rows() -> None:
 def test_a_copy_that_says_nothing_of_the_class_is_not_worth_a_word(honest) -> None:
     rng = np.random.default_rng(2)
     noise = rng.choice(["p", "q"], 3000)
-    record = likely.look({**honest, "n1": noise, "n2": noise}, "y")
+    record = likely.look({**honest, "n1": noise, "n2": noise}, "y", likely.NaiveBayes())
     (pair,) = [p for p in record.redundant if {p.one, p.other} == {"n1", "n2"}]
     assert pair.p_of_all < 1e-9 and pair.share > 0.9 and not pair.matters
 
@@ -180,13 +182,13 @@ def test_false_alarms_among_many_pairs_are_rare() -> None:
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 3, 400)
         data = {f"a{k}": classed(rng, y, 0.5, list("uvwxz")) for k in range(12)}
-        record = likely.look({**data, "y": [f"c{v}" for v in y]}, "y", folds=2)
+        record = likely.look({**data, "y": [f"c{v}" for v in y]}, "y", likely.NaiveBayes(), folds=2)
         alarms += any(p.p_of_all < CHANCE for p in record.redundant)
     assert alarms <= 2  # 66 pairs each time; one table in a hundred is expected to raise any
 
 
 def test_json_carries_every_pair(honest) -> None:
-    record = json.loads(likely.look(honest, "y").json())
+    record = json.loads(likely.look(honest, "y", likely.NaiveBayes()).json())
     assert len(record["redundant"]) == 21
     assert {"one", "other", "bits", "share", "p", "p_of_all", "push", "gain", "matters", "rows"} == record["redundant"][
         0
@@ -206,7 +208,7 @@ def test_repeats_works_out_what_would_change(honest) -> None:
         if change.joined:
             wanted = likely.look(data, "y", likely.NaiveBayes(blocks=((one.pair.one, one.pair.other),)))
         else:
-            wanted = likely.look(data, "y", types={change.without: "ignore"})
+            wanted = likely.look(data, "y", likely.NaiveBayes(), types={change.without: "ignore"})
         assert change.scores == wanted.scores
 
 

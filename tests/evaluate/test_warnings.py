@@ -11,7 +11,7 @@ import likely
 
 
 def told(table: Any, target: str = "y", **more: Any) -> str:
-    return "\n".join(likely.look(table, target, **more).warnings)
+    return "\n".join(likely.look(table, target, likely.NaiveBayes(), **more).warnings)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_few_rows_and_small_classes(sound) -> None:
     few = {n: c[:30] for n, c in sound.items()}
     assert "With only 30 rows, the accuracy may as well be" in told(few)
     rare = {**sound, "y": ["rare"] * 3 + sound["y"][3:]}
-    assert "Class 'rare' has fewer rows than there are folds" in told(rare)
+    assert "Class 'rare' has fewer than 10 rows" in told(rare)
 
 
 def test_a_pair_that_repeats_itself_in_other_words(sound) -> None:
@@ -94,7 +94,7 @@ def test_a_pair_that_repeats_itself_in_other_words(sound) -> None:
 
 def test_the_baseline_is_what_was_observed_whatever_the_prior(sound) -> None:
     skewed = {**sound, "y": ["q" if k % 4 else "p" for k in range(400)]}
-    usual = likely.look(skewed, "y")
+    usual = likely.look(skewed, "y", likely.NaiveBayes())
     for prior in ("uniform", {"p": 0.9, "q": 0.1}):
         assert likely.look(skewed, "y", likely.NaiveBayes(prior=prior)).baseline == usual.baseline
     assert usual.baseline.accuracy == 0.75

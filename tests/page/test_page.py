@@ -18,24 +18,25 @@ def made(name: str, folder: Path) -> Path:
     """The page of a table, as a file."""
     rng = np.random.default_rng(2)
     more: dict[str, Any] = {}
+    plain = likely.NaiveBayes()
     if name == "iris":
         record = likely.look(EXAMPLES / "iris.csv", "species", picture=True)
-        more = {"curve": likely.curve(EXAMPLES / "iris.csv", "species", folds=3, steps=4)}
+        more = {"curve": likely.curve(EXAMPLES / "iris.csv", "species", likely.NaiveBayes(), folds=3, steps=4)}
         more["comparison"] = likely.compare(EXAMPLES / "iris.csv", "species", {"one": likely.NaiveBayes()}, folds=3)
     elif name == "weather":
         record = likely.look(EXAMPLES / "weather.csv", "play", likely.TreeAugmented(), picture=True)
     elif name == "mails":
-        record = likely.look(EXAMPLES / "mails.csv", "label", picture=True, types={"text": "text"})
+        record = likely.look(EXAMPLES / "mails.csv", "label", plain, picture=True, types={"text": "text"})
     elif name == "evil":
-        record = likely.look(EVIL, TARGET, folds=3, picture=True, types={"text of <i>words</i>": "text"})
+        record = likely.look(EVIL, TARGET, plain, folds=3, picture=True, types={"text of <i>words</i>": "text"})
     elif name == "wide":
         wide: dict[str, Any] = {f"n{k}": rng.normal(size=90) for k in range(150)}
         wide |= {f"c{k}": rng.choice(["u", "v"], 90) for k in range(150)}
-        record = likely.look({**wide, "y": rng.choice(["a", "b", "c"], 90)}, "y", folds=3, picture=True)
+        record = likely.look({**wide, "y": rng.choice(["a", "b", "c"], 90)}, "y", plain, folds=3, picture=True)
     else:
         many = rng.integers(0, 50, 1500)
         table = {"x": many + rng.normal(size=1500), "l": [f"l{m % 11}" for m in many], "y": [f"c{m}" for m in many]}
-        record = likely.look(table, "y", folds=3, picture=True)
+        record = likely.look(table, "y", plain, folds=3, picture=True)
     path = folder / f"{name}.html"
     path.write_text(page(record, command="likely look data.csv y", version="0", **more), encoding="utf-8")
     return path

@@ -19,7 +19,7 @@ UGLY = {"<b>": ["</svg>", "&", "'", '"'] * 5, "x\x00": [1.5, 2.0, 3.0, 9.0] * 5,
 
 @pytest.fixture(scope="module")
 def iris() -> Any:
-    return likely.look(EXAMPLES / "iris.csv", "species", picture=True)
+    return likely.look(EXAMPLES / "iris.csv", "species", likely.NaiveBayes(), picture=True)
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,12 @@ def test_charts_of_the_rest(iris: Any, weather: Any, tmp_path: Path) -> None:
     drawn(likely.plot(iris, attribute="petal_width"))
     drawn(likely.plot(weather, attribute="outlook"))
     drawn(likely.plot(weather))
-    drawn(likely.plot(likely.fit(EXAMPLES / "mails.csv", "label", types={"text": "text"}), attribute="text"))
-    drawn(likely.plot(likely.curve(EXAMPLES / "iris.csv", "species", folds=3, steps=3)))
+    drawn(
+        likely.plot(
+            likely.fit(EXAMPLES / "mails.csv", "label", likely.NaiveBayes(), types={"text": "text"}), attribute="text"
+        )
+    )
+    drawn(likely.plot(likely.curve(EXAMPLES / "iris.csv", "species", likely.NaiveBayes(), folds=3, steps=3)))
     posterior = "".join(drawn(likely.plot(weather.posterior(row))).itertext())
     assert f"{100 * weather.posterior(row).prob('no'):.1f} %" in posterior
     ledger = likely.explain(weather, row)

@@ -35,12 +35,13 @@ def trusted() -> Any:
         ceiling=Record(rows=50, accuracy=(0.81, 0.9)),
     )
     rule = Record(accuracy=0.7, log_loss=None, brier=0.4, unclassified=0)
+    naive = Record(accuracy=0.75, log_loss=0.6, brier=0.35, unclassified=0)
     return Record(
         scores=Record(accuracy=0.8, log_loss=0.5, brier=0.3, unclassified=0), rows=100, decisions=None, trust=trust,
-        baseline=Record(accuracy=0.6, log_loss=0.9, brier=0.5, unclassified=0), learner="NaiveBayes()",
+        baseline=Record(accuracy=0.6, log_loss=0.9, brier=0.5, unclassified=0), learner="Auto()",
         dealing=Dealing(10, 0), classes={"<b>": 30.0, "other": 70.0},
         intervals=Record(accuracy=measure(0.8, 0.7, 0.88), log_loss=measure(0.5, 0.4, 0.6), brier=measure(None)),
-        baselines=Record(one_rule=rule, one_attribute="a [red]"),
+        baselines=Record(one_rule=rule, one_attribute="a [red]", naive_bayes=naive),
         per_class=(Record(label="<b>", rows=30.0, recall=measure(0.5, 0.4, 0.6), precision=measure(None), f1=None),),
     )  # fmt: skip
 
@@ -48,13 +49,13 @@ def trusted() -> Any:
 def test_everything_is_shown() -> None:
     record = trusted()
     scores = tables.score_table(record)
-    assert scores.header == ("score", "Naive Bayes", "95 % bounds", "frequencies", "a [red] alone")
-    assert scores.rows[0] == ("accuracy", "80.0 %", "70.0 to 88.0 %", "60.0 %", "70.0 %")
-    assert scores.rows[1] == ("log loss, bits a row", "0.5000", "0.4000 to 0.6000", "0.9000", "infinite")
+    assert scores.header == ("score", "Auto", "95 % bounds", "frequencies", "a [red] alone", "naive Bayes")
+    assert scores.rows[0] == ("accuracy", "80.0 %", "70.0 to 88.0 %", "60.0 %", "70.0 %", "75.0 %")
+    assert scores.rows[1] == ("log loss, bits a row", "0.5000", "0.4000 to 0.6000", "0.9000", "infinite", "0.6000")
     assert scores.rows[2][2] == "", "the Brier score has no bounds"
     assert scores.rows[3:] == (
-        ("calibration error", "8.5 %", "5.0 to 12.0 %", "", ""),
-        ("area under ROC", "0.9000", "0.8500 to 0.9500", "0.5000", ""),
+        ("calibration error", "8.5 %", "5.0 to 12.0 %", "", "", ""),
+        ("area under ROC", "0.9000", "0.8500 to 0.9500", "0.5000", "", ""),
     )
     curve = tables.calibration_table(record)
     assert "to be <b> to which" in curve.title and [row[1:3] for row in curve.rows] == [
@@ -63,6 +64,8 @@ def test_everything_is_shown() -> None:
     ]
     ceiling = answers.ceiling_sentence(record)
     assert "between 81.0 % and 90.0 %" in ceiling and "sample of 50 rows" in ceiling
+    record.scores.accuracy = 0.91
+    assert answers.ceiling_sentence(record) == "", "a bound that the learner is above is none"
     assert tables.precision_table(record).rows == (("<b>", "30", "–", "50.0 % (40.0 to 60.0)", "–"),)
     ranking = record.trust.rankings["<b>"]
     assert "0.900 (95 % interval: 0.850 to 0.950)" in answers.rank_sentence(ranking)
@@ -77,7 +80,7 @@ def test_nothing_is_made_up() -> None:
     bare = trusted()
     bare.intervals, bare.per_class = Record(accuracy=measure(0.5), log_loss=measure(None), brier=measure(None)), ()
     bare.trust = Record(calibration=(), ceiling=None, positive="", rankings={})
-    bare.baselines = Record(one_rule=None, one_attribute=None)
+    bare.baselines = Record(one_rule=None, one_attribute=None, naive_bayes=None)
     scores = tables.score_table(bare)
     assert len(scores.header) == 4 and [row[2] for row in scores.rows] == ["", "", ""]
     for table in (tables.calibration_table(bare), tables.precision_table(bare), tables.lift_table(bare)):
@@ -86,4 +89,4 @@ def test_nothing_is_made_up() -> None:
 
 
 def test_a_look_of_today_has_a_curve() -> None:
-    assert tables.calibration_table(likely.look(EXAMPLES / "iris.csv", "species")).rows
+    assert tables.calibration_table(likely.look(EXAMPLES / "iris.csv", "species", likely.NaiveBayes())).rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -102,6 +103,33 @@ def test_a_tempered_model_asks_and_draws_as_the_plain_one(watched: Watched, tmp_
     assert tab.locator("svg.graph").count() == 1
 
 
+def test_lines_of_a_pool_are_those_of_explain(watched: Watched, tmp_path: Path) -> None:
+    members = (likely.NaiveBayes(), likely.Logistic(numbers="binned"), likely.Additive(order=2))
+    joint = likely.FullBayes(shrinkage="auto")
+    for learner in (
+        likely.Pool(members, weights=(0.25, 0.5, 0.4)),
+        likely.Pool((joint, members[0]), weights=(0.75, 0.125)),
+        likely.Pool((joint,), weights=(0.75,)),
+    ):
+        model = likely.fit(EXAMPLES / "iris.csv", "species", learner)
+        tab = opened(watched, tmp_path, model)
+        assert tab.locator("#w-note").inner_text() == ""
+        for row in (row_in(tab), {"petal_width": "1.55", "sepal_width": "2.8"}, {"petal_length": "4.9"}):
+            tab = opened(watched, tmp_path, model, "#" + "&".join(f".{k}={v}" for k, v in row.items()))
+            same(tab, model, row)
+            lines = [float(r.get_attribute("data-nats")) for r in tab.locator("#w-ledger tr:not(.w-total)").all()]
+            together = tab.locator("#w-ledger .w-total").get_attribute("data-nats")
+            assert math.fsum(lines) == pytest.approx(float(together), abs=1e-9)
+        part(tab).locator("summary", has_text="Take it along").click()
+        tab.wait_for_function("document.querySelector('#w-cli').value !== ''")
+        said = shlex.split(tab.locator("#w-cli").input_value().splitlines()[0])
+        said[2] = str(EXAMPLES / "iris.csv")
+        subprocess.run([sys.executable, "-m", *said], cwd=tmp_path, capture_output=True, text=True, check=True)
+        again = likely.load(tmp_path / "model.likely")
+        assert again.posterior(row).matrix.tolist() == model.posterior(row).matrix.tolist()
+    watched.is_quiet()
+
+
 def test_every_control_of_the_weather(watched: Watched, tmp_path: Path, weather: Model) -> None:
     tab = opened(watched, tmp_path, weather)
     same(tab, weather, row_in(tab))  # a typical row of the first class
@@ -193,7 +221,7 @@ def test_what_alone_would_change_the_decision(watched: Watched, tmp_path: Path) 
 
 
 def test_ugly_names_are_text_and_nothing_else(watched: Watched, tmp_path: Path) -> None:
-    model = likely.fit(UGLY, target="t'ar=get", types={"when": "date"})
+    model = likely.fit(UGLY, "t'ar=get", likely.NaiveBayes(), types={"when": "date"})
     tab = opened(watched, tmp_path, model)
     same(tab, model, row_in(tab))
     part(tab).get_by_label("-x=y $(touch no)").select_option("w\nz")
@@ -204,7 +232,8 @@ def test_ugly_names_are_text_and_nothing_else(watched: Watched, tmp_path: Path) 
     part(tab).locator("summary", has_text="Take it along").click()
     tab.wait_for_function("document.querySelector('#w-cli').value !== ''")
     command = tab.locator("#w-cli").input_value().splitlines()
-    assert shlex.split(command[0]) == ["likely", "fit", "data.csv", "t'ar=get", "-o", "model.likely"]
+    told = ["--learner", "NaiveBayes", "-o", "model.likely"]
+    assert shlex.split(command[0]) == ["likely", "fit", "data.csv", "t'ar=get", *told]
     told = tab.locator("#w-python").input_value()
     for which in ("link", "cli", "python"):
         tab.locator(f"#w-copy-{which}").click()
@@ -230,7 +259,7 @@ def test_three_hundred_columns(watched: Watched, tmp_path: Path) -> None:
     table |= {f"level {k}": rng.choice(["a", "b", "c"], 90) for k in range(99)}
     table["t"] = [f"class {k % 3}" for k in range(90)]
     table["strong"] = [str(k % 3) for k in range(90)]
-    model = likely.fit(table, target="t", types={"strong": "nominal"})
+    model = likely.fit(table, "t", likely.NaiveBayes(), types={"strong": "nominal"})
     tab = opened(watched, tmp_path, model)
     assert (tmp_path / "page.html").stat().st_size < 2_000_000
     assert tab.locator(".w-field").count() == 12
@@ -253,7 +282,7 @@ def test_fifty_classes_at_the_width_of_a_phone(watched: Watched, tmp_path: Path)
     rng = np.random.default_rng(2)
     codes = np.arange(500) % 50
     table = {"x": codes + rng.normal(size=500), "y": rng.normal(size=500), "t": [f"class {k}" for k in codes]}
-    model = likely.fit(table, target="t", types={"x": "number", "y": "number"})
+    model = likely.fit(table, "t", likely.NaiveBayes(), types={"x": "number", "y": "number"})
     watched.tab.set_viewport_size({"width": 390, "height": 844})
     tab = opened(watched, tmp_path, model, "#.x=17.2&.y=0.5")
     assert tab.locator("#w-bars tr").count() == 13
@@ -271,7 +300,7 @@ def test_names_that_mean_something_to_javascript(watched: Watched, tmp_path: Pat
     table: dict[str, Any] = {name: ["__proto__", "constructor", "valueOf", "length"] * 10 for name in names}
     table["x"] = [*range(40)]
     table["y"] = ["__proto__", "constructor", "toString", "NaN."] * 10
-    model = likely.fit(table, target="y", types={"x": "number"} | dict.fromkeys(names, "nominal"))
+    model = likely.fit(table, "y", likely.NaiveBayes(), types={"x": "number"} | dict.fromkeys(names, "nominal"))
     tab = opened(watched, tmp_path, model)
     for name in names:
         part(tab).get_by_label(name, exact=True).select_option("constructor")

@@ -60,7 +60,7 @@ def test_naive_bayes_stands_in_for_what_is_too_large(monkeypatch: pytest.MonkeyP
 def test_too_many_classes_are_refused() -> None:
     table = {"x": [*range(402)], "y": [f"c{k // 2}" for k in range(402)]}
     with pytest.raises(SettingError, match="201 classes"):
-        whatif(likely.fit(table, target="y", types={"x": "number", "y": "nominal"}))
+        whatif(likely.fit(table, "y", likely.NaiveBayes(), types={"x": "number", "y": "nominal"}))
 
 
 def test_numbers_beyond_all_bounds_and_columns_without_values() -> None:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ import numpy as np
 import pytest
 
 import likely
+from likely.evaluate.crossval.dealing import Dealing
+from likely.present.page import answers
 from likely.present.page.writing import embedded, page, page_of_model
+from likely.present.report.look import present_look
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PLAIN = likely.NaiveBayes()
 EVIL = {
     "<script>alert(1)</script>": ["</script>", "<!--", "]]>", "' onx='"] * 30,
     '"><img src=x onerror=alert(2)>': [1.5, 2.5, -3.0, 9.0, 4.0, 7.5] * 20,
@@ -58,8 +63,10 @@ class Sheet(HTMLParser):
         return json.loads(self.held["script"][number])
 
 
-def looked(table: dict[str, list[Any]] | Path, target: str, **more: Any) -> str:
-    return page(likely.look(table, target, picture=True, **more), command="likely look", version="1", data="data.csv")
+def looked(table: dict[str, list[Any]] | Path, target: str, learner: Any = PLAIN, **more: Any) -> str:
+    return page(
+        likely.look(table, target, learner, picture=True, **more), command="likely look", version="1", data="data.csv"
+    )
 
 
 def safe(text: str) -> Sheet:
@@ -113,8 +120,8 @@ def test_a_model_alone_has_a_page_too() -> None:
 
 
 def test_sections_come_and_go_with_their_data() -> None:
-    iris = likely.look(EXAMPLES / "iris.csv", "species", picture=True)
-    curve = likely.curve(EXAMPLES / "iris.csv", "species")
+    iris = likely.look(EXAMPLES / "iris.csv", "species", PLAIN, picture=True)
+    curve = likely.curve(EXAMPLES / "iris.csv", "species", PLAIN)
     rivals = {
         "naive": likely.NaiveBayes(),
         "prior": likely.Prior(),
@@ -135,9 +142,38 @@ def test_the_answer_is_first_with_interval_and_baseline() -> None:
     text = looked(EXAMPLES / "iris.csv", "species")
     heading = re.search(r"<h1>(.*?)</h1>", text)
     assert heading is not None
-    for words in ("species", "95.3 %", "95 % interval: 90.7 to 98.7 %", "33.3 %"):
+    for words in ("Naive Bayes predicts species", "95.3 %", "95 % interval: 90.7 to 98.7 %", "33.3 %"):
         assert words in heading[1]
     assert text.index("<h1>") < text.index("<h2")
+
+
+def test_the_page_of_a_pool_says_who_learned_and_how_to_make_it_again() -> None:
+    record = likely.look(EXAMPLES / "iris.csv", "species", picture=True)
+    text = page(record, command="likely look iris.csv species", version="1", data=str(EXAMPLES / "iris.csv"))
+    sheet = safe(text)
+    heading = re.search(r"<h1>(.*?)</h1>", text)
+    assert heading is not None and heading[1].startswith("Auto predicts species correctly for")
+    assert "rows dealt by their content" in text
+    assert sheet.json("likely-page")["learner"] == [] and sheet.json("likely-model")["note"] == ""
+    again = answers.python(record).replace("'iris.csv'", repr(str(EXAMPLES / "iris.csv")))
+    found: dict[str, Any] = {}
+    exec(again, found)
+    assert found["found"].scores == record.scores and found["found"].dealing == record.dealing
+    # Where folds were asked for, Auto is named: unasked it would be judged by the rows that it holds out.
+    asked = replace(record, dealing=Dealing(10, 0))
+    assert "likely.look('iris.csv', 'species', likely.Auto())" in answers.python(asked)
+
+
+def test_one_attribute_that_does_as_well_is_in_the_first_sentence() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b"], 400)
+    table: dict[str, Any] = {"k": np.where(rng.random(400) < 0.8, y, "a"), "y": y}
+    noise = {f"n{j}": rng.choice(["u", "v"], 400) for j in range(3)}
+    for more, said in ((noise, True), ({}, False), ({"k2": np.where(rng.random(400) < 0.8, y, "b")}, False)):
+        record = likely.look({**table, **more}, "y", PLAIN)
+        assert (", not clearly better than k alone (" in answers.answer_sentence(record)) == said, more.keys()
+        first = present_look(record).headline.partition(";")[0]
+        assert ("not clearly better than k alone (" in first) == said, more.keys()
 
 
 def test_how_rows_were_dealt_is_told_as_it_was_done() -> None:

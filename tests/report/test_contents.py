@@ -28,7 +28,8 @@ def test_the_verdict(record) -> None:
         1.585, abs=1e-3
     )
     good = headline(record, 0.9, 0.5)
-    assert good.count("\n") == 2 and "right class of 90.0 %" in good and "right for 33.3 %" in good
+    assert good.count("\n") == 3 and "right class of 90.0 %" in good and "right for 33.3 %" in good
+    assert "\nnot clearly better than petal_width alone (92.7 %);" in good
     assert "too sure of itself" in headline(record, 0.9, 2.0)
     assert "too sure of itself" in headline(record, 0.9, None)
     assert "tell more than the frequencies" in headline(record, 0.3, 1.5)

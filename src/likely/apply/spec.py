@@ -10,7 +10,7 @@ from typing import Any
 
 from likely.apply.fitting import load
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_string
+from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_value
 from likely.models.contracts import Model
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.learners import learner_named, settings_of
@@ -73,20 +73,24 @@ class Spec:
         for name in ("target", "weight", "target_bins", "missing"):
             value = getattr(self, name)
             if value is not None:
-                lines.append(f"{name} = {_value(value)}")
+                lines.append(f"{name} = {toml_value(value)}")
         settings, knowledge = self._parted()
-        lines += ["", "[learner]", f"name = {_value(type(self.learner).__name__)}"]
+        lines += ["", "[learner]", f"name = {toml_value(type(self.learner).__name__)}"]
         tables = [*_text_tables(settings), *_curve_tables(settings)]
-        lines += [f"{toml_key(k)} = {_value(v)}" for k, v in settings.items() if v is not None]
+        lines += [f"{toml_key(k)} = {toml_value(v)}" for k, v in settings.items() if v is not None]
         lines += tables
         if self.columns:
-            lines += ["", "[columns]", *(f"{toml_key(name)} = {_value(kind)}" for name, kind in self.columns.items())]
+            lines += [
+                "",
+                "[columns]",
+                *(f"{toml_key(name)} = {toml_value(kind)}" for name, kind in self.columns.items()),
+            ]
         for name, tokens in self.tokens.items():
             lines += _table(f"tokens.{toml_key(name)}", state.plain(tokens))
         if self.loss is not None:
             lines += ["", self.loss.toml(under="loss").rstrip("\n")]
         for one in knowledge:
-            lines += ["", "[[knowledge]]", *(f"{toml_key(k)} = {_value(v)}" for k, v in one.written().items())]
+            lines += ["", "[[knowledge]]", *(f"{toml_key(k)} = {toml_value(v)}" for k, v in one.written().items())]
         return "\n".join(lines) + "\n"
 
     def _parted(self) -> tuple[dict[str, Any], tuple[Knowledge, ...]]:
@@ -118,7 +122,7 @@ def _curve_tables(settings: dict[str, Any]) -> list[str]:
 
 def _table(name: str, values: Mapping[str, Any]) -> list[str]:
     """A table of TOML; what is None is left out."""
-    return ["", f"[{name}]", *(f"{toml_key(k)} = {_value(v)}" for k, v in values.items() if v is not None)]
+    return ["", f"[{name}]", *(f"{toml_key(k)} = {toml_value(v)}" for k, v in values.items() if v is not None)]
 
 
 def _flat_tokens(tokens: Mapping[str, Tokens]) -> dict[str, str]:
@@ -149,17 +153,6 @@ def _flat(name: str, value: Any) -> dict[str, str]:
     if not inside:
         return {name: json.dumps(value, ensure_ascii=False)}
     return {line: text for key, part in inside for line, text in _flat(f"{name}.{key}", part).items()}
-
-
-def _value(value: Any) -> str:
-    """A plain value as TOML: strings are JSON's, and floats Python's (inf and nan too)."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{toml_key(str(k))} = {_value(v)}" for k, v in value.items() if v is not None) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_value(v) for v in value) + "]"
-    if isinstance(value, float):
-        return repr(value)
-    return toml_string(value) if isinstance(value, str) else json.dumps(value)
 
 
 def spec_of(model: Model, curves: Collection[str] | None = None) -> Spec:

@@ -250,7 +250,7 @@ class _FoldCount(click.ParamType[int | str]):
         return value if value == "n" else int(click.IntRange(2, 1000).convert(value, param, ctx))
 
 
-def folds_option(default: int, most: int = 1000, words: str = "Folds of the cross-validation.") -> Decorator:
+def folds_option(default: int | None, most: int = 1000, words: str = "Folds of the cross-validation.") -> Decorator:
     """--folds, a plain number."""
     return click.option("--folds", type=click.IntRange(2, most), default=default, help=words)
 

@@ -249,6 +249,8 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     if model is not None and asked.loss is not None:
         model = replace(model, loss=asked.loss)
     seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))
+    if dealing.dealt == "content":
+        seen = seen.dealt_by_content()
     if isinstance(whole, Model):  # a block takes its attributes together, so nothing is counted twice
         blocks = {name: factor.names for factor in whole.factors for name in factor.names}
         seen = replace(seen, pairs=tuple(p for p in seen.pairs if p.other not in blocks.get(p.one, ())))
@@ -281,7 +283,8 @@ def _record(
     texts = tuple(TextColumn(a.words, seen.texts[a.name]) for a in told if a.words is not None)
     twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
-    troubles = list(look_findings(total, told, texts, seen.rows, twice, accuracy, classes, found.folds, schema))
+    least = FOLDS if dealing.dealt == "content" else found.folds
+    troubles = list(look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema))
     return Look(
         source=source.name,
         target=total.schema.target.name,

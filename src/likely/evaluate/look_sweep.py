@@ -37,6 +37,12 @@ class SweepResult:
     ceiling: Ceiling | None
     plane: Plane | None
 
+    def dealt_by_content(self) -> SweepResult:
+        """The same where equal rows were held out together: copies of texts are apart only where their rows differ."""
+        equal = self.rows.copied
+        texts = {n: replace(c, across=min(c.across, max(c.copied - equal, 0))) for n, c in self.texts.items()}
+        return replace(self, rows=replace(self.rows, across=0), texts=texts)
+
 
 class Collector:
     """Takes the pieces of one thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +42,18 @@ def toml_key(name: str) -> str:
 def toml_string(text: str) -> str:
     """Text in quotes: as JSON has it, but for one character that TOML does not allow."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_value(value: Any) -> str:
+    """A plain value as TOML: strings are JSON's, and floats Python's (inf and nan too).
+
+    >>> toml_value({"k": [1, 2.0], "how": "held-out"})
+    '{k = [1, 2.0], how = "held-out"}'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml_key(str(k))} = {toml_value(v)}" for k, v in value.items() if v is not None) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml_value(v) for v in value) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return toml_string(value) if isinstance(value, str) else json.dumps(value)

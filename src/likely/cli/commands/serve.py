@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     default=60,
     help="Requests that take longer are refused.",
 )
-@folds_option(10)
+@folds_option(None, words="Folds of the cross-validation; unasked, as likely look deals rows.")
 @seed_option
 @loss_option
 @learning_options
 def serve(
-    source: str, how: Learning, port: int, largest: int, unpacked: int, seconds: float, folds: int, seed: int
+    source: str, how: Learning, port: int, largest: int, unpacked: int, seconds: float, folds: int | None, seed: int
 ) -> None:
     """Serve the page of a model at http://127.0.0.1:PORT/ and an API beside it, until interrupted.
 
@@ -78,12 +78,12 @@ def _load(source: str, how: Learning) -> tuple[Model, str]:
     return model, page_of_model(model, command=shlex.join(["likely", "serve", source]), version=__version__)
 
 
-def _look(source: str, how: Learning, folds: int, seed: int) -> tuple[Model, str]:
+def _look(source: str, how: Learning, folds: int | None, seed: int) -> tuple[Model, str]:
     from likely import __version__
     from likely.evaluate.look import look
     from likely.present.page.writing import page
 
     record = how.run(look, source, how.learner, loss=how.loss, folds=folds, seed=seed, picture=True)
     assert record.model is not None
-    command = shlex.join(["likely", "serve", source, "--target", record.target])
+    command = shlex.join(["likely", *(click.get_current_context().obj or ())])
     return record.model, page(record, command=command, version=__version__, data=source)

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.evaluate.crossval.validate import Validation
 from likely.evaluate.scores.held_out import HeldOut, log_odds
-from likely.evaluate.scores.intervals import of_scorer
+from likely.evaluate.scores.intervals import Parts, of_one_side, of_scorer
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer
 from likely.models.contracts import HeldOutAnswers
@@ -34,22 +34,23 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
         out.update(np.ascontiguousarray(logs), truth, answers.weight, classes, fold.astype(np.int32))
         return out
 
-    scorers = {name: scored(answers.logs)} | {other: scored(logs) for other, logs in answers.beside.items()}
-    rows = HeldOut(
-        classes,
-        np.arange(len(truth), dtype=np.int64),
-        truth,
-        answers.weight,
-        log_odds(np.ascontiguousarray(answers.logs)),
-        fold.astype(np.int32),
-        len(truth) < found.total.rows,
-    )
+    def gathered(logs: NDArray[np.float64]) -> HeldOut:
+        places = np.arange(len(truth), dtype=np.int64)
+        odds, some = log_odds(np.ascontiguousarray(logs)), len(truth) < found.total.rows
+        return HeldOut(classes, places, truth, answers.weight, odds, fold.astype(np.int32), some)
+
+    def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
+        # A single side has no spread over folds: rows are what scores are compared on.
+        return of_scorer(scorer, ratio) if len(sides) > 1 else of_one_side(gathered(logs))
+
+    said = {name: answers.logs, **answers.beside}
+    scorers = {one: scored(logs) for one, logs in said.items()}
     left: Mapping[str, Scorer] = {n: s for n, s in found.scorers.items() if n not in scorers}
     return replace(
         found,
         scorers={**left, **scorers},
-        parts={**found.parts, **{n: of_scorer(scorer, ratio) for n, scorer in scorers.items()}},
-        gathered={**found.gathered, name: rows},
+        parts={**found.parts, **{one: parts(logs, scorers[one]) for one, logs in said.items()}},
+        gathered={**found.gathered, name: gathered(answers.logs)},
         classes=classes,
         folds=len(sides),
         told=(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +56,9 @@ class Paired:
     p_of_all: float
     """Corrected for how many learners are compared with that one (Holm)."""
     folds: int
+    """Folds, or where a single part of the rows was held out, its rows."""
     test: str = "corrected resampled t (Nadeau and Bengio)"
+    units: str = "folds"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Parts:
     """Bits a row; infinite where some row's true class was held impossible."""
     brier: NDArray[np.float64]
     ratio: float
-    """Rows predicted for each row learned from."""
+    """Rows predicted for each row learned from; 0 where each of these parts is a row that the same model predicted."""
 
     def __add__(self, other: Parts) -> Parts:
         return Parts(
@@ -109,6 +111,11 @@ def of_rows(found: HeldOut) -> Parts:
     brier = ((matrix - hit) ** 2).sum(axis=1)
     right = (named == found.truth).astype(np.float64)
     return Parts(found.weight, right, found.surprise / math.log(2), brier, 1 / max(len(here) - 1, 1))
+
+
+def of_one_side(found: HeldOut) -> Parts:
+    """Rows that one and the same model predicted: each by itself, independent given that model."""
+    return replace(of_rows(found), ratio=0.0)
 
 
 def resampled(values: NDArray[np.float64], weight: NDArray[np.float64], ratio: float) -> tuple[float, float, int]:
@@ -184,7 +191,8 @@ def paired(one: Parts, other: Parts, name: str, score: str) -> Paired | None:
         p = 1.0 if mean == 0 else 0.0
     else:
         p = max(1 - student_within(abs(mean) / error, min(freedom, MOST_FREEDOM)), 0.0)
-    return Paired(name, score, Measure(mean, mean - half, mean + half), p, p, len(a))
+    found = Paired(name, score, Measure(mean, mean - half, mean + half), p, p, len(a))
+    return found if one.ratio else replace(found, test="paired t", units="rows held out")
 
 
 @dataclass(frozen=True)

@@ -188,11 +188,12 @@ def look_findings(
     pairs: Sequence[Pair],
     accuracy: Measure | None,
     classes: Mapping[str, float],
-    folds: int,
+    least: int,
     schema: Schema,
 ) -> Iterator[Finding]:
     """Everything that may mislead after a first look. `pairs` are those that the learner counts twice;
-    `accuracy` is None where costs count in its place; `schema` is as the learner reads the columns.
+    `accuracy` is None where costs count in its place; a class of fewer than `least` rows
+    is small; `schema` is as the learner reads the columns.
     """
     assert total.schema.target is not None
     of = shown(total.schema.target.name)
@@ -203,11 +204,11 @@ def look_findings(
         low, high = accuracy.low or 0.0, 1.0 if accuracy.high is None else accuracy.high
         words = f"With only {total.rows} rows, the accuracy may as well be {100 * low:.0f} % or {100 * high:.0f} %."
         yield Finding("few rows", (), True, words)
-    small = [c for c, weight in classes.items() if weight < folds]
+    small = [c for c, weight in classes.items() if weight < least]
     if small and total.rows >= FEW_ROWS:
         named = f"{len(small)} classes, such as {shown(small[0])}, have"
         named = f"Class {shown(small[0])} has" if len(small) == 1 else named
-        words = f"{named} fewer rows than there are folds: little is known about how well it is predicted."
+        words = f"{named} fewer than {least} rows: little is known about how well it is predicted."
         yield Finding("small class", (), True, words)
     if copies.matters:
         compared = f"{copies.rows:,}" + (" that were compared" if copies.sampled else "")

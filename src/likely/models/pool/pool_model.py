@@ -78,8 +78,8 @@ class PoolModel(Model):
         names = [column.name for column in self.schema.attributes]
         lines: dict[str, Floats] = {}
         rest: dict[str, Floats] = {}
-        for title, member, weight in zip(self._titles, self.members, self.weights.tolist(), strict=True):
-            for name, logs in member_evidence(member, batch, self.log_prior, title):
+        for whole, member, weight in zip(self._whole_lines, self.members, self.weights.tolist(), strict=True):
+            for name, logs in member_evidence(member, batch, self.log_prior, whole):
                 into = rest if name == REST else lines
                 said = weight * logs
                 into[name] = into[name] + said if name in into else said
@@ -89,6 +89,13 @@ class PoolModel(Model):
     @cached_property
     def _titles(self) -> tuple[str, ...]:
         return learner_titles([member.learner for member in self.members])
+
+    @cached_property
+    def _whole_lines(self) -> tuple[str, ...]:
+        """What the one line of each member is called that is no sum over attributes: as its shape says, so that the
+        page and exports name it alike.
+        """
+        return tuple(map(whole_line, self.members, self._titles))
 
     def shape(self) -> Score | None:
         """One sum of all members' terms, those of one attribute put together where they are tables."""
@@ -188,7 +195,15 @@ class PoolModel(Model):
         return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
 
 
-def member_evidence(model: Model, batch: Batch, log_prior: Floats, title: str) -> list[tuple[str, Floats]]:
+def whole_line(model: Model, title: str) -> str:
+    """The name of all that a model says: of its block of attributes, where it is one, else of the model."""
+    own = None if is_sum(model) else model.shape()
+    found = None if own is None else sum_of(own)
+    names = () if found is None else tuple(getattr(term, "names", ()) for term in found[0].terms)
+    return " & ".join(names[0]) if len(names) == 1 and names[0] else f"all values by {title}"
+
+
+def member_evidence(model: Model, batch: Batch, log_prior: Floats, whole: str) -> list[tuple[str, Floats]]:
     """What a model says of rows beyond the prior, by attribute or set; of one that is no sum, in one line."""
     terms = None
     if is_sum(model):
@@ -199,7 +214,7 @@ def member_evidence(model: Model, batch: Batch, log_prior: Floats, title: str) -
     if terms is None or terms.first != "prior":
         logs = log_posterior(model, batch, model.classes)
         finite = np.isfinite(log_prior)
-        return [(f"all values by {title}", np.where(finite, logs - np.where(finite, log_prior, 0.0), logs))]
+        return [(whole, np.where(finite, logs - np.where(finite, log_prior, 0.0), logs))]
     last = len(terms.names) - (terms.last != "attribute")
     out = [(name, terms.array[:, k]) for k, name in enumerate(terms.names) if 0 < k < last]
     if terms.last in ("rounding", "evidence"):

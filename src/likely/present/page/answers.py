@@ -9,6 +9,8 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.ranking import Ranking
+from likely.machinery.toml import toml_value
+from likely.models.default import default_learner
 from likely.models.settings import changed_settings
 from likely.present.report import look, look_tables
 from likely.present.words import clean, number, percent, plural
@@ -20,21 +22,24 @@ if TYPE_CHECKING:
 def answer_sentence(record: Look) -> str:
     """The first thing that the page says."""
     target, scores, base = clean(record.target, 60), record.scores, record.baseline
+    learner = look_tables.learner_name(record)
     if not record.attributes:
         return f"Nothing but the frequencies of its classes is known about {target}: no other column can be used."
     if record.decisions is not None:
-        return look.cost_sentence(record.decisions, look_tables.learner_name(record)).replace("\n", " ")
+        return look.cost_sentence(record.decisions, learner).replace("\n", " ")
     bounds = look_tables.share_bounds(record.intervals.accuracy) or "0.0 to 100.0 %"
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
     if scores.accuracy <= base.accuracy:
         return (
-            f"{target} cannot be told from the other columns any better than by always saying {frequent}: "
-            f"{percent(scores.accuracy)} of rows never seen before are right (95 % interval: {bounds}), against "
-            f"{percent(base.accuracy)}."
+            f"{learner} predicts {target} no better than always saying {frequent}: {percent(scores.accuracy)} of "
+            f"rows it has not learned from are right (95 % interval: {bounds}), against {percent(base.accuracy)}."
         )
+    alone = look.one_attribute_clause(record)
+    alone = f", {alone}" if alone else ""
     return (
-        f"{target} can be told from the other columns in {percent(scores.accuracy)} of rows never seen before "
-        f"(95 % interval: {bounds}); always saying {frequent} is right in {percent(base.accuracy)}."
+        f"{learner} predicts {target} correctly for {percent(scores.accuracy)} of rows it has not learned from "
+        f"(95 % interval: {bounds}){alone}; always saying {frequent} is right for "
+        f"{percent(base.accuracy)}."
     )
 
 
@@ -55,9 +60,10 @@ def qualification(record: Look) -> str:
 
 def ceiling_sentence(record: Look) -> str:
     """What the best learner could reach."""
-    if record.trust.ceiling is None or record.decisions is not None:
+    bounds = look.ceiling_bounds(record)
+    if bounds is None or record.decisions is not None:
         return ""
-    low, high = record.trust.ceiling.accuracy
+    low, high = bounds
     return (
         f"By the nearest neighbours{look.ceiling_sample(record)}, the best that any learner could reach with these "
         f"attributes lies between {percent(low)} and {percent(high)}."
@@ -149,14 +155,27 @@ def settings(learner: object) -> str:
     return f"{type(learner).__name__}({said})" if said else f"{type(learner).__name__} with the usual settings"
 
 
+def fit_options(model: Model) -> list[str]:
+    """What `likely fit` must be told so that the same learner learns: nothing, where it is what learns unasked."""
+    learner = model.learner
+    if learner == default_learner("fit", model.summary).learner:
+        return []
+    out = ["--learner", type(learner).__name__]
+    for name, value in changed_settings(learner).items():
+        out += ["--set", f"{name}={toml_value(value)}"]
+    return out
+
+
 def python(record: Look) -> str:
     """The same by Python."""
     learner, dealing = "", record.dealing
-    if record.model is not None and dealing.dealt != "content":
+    usual = None if record.model is None else default_learner("fit", record.model.summary)
+    # Auto is named where folds were asked for: unasked it is judged by the rows that it holds out itself.
+    unasked = usual is not None and usual.reason != "chosen" and repr(usual.learner) == record.learner
+    if record.model is not None and dealing.dealt != "content" and not unasked:
         said = changed_settings(record.model.learner)
         name = type(record.model.learner).__name__
-        if said or name != "Auto":
-            learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
+        learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
     learner = learner if len(learner) < 300 else ", learner"
     own = dealing.folds != 10 and dealing.dealt not in ("leave-one-out", "content")
     folds = f", folds={dealing.folds}" if own else ""

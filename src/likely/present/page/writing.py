@@ -19,6 +19,7 @@ from likely.evaluate.look import Look
 from likely.models.contracts import Model
 from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.present.charts.drawing import STYLE
+from likely.present.page import answers
 from likely.present.page.contents import Contents, look_contents, model_contents
 from likely.present.page.whatif import whatif
 
@@ -69,6 +70,7 @@ def _render(contents: Contents, model: Model | None, command: str, data: str, co
         "target": "" if target is None else target.name,
         "classes": [] if model is None else list(model.classes),
         "data": data,
+        "learner": [] if model is None else answers.fit_options(model),
         "command": command,
     }
     style, script = _style(), bundle()

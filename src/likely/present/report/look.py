@@ -75,12 +75,32 @@ def _verdict(record: Look) -> str:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
         return cost_sentence(record.decisions, learner_name(record))
-    more = qualification(record)
+    more, alone = qualification(record), one_attribute_clause(record)
+    alone = f",\n{alone}" if alone else ""
     return (
         f"{learner_name(record)} names the right class of {percent(record.scores.accuracy)} of rows it has not learned "
-        f"from;\nalways naming the most frequent class is right for {percent(record.baseline.accuracy)}."
+        f"from{alone};\nalways naming the most frequent class is right for {percent(record.baseline.accuracy)}."
         + (f"\n{more}" if more else "")
     )
+
+
+def one_attribute_clause(record: Look) -> str:
+    """That one attribute alone gives as good probabilities, as far as these rows can tell; else nothing."""
+    alone, name = record.baselines.one_rule, record.baselines.one_attribute
+    pairs = [p for p in record.baselines.against if (p.other, p.score) == ("one attribute", "log_loss")]
+    if alone is None or name is None or not pairs or len(record.attributes) < 2:
+        return ""
+    if record.baseline.log_loss is None or alone.log_loss is None or alone.log_loss >= record.baseline.log_loss:
+        return ""  # the attribute tells nothing either, and the baseline says so already
+    worse = pairs[0].difference.high is not None and pairs[0].difference.high < 0
+    if worse or pairs[0].difference.value is None or is_one_rule(record):
+        return ""
+    return f"not clearly better than {clean(name, 30)} alone ({percent(alone.accuracy)})"
+
+
+def is_one_rule(record: Look) -> bool:
+    """Whether the learner itself goes by one attribute."""
+    return record.learner.startswith("OneRule(")
 
 
 def qualification(record: Look) -> str:
@@ -131,13 +151,20 @@ def trust_sentences(record: Look) -> list[str]:
         if record.learner.startswith("NaiveBayes("):
             words += " To learn so: --temperature auto; to have the best learner chosen: --learner Auto."
         out.append(words)
-    if trust.ceiling is not None:
-        low, high = trust.ceiling.accuracy
+    bounds = ceiling_bounds(record)
+    if bounds is not None:
+        low, high = bounds
         out.append(
             f"Ceiling by nearest neighbours{ceiling_sample(record)} (Cover and Hart): accuracy {percent(low)} to "
             f"{percent(high)}."
         )
     return out
+
+
+def ceiling_bounds(record: Look) -> tuple[float, float] | None:
+    """Bounds of the accuracy of any learner; None where the learner is above them, so that they are of no use."""
+    found = record.trust.ceiling
+    return None if found is None or record.scores.accuracy > found.accuracy[1] else found.accuracy
 
 
 def ceiling_sample(record: Look) -> str:

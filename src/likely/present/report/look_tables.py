@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from likely.evaluate.attributes.redundancy import chance
 from likely.evaluate.attributes.word_information import WordStatistics
@@ -10,6 +10,7 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.intervals import Measure, Paired
+from likely.evaluate.scores.scores import Scores
 from likely.present.charts.confusion import SHADES, row_shares
 from likely.present.sections import Bar, Link, Shaded, Table, numbers_from
 from likely.present.words import clean, number, percent
@@ -76,37 +77,39 @@ def loss_bits(value: float | None) -> str:
 
 def score_table(record: Look) -> Table:
     """The scores of the learner with their bounds, beside those of the baselines."""
-    one, two, three, bounds = record.scores, record.baseline, record.baselines.one_rule, record.intervals
+    one, bounds, baselines = record.scores, record.intervals, record.baselines
+    others = {"frequencies": record.baseline}
+    if baselines.one_rule is not None and baselines.one_attribute is not None:
+        others[f"{clean(baselines.one_attribute, 20)} alone"] = baselines.one_rule
+    if baselines.naive_bayes is not None:
+        others["naive Bayes"] = baselines.naive_bayes
+    blank = ("",) * len(others)
     rows: list[tuple[str, ...]] = []
+
+    def line(name: str, bounded: str, show: Callable[[Scores], str]) -> None:
+        rows.append((name, show(one), bounded, *map(show, others.values())))
+
     if record.decisions is None:
-        third = percent(three.accuracy) if three is not None else ""
-        rows.append(("accuracy", percent(one.accuracy), share_bounds(bounds.accuracy), percent(two.accuracy), third))
+        line("accuracy", share_bounds(bounds.accuracy), lambda scores: percent(scores.accuracy))
     else:
         costs = record.decisions
-        rows.append(("expected loss, a row", number(costs.mean), "", number(costs.baseline), ""))
-        rows.append((f"always {clean(costs.constant, 20)}", "", "", number(costs.constant_mean), ""))
+        rows.append(("expected loss, a row", number(costs.mean), "", number(costs.baseline), *blank[1:]))
+        rows.append((f"always {clean(costs.constant, 20)}", "", "", number(costs.constant_mean), *blank[1:]))
         if costs.undecided:
-            rows.append(("without an action", number(costs.undecided), "", "", ""))
-    third = loss_bits(three.log_loss) if three is not None else ""
-    loss = number_bounds(bounds.log_loss)
-    rows.append(("log loss, bits a row", loss_bits(one.log_loss), loss, loss_bits(two.log_loss), third))
-    third = f"{three.brier:.4f}" if three is not None else ""
-    rows.append(("Brier score, 0 to 2", f"{one.brier:.4f}", number_bounds(bounds.brier), f"{two.brier:.4f}", third))
+            rows.append(("without an action", number(costs.undecided), "", *blank))
+    line("log loss, bits a row", number_bounds(bounds.log_loss), lambda scores: loss_bits(scores.log_loss))
+    line("Brier score, 0 to 2", number_bounds(bounds.brier), lambda scores: f"{scores.brier:.4f}")
     if one.unclassified:
-        third = number(three.unclassified) if three is not None else ""
-        rows.append(("cannot be classified", number(one.unclassified), "", number(two.unclassified), third))
+        line("cannot be classified", "", lambda scores: number(scores.unclassified))
     if record.trust.calibration and record.decisions is None:
         error = record.trust.calibration[0].error
-        rows.append(("calibration error", percent(error.value or 0.0), share_bounds(error), "", ""))
+        rows.append(("calibration error", percent(error.value or 0.0), share_bounds(error), *blank))
     ranking = record.trust.rankings.get(record.trust.positive)
     if ranking is not None and len(record.classes) == 2:
         area = ranking.roc.auc
-        rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", ""))
-    alone = record.baselines.one_attribute
-    header = ("score", learner_name(record), "95 % bounds", "frequencies", f"{clean(alone or '', 20)} alone")
-    width = 5 if alone is not None and three is not None else 4
-    title = folds_title(record.dealing)
-    return Table(title, header[:width], tuple(row[:width] for row in rows), numbers_from(1, width))
+        rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", *blank[1:]))
+    header = ("score", learner_name(record), "95 % bounds", *others)
+    return Table(folds_title(record.dealing), header, tuple(rows), numbers_from(1, len(header)))
 
 
 def share_table(classes: Mapping[str, float], weighed: bool = False) -> Table:
@@ -205,7 +208,7 @@ def against_table(title: str, pairs: Sequence[Paired]) -> Table:
         for p in pairs
     )  # fmt: skip
     head = ("against", "score", "difference", "95 % bounds", "by chance alone")
-    over = f": {pairs[0].test}, over {pairs[0].folds} folds" if pairs else ""
+    over = f": {pairs[0].test}, over {pairs[0].folds:,} {pairs[0].units}" if pairs else ""
     return Table(title + over, head, rows, numbers_from(2, 5))
 
 

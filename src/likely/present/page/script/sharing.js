@@ -15,7 +15,7 @@ export function commandOf(state, page) {
   const words = ["likely", "explain", ...options, "model.likely", ...(dashed ? ["--"] : []), ...given];
   const lines = [words.map(quoted).join(" ")];
   if (page.data && page.target) {
-    lines.unshift(["likely", "fit", page.data, page.target, "-o", "model.likely"].map(quoted).join(" "));
+    lines.unshift(["likely", "fit", page.data, page.target, ...(page.learner ?? []), "-o", "model.likely"].map(quoted).join(" "));
   }
   return lines.join("\n");
 }
