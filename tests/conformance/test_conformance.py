@@ -86,13 +86,34 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "without gaps, logistic": likely.Logistic(ridge=0.1),
     "without gaps, logistic, squares": likely.Logistic(ridge=0.1, numbers="squares"),
     "without gaps, logistic, bins": likely.Logistic(ridge=0.1, numbers="binned"),
+    "pool": likely.Pool(
+        (
+            likely.NaiveBayes(),
+            likely.TunedNaiveBayes(),
+            likely.Logistic(),
+            likely.Logistic(numbers="binned", ridge=3.0),
+            likely.Logistic(numbers="squares", ridge=3.0),
+            likely.Additive(order=2, rounds=30),
+            likely.Additive(order="any", rounds=30),
+        ),
+        weights=(0.3, 0.2, 0.25, 0.4, 0.15, 0.5, 0.35),
+    ),
+    "pool of tables": likely.Pool(
+        (
+            likely.NaiveBayes(numbers="binned"),
+            likely.Logistic(numbers="binned", ridge=3.0),
+            likely.Additive(order=2, rounds=30),
+            likely.Additive(order="any", rounds=30),
+        ),
+        weights=(0.3, 0.4, 0.5, 0.35),
+    ),
 }
-SUMS = {"additive", "logistic, bins", "bins, cooled", "without gaps, logistic, bins"}
+SUMS = {"additive", "logistic, bins", "bins, cooled", "without gaps, logistic, bins", "pool of tables"}
 LINES = {"logistic", "linear", "logistic, squares", "without gaps, logistic", "without gaps, logistic, squares"}
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers"} | LINES | SUMS,
-    "onnx": EVERYWHERE | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers"} | LINES | SUMS,
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "pool"} | LINES | SUMS,
+    "onnx": EVERYWHERE | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "pool"} | LINES | SUMS,
     "pmml": EVERYWHERE - {"prior"} | SUMS,
     "json": EVERYWHERE | {"gaps as evidence", "kernels"},
     "form": set(LEARNERS),
