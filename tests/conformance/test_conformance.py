@@ -82,17 +82,52 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "logistic, bins": likely.Logistic(ridge=0.1, numbers="binned"),
     "bins, cooled": likely.NaiveBayes(numbers="binned", temperature=0.5),
     "logistic, squares": likely.Logistic(ridge=0.1, numbers="squares"),
-    # Where training had no gaps, a missing cell is unknown; where it had some, being missing has a weight.
-    "without gaps, logistic": likely.Logistic(ridge=0.1),
-    "without gaps, logistic, squares": likely.Logistic(ridge=0.1, numbers="squares"),
-    "without gaps, logistic, bins": likely.Logistic(ridge=0.1, numbers="binned"),
+    # With missing="level" being missing has a weight, where training had gaps; else a missing cell is unknown.
+    "logistic, gaps": likely.Logistic(ridge=0.1, missing="level"),
+    "logistic, squares, gaps": likely.Logistic(ridge=0.1, numbers="squares", missing="level"),
+    "logistic, bins, gaps": likely.Logistic(ridge=0.1, numbers="binned", missing="level"),
+    "without gaps, logistic": likely.Logistic(missing="level", ridge=0.1),
+    "without gaps, logistic, squares": likely.Logistic(missing="level", ridge=0.1, numbers="squares"),
+    "without gaps, logistic, bins": likely.Logistic(missing="level", ridge=0.1, numbers="binned"),
+    "pool": likely.Pool(
+        (
+            likely.NaiveBayes(),
+            likely.TunedNaiveBayes(),
+            likely.Logistic(),
+            likely.Logistic(numbers="binned", ridge=3.0),
+            likely.Logistic(numbers="squares", ridge=3.0),
+            likely.Additive(order=2, rounds=30),
+            likely.Additive(order="any", rounds=30),
+        ),
+        weights=(0.3, 0.2, 0.25, 0.4, 0.15, 0.5, 0.35),
+    ),
+    "pool of tables": likely.Pool(
+        (
+            likely.NaiveBayes(numbers="binned"),
+            likely.Logistic(numbers="binned", ridge=3.0),
+            likely.Additive(order=2, rounds=30),
+            likely.Additive(order="any", rounds=30),
+        ),
+        weights=(0.3, 0.4, 0.5, 0.35),
+    ),
 }
-SUMS = {"additive", "logistic, bins", "bins, cooled", "without gaps, logistic, bins"}
+SUMS = {
+    "additive",
+    "logistic, bins",
+    "logistic, bins, gaps",
+    "bins, cooled",
+    "without gaps, logistic, bins",
+    "pool of tables",
+}
 LINES = {"logistic", "linear", "logistic, squares", "without gaps, logistic", "without gaps, logistic, squares"}
+LINES |= {"logistic, gaps", "logistic, squares, gaps"}
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers"} | LINES | SUMS,
-    "onnx": EVERYWHERE | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers"} | LINES | SUMS,
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "pool"} | LINES | SUMS,
+    "onnx": EVERYWHERE
+    | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "pool"}
+    | LINES
+    | SUMS,
     "pmml": EVERYWHERE - {"prior"} | SUMS,
     "json": EVERYWHERE | {"gaps as evidence", "kernels"},
     "form": set(LEARNERS),
@@ -295,7 +330,17 @@ def in_onnx(model: Model) -> None:
 
 PMML = "{http://www.dmg.org/PMML-4_4}"
 CHILDREN = {
-    "PMML": ["Header", "DataDictionary", "TransformationDictionary", "NaiveBayesModel", "RegressionModel"],
+    "PMML": [
+        "Header",
+        "DataDictionary",
+        "TransformationDictionary",
+        "MiningModel",
+        "NaiveBayesModel",
+        "RegressionModel",
+    ],
+    "MiningModel": ["MiningSchema", "Output", "Segmentation"],
+    "Segment": ["True", "MiningModel", "TreeModel", "RegressionModel"],
+    "TreeModel": ["MiningSchema", "Output", "Node"],
     "RegressionModel": ["MiningSchema", "Output", "RegressionTable"],
     "RegressionTable": ["NumericPredictor", "CategoricalPredictor"],
     "MapValues": ["FieldColumnPair", "InlineTable"],
@@ -314,6 +359,9 @@ REQUIRED = {
     "OutputField": {"name", "dataType", "feature"},
     "BayesInput": {"fieldName"},
     "RegressionModel": {"functionName"},
+    "MiningModel": {"functionName"},
+    "TreeModel": {"functionName"},
+    "Segmentation": {"multipleModelMethod"},
     "RegressionTable": {"intercept"},
     "NumericPredictor": {"name", "coefficient"},
     "CategoricalPredictor": {"name", "value", "coefficient"},
@@ -344,7 +392,10 @@ def test_pmml_keeps_to_its_schema(models: dict[str, Model], name: str) -> None:
     fields = root.findall(f".//{PMML}DataField")
     assert root.find(f".//{PMML}DataDictionary").get("numberOfFields") == str(len(fields))
     named = {field.get("name") for field in fields}
-    assert {e.get("name") for e in root.iter(PMML + "MiningField")} == named
+    top = root[-1].find(PMML + "MiningSchema")  # models of segments may also use what those before them put out
+    assert {e.get("name") for e in top} == named
+    put_out = {e.get("name") for e in root.iter(PMML + "OutputField")}
+    assert {e.get("name") for e in root.iter(PMML + "MiningField")} <= named | put_out
     assert named == {SKY, COUNT, WIND, "z", TARGET} or name == "additive"  # which may find nothing in some of them
 
 

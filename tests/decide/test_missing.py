@@ -60,7 +60,7 @@ def test_rows_without_a_gap_are_answered_as_ever_and_batches_do_not_matter() -> 
 
 
 def test_the_density_of_a_row_stays_what_it_was() -> None:
-    model = likely.fit(TABLE, "play")
+    model = likely.fit(TABLE, "play", likely.NaiveBayes())
     row = {"x": 0.3, "sky": "fog"}
     assert likely.decide(model, row, missing_by="averaged").posterior.log_evidence[0] == pytest.approx(
         model.log_density(row)
@@ -110,18 +110,32 @@ def test_informative_and_left_out_are_what_learning_so_gives() -> None:
 
 
 def test_the_loss_survives() -> None:
-    model = likely.fit(TABLE, "play", loss={"n": {"go": 3}, "y": {"stay": 1}})
+    model = likely.fit(TABLE, "play", likely.NaiveBayes(), loss={"n": {"go": 3}, "y": {"stay": 1}})
     for way in missing.WAYS:
         assert decider(model, missing_by=way).loss == model.loss
 
 
 def test_ways_that_a_learner_does_not_have_are_sentences() -> None:
-    tree, logistic = likely.fit(TABLE, "play", likely.TreeAugmented()), likely.fit(TABLE, "play", likely.Logistic())
+    tree, near = likely.fit(TABLE, "play", likely.TreeAugmented()), likely.fit(TABLE, "play", likely.Neighbors())
     with pytest.raises(SettingError, match="TreeAugmented cannot take being missing as evidence"):
         by_missing(tree, "informative")
-    with pytest.raises(SettingError, match="Logistic has no way to leave missing cells out"):
-        by_missing(logistic, "left-out")
+    with pytest.raises(SettingError, match="Neighbors has no way to leave missing cells out"):
+        by_missing(near, "left-out")
+    level = likely.fit(TABLE, "play", likely.Logistic(missing="level"))
+    with pytest.raises(SettingError, match="Logistic must see the rows again to take missing cells otherwise"):
+        by_missing(level, "left-out")
     assert by_missing(tree, "left-out") is tree
+
+
+def test_a_pool_leaves_missing_cells_out_where_its_members_do() -> None:
+    usual = [likely.NaiveBayes(), likely.TunedNaiveBayes(), likely.Logistic(), likely.Additive(order=1, rounds=5)]
+    model = likely.fit(TABLE, "play", likely.Pool(usual, weights=[0.5] * 4))
+    assert by_missing(model, "left-out") is model
+    assert model.posterior({}).matrix[0] == pytest.approx(np.exp(model.log_prior))  # nothing known: the prior
+    for odd in (likely.Neighbors(), likely.Additive(missing="level", rounds=5)):
+        other = likely.fit(TABLE, "play", likely.Pool([*usual, odd], weights=[0.5] * 5))
+        with pytest.raises(SettingError, match="Pool has no way to leave missing cells out"):
+            by_missing(other, "left-out")
 
 
 def test_an_attribute_without_any_value_is_left_alone() -> None:

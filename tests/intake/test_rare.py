@@ -48,7 +48,7 @@ def test_a_name_that_occurs_once_is_nowhere(learner: str, tmp_path: Path) -> Non
     kept = likely.load(tmp_path / "m.likely")
     assert model.levels("name") == kept.levels("name") == ["ann", "bob", "cy", "other"]
     assert not found_in((tmp_path / "m.likely").read_bytes().decode("latin-1"))
-    assert not found_in(str(kept.summary.state()) + str(kept.lasting_state()))
+    assert not found_in(str(kept.summary.state()) + str(kept.search_state()))
     rows = [{"name": n, "sky": "sun", "x": 0.3} for n in ("other", "Onassis", "nobody yet")]
     answers = [kept.posterior(row).matrix.tolist() for row in rows]
     assert answers[0] == answers[1] == answers[2]

@@ -117,7 +117,7 @@ def test_logistic_of_mixed_columns(classes: int, ridge: float) -> None:
     design = design[:, [0, 1, 2, 3, 4, 7 if (table["shape"] == "u").mean() >= 0.5 else 6]]  # red is the most frequent
     strength = np.inf if ridge == 0 else (2 if classes == 2 else 1) / ridge
     theirs = LogisticRegression(C=strength, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(design, y)
-    learner = likely.Logistic(ridge=ridge)
+    learner = likely.Logistic(ridge=ridge, missing="level")
     ours = likely.fit({**table, "y": y}, "y", learner, types={"x": "number", "z": "number"})
     assert ours.notes == ()
     np.testing.assert_allclose(ours.posterior(table).matrix, theirs.predict_proba(design), atol=1e-6)

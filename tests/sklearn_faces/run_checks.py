@@ -21,7 +21,7 @@ WHOLE = ("NaiveBayesClassifier", "FullBayesClassifier", "NeighborsClassifier", "
 """These are also checked on whole numbers, of which the core makes levels."""
 
 
-QUICK: dict[str, dict[str, Any]] = {"AutoClassifier": {"members": ("Prior", "NaiveBayes"), "parts": 2}}
+QUICK: dict[str, dict[str, Any]] = {"AutoClassifier": {"effort": "quick"}}
 """Settings for an estimator that would otherwise try a whole family in each of its checks."""
 
 

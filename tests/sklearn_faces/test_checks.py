@@ -25,8 +25,6 @@ def test_every_check_of_scikit_learn_passes() -> None:
     expected = {
         # Of whole numbers a sparse matrix can be fitted, which the estimator does not promise of every matrix.
         "NaiveBayesClassifier on whole numbers": ["check_estimator_sparse_tag"],
-        # Rows are dealt to parts by their place; scikit-learn expects the same of its estimators that cross-validate.
-        "AutoClassifier": ["check_sample_weight_equivalence_on_dense_data"],
     }
     for name, (count, bad) in told.items():
         assert count > 40, name

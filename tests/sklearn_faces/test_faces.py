@@ -175,8 +175,10 @@ def test_counts_of_words_are_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [*X["text"], ""]
     y = [*Y, 30]
     counts = CountVectorizer(token_pattern=r"\w+").fit_transform(texts)
-    named = pd.DataFrame({"t": [t or "." for t in texts]})
-    for said in ("auto", likely.Text("bernoulli")):
+    # Settings are chosen on rows that are dealt by their content, and the words of a matrix are x0, x1 …
+    spelled = [" ".join(f"x{j}" for j, n in enumerate(row) for _ in range(n)) for row in counts.toarray()]
+    for said, words in (("auto", spelled), (likely.Text("bernoulli"), texts)):
+        named = pd.DataFrame({"t": [t or "." for t in words]})
         by_text = faces.NaiveBayesClassifier(text=said, types={"t": "text"}).fit(named, y)
         by_count = faces.NaiveBayesClassifier(text=said).fit(counts, y)
         np.testing.assert_allclose(by_count.predict_proba(counts), by_text.predict_proba(named), atol=1e-12)

@@ -209,6 +209,12 @@ class Model(Answers):
         """What was said of those rows, where it was made just now; a file does not keep it."""
         return None
 
+    @property
+    def leaves_missing_out(self) -> bool:
+        """Whether a missing cell adds nothing, so that the answer is that of the cells that are there."""
+        chosen = setting_of(self.learner, "missing")
+        return chosen == "skip" or (chosen is None and (self.generative or self.factored))
+
     def check_generative(self) -> None:
         """Refuse to speak of the density of rows where the model knows only that of classes."""
         odd = [t for t in self.texts if not t.settings.is_likelihood]

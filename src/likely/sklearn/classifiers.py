@@ -127,7 +127,7 @@ class NeighborsClassifier(LearnerClassifier, learner=likely.Neighbors):
 
 
 class AutoClassifier(LearnerClassifier, learner=likely.Auto):
-    """Tries the family of learners on rows held out and mixes what helps, as `likely.Auto`.
+    """Tries the family of learners on rows held out and pools what helps, as `likely.Auto`.
 
     >>> X, y = [[0.0], [1.0], [2.5], [7.0], [8.0], [9.5]] * 2, ["low", "low", "low", "high", "high", "high"] * 2
     >>> AutoClassifier(members=("Prior", "NaiveBayes"), parts=2).fit(X, y).predict([[8.5]])

@@ -108,6 +108,10 @@ class LearnerEstimator(BaseEstimator):
         lines = [f"    {n} : {kind}, default={defaults[n]!r}\n        {words}" for n, (kind, words) in about.items()]
         cls.__doc__ = "\n".join([(cls.__doc__ or "").rstrip(), "", "    Parameters", "    ----------", *lines, "    "])
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """By the model alone: a parameter may end in an underscore, as `for_` does."""
+        return hasattr(self, "model_")
+
     def _learner(self) -> Learner:
         settings = {name: getattr(self, name) for name, _, _ in declared(self._maker)}
         for name, default, _ in declared(self._maker):

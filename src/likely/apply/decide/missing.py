@@ -56,7 +56,7 @@ def by_missing(model: Model, way: str | None) -> Model:
         return model if chosen == "level" else _relearned(model, "level")
     if chosen == "level":
         return _relearned(model, "skip")
-    if chosen is None and not model.generative:
+    if not model.leaves_missing_out:
         raise SettingError(
             f"{name} has no way to leave missing cells out. Say averaged, or use a model of rows such as NaiveBayes."
         )

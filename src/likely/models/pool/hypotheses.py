@@ -59,7 +59,7 @@ class Hypotheses(Settings, ABC):
     )
     parts: int = setting(
         5,
-        "For held-out: rows are dealt by their place in the table to this many parts; each is scored by members that "
+        "For held-out: rows are dealt by their content to this many parts; each is scored by members that "
         "learned from the others.",
         at_least=2,
         at_most=1000,

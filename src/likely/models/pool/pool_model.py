@@ -142,6 +142,11 @@ class PoolModel(Model):
         return self.trial.answers
 
     @property
+    def leaves_missing_out(self) -> bool:
+        """Where all members do."""
+        return all(member.leaves_missing_out for member in self.members)
+
+    @property
     def ledger_note(self) -> str:
         """The sentence that says whose terms these are."""
         if not self.members:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_ROWS = 5_000
-"""Rows that are held out at most (about: they are dealt by their place in the table)."""
+"""Rows that are held out at most (different ones; those with the smallest hashes of their content)."""
 FEW_ROWS, SOME_ROWS = 1_000, 20_000
 FEW_SCORES = 1 << 23
 """Where there are few rows, or some and so few words times classes, all are held out in turn, a fifth at a time."""

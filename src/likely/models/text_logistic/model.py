@@ -182,6 +182,11 @@ class WordLogOdds(WeightedProduct):
             "remarks": list(found.remarks),
         }
 
+    @property
+    def leaves_missing_out(self) -> bool:
+        """A text that is missing has no words, and other attributes are those of naive Bayes."""
+        return True
+
     def lasting_state(self) -> State:
         """Nothing: with other rows the weights are to be learned again."""
         return {}
