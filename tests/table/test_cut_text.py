@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,11 +43,11 @@ def blocks_of(size: int) -> Iterator[None]:
 @contextmanager
 def slowly() -> Iterator[None]:
     """Every file is read from its beginning, by Arrow's parser."""
-    DelimitedSource.has_pieces = False
+    DelimitedSource.piece_count = 0
     try:
         yield
     finally:
-        DelimitedSource.has_pieces = True
+        DelimitedSource.piece_count = math.inf
 
 
 def cells_in_pieces(source: Source) -> list[list[str]] | None:

@@ -101,12 +101,12 @@ def _run_crew(workers: Sequence[W], run: Callable[[W], None], failures: list[Bas
 def _sweep_pieces(
     pieces: Iterator[Callable[[], Iterable[Any]]],
     worker: Callable[[], W],
-    threads: int | None,
+    threads: int,
     progress: Callable[[int], None] | None,
     finish: Callable[[W], None] | None,
 ) -> Sequence[W]:
     """Let workers draw pieces, one after the other, and read them side by side."""
-    workers = [worker() for _ in range(threads or default_threads())]
+    workers = [worker() for _ in range(threads)]
     lock = threading.Lock()
     failures: list[BaseException] = []
     rows = 0
@@ -147,9 +147,10 @@ def sweep_pieces(
     No worker knows the numbers of its rows. Where something in the rows is wrong, the sweep in the order of the file
     says what and where, so that is made anew.
     """
-    if source.has_pieces:
+    count = threads or default_threads()
+    if source.piece_count >= count:  # fewer are swept in order, as Arrow's threads then decode column by column
         try:
-            return reduce(add, _sweep_pieces(source.pieces(columns), worker, threads, progress, finish))
+            return reduce(add, _sweep_pieces(source.pieces(columns), worker, count, progress, finish))
         except (Uncut, LikelyError):
             pass
     return sweep_sum(source.batches(columns), worker, threads, progress, finish)

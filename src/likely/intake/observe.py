@@ -85,6 +85,8 @@ class Observation:
 
     _described: frozenset[str] = frozenset()
     """Columns of text whose cells the encoder describes."""
+    _pending = False
+    """Whether the encoder has met levels since they were last taken in."""
 
     def _make_encoder(self, schema: Schema) -> Encoder:
         """An encoder that tells on the way what cells look like, so that they need not be looked at twice."""
@@ -122,8 +124,9 @@ class Observation:
 
     def _drain(self) -> None:
         """Take in what the encoder has met of levels: each text once, with how often it was met."""
-        if self._encoder is None:
+        if self._encoder is None or not self._pending:
             return
+        self._pending = False
         for name in self._described:
             held = self._encoder.take_description(name)
             if held is not None:
@@ -163,6 +166,7 @@ class Observation:
         if times is None:
             later = frozenset(n for n in self._described if column_form(batch.column(n).type) == "text")
             self._look_at(batch, looked_at - later)
+            self._pending = True
             encoded = self._encode(self._encoder, batch, start, later)
         else:  # cells are there as often as is said, so the encoder must not count them
             self._look_at(batch, looked_at, times)

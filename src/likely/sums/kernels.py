@@ -212,6 +212,71 @@ def value_codes(
     return bits.size, known
 
 
+@kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i8[][], i8[][], i8, i8[][][]", returns=2)
+def take_numbers(
+    x: Floats,
+    group: Ints,
+    start: int,
+    level: int,
+    keys: Hashes,
+    known: int,
+    limit: int,
+    index: Ints,
+    table: Longs,
+    other: Longs,
+    least: int,
+    bins: Longs,
+) -> tuple[Whole, Whole]:
+    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass."""
+    bits = x.view(np.uint64)
+    drop = np.uint64(level)
+    mask = np.int64(index.size - 1)
+    for i in range(start, bits.size):
+        g = group[i]
+        if g < 0:
+            continue
+        u = bits[i]
+        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        m = u & FRACTION
+        if e == 0x7FF:
+            other[0 if m != 0 else (1 if (u >> SIGN_AT) else 2), g] += 1
+            continue
+        if (u << ONE) == 0:
+            u = np.uint64(0)  # minus zero is zero
+        key = u >> drop
+        mixed = key * SCRAMBLE
+        at = np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
+        code = np.int64(index[at])
+        while code >= 0 and keys[code] != key:
+            at = (at + 1) & mask
+            code = np.int64(index[at])
+        if code < 0:
+            if known == limit:
+                return i, known
+            keys[known] = key
+            index[at] = known
+            code = np.int64(known)
+            known += 1
+        table[code, g] += 1
+        if level > 0 and u != 0:
+            if e == 0:
+                e = np.int64(1)
+            else:
+                m |= HIDDEN
+            k = e - 1075 - least
+            ml = m & LOW
+            mh = m >> HALF
+            sign = np.int64(1) - np.int64((u >> SIGN_AT) << ONE)
+            low = ml * ml
+            cross = (ml * mh) << ONE
+            bins[k, g, 0] += sign * np.int64(ml)
+            bins[k, g, 1] += sign * np.int64(mh)
+            bins[k, g, 2] += np.int64(low & LOW)
+            bins[k, g, 3] += np.int64((low >> HALF) + (cross & LOW))
+            bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
+    return bits.size, known
+
+
 @kernel("u8[], i8, i4[]")
 def index_keys(keys: Hashes, known: int, index: Ints) -> None:
     """Fill the empty hash index with the first `known` keys, all different."""

@@ -17,10 +17,12 @@ from likely.table.batch import Floats, Ints
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROOM = 1 << 19
+ROOM = 1 << 19
 """Rows that a bin may take: each adds at most 2**42 + 2**22 to the highest part of a square."""
 _PARTS = 5
 """Per exponent and group: two halves of the sum of mantissas, three parts of the sum of their squares."""
+
+NO_BINS: NDArray[np.int64] = np.zeros((0, 0, _PARTS), np.int64)
 
 
 class Powers:
@@ -56,8 +58,8 @@ class Powers:
         if least > most:
             return
         if weights.plain:
-            for start in range(0, len(x), _ROOM):
-                some = slice(start, start + _ROOM)
+            for start in range(0, len(x), ROOM):
+                some = slice(start, start + ROOM)
                 self._make_bins(least, most, len(x[some]))
                 kernels.bin_powers(x[some], group[some], self._least, self._bins)
             return
@@ -68,9 +70,14 @@ class Powers:
         for k, chunk in enumerate(weights.chunks, weights.base):
             kernels.add_scaled_powers(x, group, chunk, first.planes, first.base - k, second.planes, second.base - k)
 
+    def open_bins(self, least: int, most: int, rows: int) -> tuple[int, NDArray[np.int64]]:
+        """The bins that `kernels.take_numbers` adds rows of these exponents to, and the exponent of the first."""
+        self._make_bins(least, most, rows)
+        return self._least, self._bins
+
     def _make_bins(self, least: int, most: int, rows: int) -> None:
         """Bins for the exponents least … most, with room for so many rows."""
-        if self._rows + rows > _ROOM:
+        if self._rows + rows > ROOM:
             self._empty_bins()
         self._rows += rows
         have = len(self._bins)

@@ -44,8 +44,8 @@ class Source(ABC):
     parses_text = False
     """Whether its cells are made out of text in every sweep, which takes longer than anything done with them."""
 
-    has_pieces = False
-    """Whether threads may read its rows side by side, each some of them."""
+    piece_count: float = 0
+    """How many `pieces` threads may read side by side: infinite where there are enough for any, 0 where none is."""
 
     @abstractmethod
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
@@ -54,7 +54,7 @@ class Source(ABC):
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
         """The rows in pieces, in file order: one after the other is drawn, and any thread may then read it by a call.
 
-        Only where `has_pieces` says so. What the rows do not allow raises `Uncut`; `batches` then has the last word.
+        Only where `piece_count` says so. What the rows do not allow raises `Uncut`; `batches` then has the last word.
         """
         raise NotImplementedError
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.machinery.arrays import Bytes, Ints, Longs
+from likely.machinery.arrays import Bytes, Ints, Longs, Whole
 from likely.machinery.jit import kernel
 from likely.table.arrow import ArrowArray, ArrowDictionary
 from likely.table.batch import Texts
@@ -87,6 +87,25 @@ def indices(array: ArrowDictionary) -> NDArray[np.int32]:
     return out
 
 
+def indices_and_times(array: ArrowDictionary) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The indices of a dictionary array (null is -1), and how often each occurs, last -1."""
+    index = array.indices
+    if index.type != pa.int32():
+        codes = indices(array)
+        return codes, count_codes(codes, len(array.dictionary))
+    bitmap, data = index.buffers()
+    raw = numbers_in(data, np.int32)[index.offset : index.offset + len(index)]
+    nulls = index.null_count and bitmap is not None
+    bits = numbers_in(bitmap, np.uint8) if nulls else np.empty(0, np.uint8)
+    out, times = np.empty(len(raw), np.int32), np.zeros(len(array.dictionary) + 1, np.int64)
+    if read_codes(raw, bits, index.offset, out, times):
+        raise InputError(_NOT_IN_DICTIONARY)
+    return out, times
+
+
+_NOT_IN_DICTIONARY = "The table is not sound: a column has codes that its dictionary does not have. Make it again."
+
+
 def _check_codes(array: ArrowDictionary, codes: NDArray[np.integer]) -> None:
     """Refuse codes that point beyond the dictionary, where kernels would follow them (tests/table/test_unsound.py)."""
     size = len(array.dictionary)
@@ -95,7 +114,7 @@ def _check_codes(array: ArrowDictionary, codes: NDArray[np.integer]) -> None:
     there = validity(array.indices)
     wrong = (codes < 0) | (codes >= size)
     if (wrong & there if there.size else wrong).any():  # what lies below a null is nobody's
-        raise InputError("The table is not sound: a column has codes that its dictionary does not have. Make it again.")
+        raise InputError(_NOT_IN_DICTIONARY)
 
 
 def _check_offsets(offsets: NDArray[np.integer], size: int) -> None:
@@ -109,6 +128,34 @@ def count_codes(index: NDArray[np.int32], size: int) -> NDArray[np.int64]:
     times = np.zeros(size + 1, np.int64)
     add_occurrences(index, times)
     return times
+
+
+@kernel("i4[], u1[], i8, i4[], i8[]", returns=1)
+def read_codes(codes: Ints, bitmap: Bytes, offset: int, out: Ints, times: Longs) -> Whole:
+    """Copy codes, -1 where the bit of the bitmap (from `offset` on; empty: all are set) is not set, and count each.
+
+    The last place of `times` counts -1. Returns how many codes the dictionary, which has as many texts as there are
+    places before, does not have.
+    """
+    last = np.int64(times.size - 1)
+    wrong = np.int64(0)
+    if bitmap.size == 0:
+        for i in range(codes.size):
+            c = np.int64(codes[i])
+            sound = (c >= 0) & (c < last)
+            wrong += np.int64(not sound)
+            out[i] = codes[i]
+            times[c if sound else last] += 1
+        return wrong
+    for i in range(codes.size):
+        at = offset + i
+        there = (bitmap[at >> 3] >> np.uint8(at & 7)) & np.uint8(1)
+        c = np.int64(codes[i]) if there else np.int64(-1)
+        sound = (c >= 0) & (c < last)
+        wrong += np.int64((not sound) & (there != 0))
+        out[i] = np.int32(c) if sound else np.int32(-1)
+        times[c if sound else last] += 1
+    return wrong
 
 
 @kernel("i4[], u1[], i8, i4[]")

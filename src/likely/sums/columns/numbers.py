@@ -18,7 +18,7 @@ from likely.sums.checks import is_rising, read_array, read_whole, require
 from likely.sums.columns.counts import add_counts
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
-from likely.sums.powers import Powers
+from likely.sums.powers import NO_BINS, ROOM, Powers
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Floats, Ints
 
@@ -69,7 +69,7 @@ class Numbers:
     def update(self, cells: Floats, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in one batch: a number (NaN: missing) and a group (negative: left out) for each row."""
         x = np.ascontiguousarray(cells, np.float64)
-        codes = np.empty(len(x), np.int32)
+        codes = np.empty(0 if weights.plain else len(x), np.int32)
         if not weights.plain:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
@@ -82,17 +82,37 @@ class Numbers:
             if len(self._keys) < limit:
                 self._keys = np.concatenate([self._keys, np.zeros(limit - len(self._keys), np.uint64)])
                 self.table.resize(limit, self.groups)
-            stop, self._known = kernels.value_codes(
-                x, group, done, self.level, self._keys, self._known, limit, self._index, codes
-            )
-            part = slice(done, stop)
-            add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
-            if self.level:
-                self._powers.add(x[part], group[part], weights.take(part))
-            if stop < len(x):
+            end = len(x)
+            if weights.plain:
+                end = min(end, done + ROOM)
+                stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
+            else:
+                stop, self._known = kernels.value_codes(
+                    x, group, done, self.level, self._keys, self._known, limit, self._index, codes
+                )
+                part = slice(done, stop)
+                add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
+                if self.level:
+                    self._powers.add(x[part], group[part], weights.take(part))
+            if stop < end:
                 ahead = slice(stop, stop + _AHEAD)
                 self._make_space(limit, x[ahead][(group[ahead] >= 0) & np.isfinite(x[ahead])])
             done = stop
+
+    def _take_plain(self, x: Floats, group: Ints, start: int, limit: int) -> tuple[int, int]:
+        """Take in rows that weigh one, until a value comes for which there is no room."""
+        assert self._index is not None
+        rows = len(x) - start
+        for exact in (self.table, self.other):
+            exact.cover(0, 1, rows)
+        least, most = kernels.exponents(x[start:]) if self.level else (1, 0)
+        least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
+        table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
+        stop, known = kernels.take_numbers(
+            x, group, start, self.level, self._keys, self._known, limit, self._index,
+            table, other, least, bins,
+        )  # fmt: skip
+        return stop, known
 
     def _make_space(self, limit: int, newcomers: Floats) -> None:
         """Make room for one more value: a larger index, or, at the cap, as few bits less as it takes.

@@ -65,10 +65,11 @@ class Profile:
                 self._make_space()
 
     def _make_space(self) -> None:
-        some = self._smallest()
+        some = self._kept[self._kept != 0]
         if len(self._kept) < 4 * KEEP:
             self._kept = np.zeros(4 * len(self._kept), np.uint64)
         else:
+            some = np.partition(some, KEEP)
             self._ceiling = some[KEEP]
             some = some[:KEEP]
             self._kept = np.zeros(len(self._kept), np.uint64)

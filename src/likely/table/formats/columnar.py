@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
 
     from likely.table.arrow import ArrowReader
+    from likely.table.columns import RowBatch
 
 _BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
+_WIDE_BYTES = 1 << 24
+"""The same, where no cells are long."""
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""
 
@@ -91,9 +95,20 @@ class ParquetSource(_FileSource):
         return out
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        return self._decode(self.resolve_columns(columns), self._groups, use_threads=True)
+
+    @property
+    def piece_count(self) -> float:  # type: ignore[override]
+        return len(self._groups)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        names = self.resolve_columns(columns)
+        for group in self._groups:
+            yield partial(self._decode, names, [group], use_threads=False)
+
+    def _decode(self, names: list[str], groups: Sequence[int], *, use_threads: bool) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
 
-        names = self.resolve_columns(columns)
         # Buffered reads keep one page per column in memory; a mapped file would count as memory as it is read.
         with (
             _sound(self.name, "Parquet"),
@@ -102,10 +117,14 @@ class ParquetSource(_FileSource):
             ) as file,
         ):
             read = names or [self.schema.names[0]]
-            # Long texts: fewer rows at a time, so that memory stays small and there is work for every thread.
-            rows = min(ROWS, 1 + int(_BYTES / max(1.0, sum(self._mean.get(n, 0.0) for n in read))))
-            groups = list(self._groups)
-            for batch in file.iter_batches(batch_size=rows, row_groups=groups, columns=read, use_threads=True):
+            # Long texts: fewer rows at a time, so that memory stays small and there is work for every thread. Many
+            # short cells: more bytes, as each column of a batch costs a few calls however few rows it has.
+            long = any(self._mean.get(n, 0.0) > _LONG for n in read)
+            size = _BYTES if long else _WIDE_BYTES
+            rows = min(ROWS, 1 + int(size / max(1.0, sum(self._mean.get(n, 0.0) for n in read))))
+            for batch in file.iter_batches(
+                batch_size=rows, row_groups=list(groups), columns=read, use_threads=use_threads
+            ):
                 yield self._given(batch, names)
 
 

@@ -21,7 +21,7 @@ from likely.table.words.tokens import first_broken
 
 LEAST, MOST = 2 << 20, 16 << 20
 """Bytes of a block. A core's own memory holds the least; wide rows need more, or a block would have too few of them."""
-ROWS = 1 << 13
+ROWS = 1 << 12
 """Rows that a block of a wide table should have."""
 LONGEST_ROW = 64 << 20
 

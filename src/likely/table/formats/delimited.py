@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -46,7 +47,7 @@ class DelimitedSource(Source):
     """A delimited text file. All columns are strings; the caller decides what they mean."""
 
     parses_text = True
-    has_pieces = True
+    piece_count = math.inf
 
     def __init__(self, text: TextFile, layout: Layout, notes: tuple[str, ...]) -> None:
         self.name = text.place.name
@@ -73,7 +74,7 @@ class DelimitedSource(Source):
 
     def as_written(self) -> Source:
         out = DelimitedSource(self.text, self.layout, self.opening_notes)
-        out._trims = out.has_pieces = False
+        out._trims, out.piece_count = False, 0
         return out
 
     def trim(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -18,7 +18,7 @@ from likely.table.labels import Labels, decimal_label, label, number_label
 from likely.table.schema import OTHER
 from likely.table.texts.index import TextIndex
 from likely.table.texts.numbers import BLANKS, Described, describe_cells, parse_numbers, token_hashes
-from likely.table.views import count_codes, indices, plain_text, text_cells, translate_codes
+from likely.table.views import indices, indices_and_times, plain_text, text_cells, translate_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,8 +53,7 @@ class LevelReader:
     def read(self, array: TextArray) -> NDArray[np.int32]:
         """The code of each cell."""
         if isinstance(array, pa.DictionaryArray):
-            index = indices(array)
-            times = count_codes(index, len(array.dictionary))
+            index, times = indices_and_times(array)
             places = np.full(len(times), MISSING_CODE, np.int32)
             used = np.flatnonzero(times[:-1])
             if is_text(array.dictionary.type):

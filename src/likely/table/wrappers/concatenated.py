@@ -23,7 +23,8 @@ class ConcatenatedSource(Source):
 
     def __init__(self, sources: Sequence[Source], name: str) -> None:
         self.name, self._sources = name, sources
-        self.has_pieces = all(part.has_pieces for part in sources)
+        counted = [part.piece_count for part in sources]
+        self.piece_count = sum(counted) if all(counted) else 0
         self.schema, self.declared = _shared_schema(sources), sources[0].declared
         counts = [s.rows for s in sources]
         self.rows = None if None in counts else sum(c for c in counts if c is not None)
@@ -63,7 +64,7 @@ class RecastSource(SourceWrapper):
     def __init__(self, source: Source, schema: pa.Schema) -> None:
         super().__init__(source)
         self.schema = schema
-        self.has_pieces = source.has_pieces
+        self.piece_count = source.piece_count
         self._types = {f.name: f.type for f in schema if source.schema.field(f.name).type != f.type}
 
     def wrap(self, source: Source) -> Source:
