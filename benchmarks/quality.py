@@ -180,7 +180,7 @@ def kept(folder: Path, data: Set, fold: int, contestant: Contestant) -> Path:
 def measured(
     folder: Path, data: Set, contestants: Iterable[Contestant], warm: set[str], count: int
 ) -> dict[str, Result]:
-    """The results of all contestants on a set, the first folds together; what is in the folder is not measured again."""
+    """The results of all contestants on a set, the first folds together; what is in the folder is kept."""
     out, folds = {}, data.folds()[:count]
     for contestant in contestants:
         parts = []
