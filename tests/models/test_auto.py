@@ -313,7 +313,7 @@ def test_the_ledger_has_a_line_for_each_attribute_and_adds_up() -> None:
         named = [e.name for e in ledger.entries]
         assert sum("Neighbors" in name for name in named) == 1 and len(named) == len(set(named))
     # (In a tree, what is unknown has the term of what depends on it.)
-    members = [likely.NaiveBayes(), likely.Logistic(), likely.Additive(order=3, rounds=40), likely.Neighbors(k=9)]
+    members = [likely.NaiveBayes(), likely.Logistic(), likely.Additive(order=2, rounds=40), likely.Neighbors(k=9)]
     model = likely.fit(data, "class", likely.Pool(members, weights=(0.3, 0.2, 0.4, 0.5)))
     unknown = likely.explain(model, {"y=": 0.5})
     silent = [e for e in unknown.entries if e.name in ("x [red]", "lev el", "noise")]
