@@ -27,9 +27,9 @@ def made_up(rows: int = 2000) -> dict[str, list[object]]:
 
 data: object = sys.argv[1] if len(sys.argv) > 1 else made_up()
 found = likely.look(data, "income")
-print(f"{found.rows:,} rows; {found.scores.accuracy:.1%} right in {found.dealing.folds} folds.")
+print(f"{found.rows:,} rows; {found.scores.accuracy:.1%} of rows not learned from are right.")
 for attribute in found.attributes[:3]:
     print(f"  {attribute['name']}: {attribute['bits']:.3f} bits about the income")
 
-model = likely.fit(data, "income")
-print(model.posterior({"age": 50, "education": "Masters"}))
+if found.model is not None:  # the one that likely.fit makes of the same rows
+    print(found.model.posterior({"age": 50, "education": "Masters"}))

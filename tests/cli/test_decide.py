@@ -190,7 +190,10 @@ def test_bad_input_is_a_sentence(place: Path, examples: Path, tmp_path: Path, ar
         (["ask", "{place}/plain.likely", "--row", "2"], "--row N needs one table"),
         (["ask", "{place}/logistic.likely", "outlook=sunny"], "not how probable the row is"),
         (["decide", "{place}/logistic.likely", "{examples}/weather.csv", "--unlike", "0.1"], "not how probable"),
-        (["decide", "{place}/logistic.likely", "{examples}/weather.csv", "--missing-by", "informative"], "evidence"),
+        (
+            ["decide", "{place}/logistic.likely", "{examples}/weather.csv", "--missing-by", "informative"],
+            "must see the rows",
+        ),
         (["decide", "{place}/none.likely", "{examples}/weather.csv"], "Cannot read"),
         (["look", "{examples}/iris.csv", "species", "--loss", "{place}/loss.toml"], "does not name the class"),
         (["fit", "{examples}/iris.csv", "species", "-o", "{place}/x.likely", "--loss", "{place}/loss.toml"], "name"),

@@ -28,11 +28,14 @@ SETTINGS = {
     "Neighbors": ["k=3", "distance='city-block'"],
     "Mixture": ['members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'],
     "Gibbs": ['members=["NaiveBayes", "TreeAugmented"]', "weights=held-out", "seed=3"],
+    "Pool": ['members=["NaiveBayes", "TreeAugmented"]', "weights=[0.75, 0.5]"],
     "Density": ["pseudo_count=0.5"],
     "OneRule": ["pseudo_count=0.5"],
     "TunedNaiveBayes": ["parts=2"],
     "Auto": ["parts=2", 'members=["Prior", "NaiveBayes", "TreeAugmented"]'],
 }
+OF_MEMBERS = ("Mixture", "Gibbs", "Pool")
+"""They learn nothing until members are named."""
 CHOOSING = ("Auto", "TunedNaiveBayes")
 """Their spec is what they chose."""
 GENERATIVE = ("OneRule", "NaiveBayes", "FullBayes", "LinearDiscriminant", "TreeAugmented", "OneDependence", "Density")
@@ -165,7 +168,7 @@ def test_an_attribute_of_a_model_without_tables_shows_the_training_rows(run, exa
     assert page["tables"][0]["rows"][0].keys() == {"level", "n", "P(level)"}
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("FullBayes", "LinearDiscriminant", "Mixture", "Gibbs")])
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("FullBayes", "LinearDiscriminant", *OF_MEMBERS)])
 def test_names_that_no_one_should_give(name, run, write, tmp_path) -> None:
     write("t.csv", UGLY)
     target = [] if name == "Density" else ["y\n="]
@@ -281,7 +284,7 @@ def test_hard_tables_give_a_defined_result_or_a_sentence(table, run, write) -> N
     write("new.csv", "a,b,x0,w\n1e300,zebra,v99,-1\n,,,\nnan,?,v1,x\n")
     weight = ["--weight", "w"] if table == "weights" else []
     for name in NAMES:
-        if name in ("Mixture", "Gibbs", "Density"):
+        if name in (*OF_MEMBERS, "Density"):
             continue
         ran = run("fit", "t.csv", "y", "--learner", name, *weight, "-o", "m.likely")
         if ran.code:
@@ -330,7 +333,7 @@ def test_a_pair_of_classes_that_disagrees_gives_no_answer(run, examples) -> None
     assert ("no class beats all others" in ran.err) == (",,," in ran.out)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("Mixture", "Gibbs", "Density", "LinearDiscriminant")])
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in (*OF_MEMBERS, "Density", "LinearDiscriminant")])
 def test_a_look_names_the_learner(name, run, examples) -> None:
     out = run("look", examples / "weather.csv", "play", "--learner", name).done().out
     called = {"NaiveBayes": "Naive Bayes", "LeastSquares": "Least squares", "Neighbors": "Neighbour voting"}.get(

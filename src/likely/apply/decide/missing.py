@@ -67,7 +67,10 @@ def _relearned(model: Model, missing: str) -> Model:
     learner: Any = replace(model.learner, missing=missing)  # type: ignore[type-var]
     found = learner.learn(model.summary)
     if isinstance(found, Search):
-        raise SettingError(f"{type(learner).__name__} must see the rows again to take missing cells otherwise.")
+        raise SettingError(
+            f"{type(learner).__name__} must see the rows again to take missing cells otherwise. Fit it with "
+            f"--set missing={missing}."
+        )
     return replace(found, loss=model.loss)  # type: ignore[no-any-return]
 
 
