@@ -174,10 +174,10 @@ def test_look_and_doctor_warn_and_the_page_holds_none_of_it() -> None:
     from likely.present.page.writing import page
 
     own = {n: v for n, v in TABLE.items() if n != "note"}
-    plain = likely.look(own, "y", folds=3, picture=True)
+    plain = likely.look(own, "y", picture=True)
     assert any("in a single row (2 of 'name', 1 of 'sky')" in w and "--least-count" in w for w in plain.notes)
     assert found_in(page(plain, command="", version="", data="t"))
-    hidden = likely.look(own, "y", folds=3, picture=True, least_count=2)
+    hidden = likely.look(own, "y", picture=True, least_count=2)
     assert not any("single row" in w for w in (*hidden.warnings, *hidden.notes))
     text = page(hidden, command="", version="", data="t")
     assert not found_in(text)

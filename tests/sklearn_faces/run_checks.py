@@ -21,8 +21,8 @@ WHOLE = ("NaiveBayesClassifier", "FullBayesClassifier", "NeighborsClassifier", "
 """These are also checked on whole numbers, of which the core makes levels."""
 
 
-QUICK: dict[str, dict[str, Any]] = {"AutoClassifier": {"effort": "quick"}}
-"""Settings for an estimator that would otherwise try a whole family in each of its checks."""
+QUICK: dict[str, dict[str, Any]] = {"AutoClassifier": {"effort": "quick"}, "AdditiveClassifier": {"rounds": 30}}
+"""Settings for estimators that would otherwise try a whole family, or grow many trees, in each of their checks."""
 
 
 def outcomes(estimator: Any) -> tuple[int, list[str]]:

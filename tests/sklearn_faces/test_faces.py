@@ -57,6 +57,7 @@ def made(name: str) -> Any:
     said: dict[str, dict[str, Any]] = {
         "NaiveBayesClassifier": {"text": likely.Text()},
         "AutoClassifier": {"members": ("Prior", "NaiveBayes"), "parts": 2},
+        "AdditiveClassifier": {"rounds": 20},
     }
     return getattr(faces, name)(**said.get(name, {}))
 

@@ -25,6 +25,7 @@ ROWS = {
     "y": ["yes", "no", "yes", "no", "no", "yes"] * 6,
 }
 TYPES = {"level": "nominal", "x": "number", "z": "number", "note": "ignore"}
+POOL = likely.Auto(members=("NaiveBayes", "Logistic"), parts=2)
 Tree = dict[str, Any]
 
 
@@ -157,15 +158,15 @@ FOUND: dict[str, tuple[Any, Callable[[Tree], object]]] = {
     "weights beyond any sum": (likely.Logistic(), lambda f: f.update(weights=other(f["weights"], 0, 1e300))),
     "weights far below": (likely.Logistic(), lambda f: f.update(weights=other(f["weights"], 0, -1e151))),
     "no facts": (likely.Logistic(), lambda f: f.update(facts={})),
-    "members less": (likely.Auto(), lambda f: f["members"].pop()),
-    "weights below zero": (likely.Auto(), lambda f: f.update(weights=other(f["weights"], 0, -1))),
-    "weight that is none": (likely.Auto(), lambda f: f.update(weights=other(f["weights"], 0, np.nan))),
-    "trial of nobody": (likely.Auto(), lambda f: f["trial"].update(candidates=[])),
-    "member of an unknown name": (likely.Auto(), lambda f: f["kept"][0].update(name="Oracle")),
+    "members less": (POOL, lambda f: f["members"].pop()),
+    "weights below zero": (POOL, lambda f: f.update(weights=other(f["weights"], 0, -1))),
+    "weight that is none": (POOL, lambda f: f.update(weights=other(f["weights"], 0, np.nan))),
+    "trial of nobody": (POOL, lambda f: f["trial"].update(candidates=[])),
+    "member of an unknown name": (POOL, lambda f: f["kept"][0].update(name="Oracle")),
     "hypotheses": (HELD_OUT, lambda f: f.update(weights=np.zeros(2))),
     "temperature": (likely.NaiveBayes(temperature="auto"), lambda f: f.update(temperature=-1.0)),
     "temperature beyond reason": (likely.NaiveBayes(temperature="auto"), lambda f: f.update(temperature=1e300)),
-    "weights beyond reason": (likely.Auto(), lambda f: f.update(weights=f["weights"] + 1e300)),
+    "weights beyond reason": (POOL, lambda f: f.update(weights=f["weights"] + 1e300)),
     "tuned": (likely.TunedNaiveBayes(), lambda f: f["chosen"].update(attribute_weights={"q": 1.0})),
 }  # fmt: skip
 
