@@ -20,6 +20,7 @@ from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, 
 from likely.models.additive.boosting import Recipe, boost
 from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Coding, coding_of
 from likely.models.additive.given import check_curves, curve_axis, curve_table
+from likely.models.additive.histograms import padded
 from likely.models.contracts import Model, Search
 from likely.models.heldout.masking import PATTERNS, ROWS, fit_offsets
 from likely.models.model import learnable
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 30
 """What the histograms of a tree may take up; where there are very many columns, they have fewer bins."""
 LEAST_CODES = 4
-MEASURED = 1 << 16
+MEASURED = 1 << 12
 """Rows on which the strengths of terms are measured at most: those with the smallest hashes."""
 
 
@@ -63,8 +64,8 @@ class Additive(Settings):
     Small trees are added one after the other, each a step of Newton's method on what those before leave unexplained,
     over at most `order` attributes; rows that are held out say when to stop, and all rows are learned from then. Trees
     over one or two attributes are added up in tables, from which what each attribute says by itself is taken out
-    (functional ANOVA). Gradients are rounded to whole multiples of 2**-20 and summed exactly: no order of rows, batches
-    or threads changes a bit.
+    (functional ANOVA). Gradients are rounded to whole multiples of a fixed unit and summed exactly: no order of rows,
+    batches or threads changes a bit.
 
     >>> Additive(order=3).leaves
     16
@@ -81,8 +82,8 @@ class Additive(Settings):
     rounds: int = setting(1000, "Trees at most; held-out rows usually stop earlier.", at_least=1, whole=True)
     rate: float | None = setting(
         None,
-        "What each tree's step is multiplied by: smaller is more careful and takes longer. None: 0.1 for two classes, "
-        "0.2 for more, of which a tree serves all at once.",
+        "What each tree's step is multiplied by: smaller is more careful and takes longer. After 300 trees it grows "
+        "by a 300th of itself with each. None: 0.1 for two classes, 0.2 for more, of which a tree serves all at once.",
         above=0,
         at_most=1,
         optional=True,
@@ -142,7 +143,8 @@ class Additive(Settings):
         return self._model(coding, anova, facts, read_strengths(found, anova))
 
     def _coding(self, summary: Summary) -> Coding:
-        scores = 2 * max(len(summary.classes), 1)
+        classes = len(summary.classes)
+        scores = padded(classes if classes > 2 else 1)
         columns = max(len(summary.schema.attributes), 1)
         fits = MOST_BYTES // (8 * scores * self.leaves * columns)
         schema = summary.schema

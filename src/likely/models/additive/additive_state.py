@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.models.additive.anova import Anova, Pair, Strengths, TreeSet
-from likely.models.additive.growing import CODES
+from likely.models.additive.histograms import CODES
 from likely.sums.checks import read_array, read_finite, read_mapping, read_wholes, require
 from likely.sums.contracts import State
 

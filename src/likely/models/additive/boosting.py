@@ -5,23 +5,22 @@ The number of trees is found on held-out rows; then all rows are learned from. K
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Ints, Longs
+from likely.machinery.arrays import Bytes, Floats, Ints
 from likely.models.additive.coding import CodedRows
-from likely.models.additive.descending import add_leaves, add_tree
-from likely.models.additive.gradients import UNIT, log_loss_units, softmax_gradients
-from likely.models.additive.growing import CODES, grow_tree
-from likely.models.additive.pairing import COARSE, best_pair, coarse_codes, first_split
+from likely.models.additive.gradients import BLOCK, gradient_unit, loss_unit
+from likely.models.additive.histograms import CODES, bundle_codes, padded
+from likely.models.additive.pairing import COARSE, coarse_codes
+from likely.models.additive.rounds import PAIR_WAIT, grow_rounds, held_out_loss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LARGEST_TOTAL = 2.0**40
-"""Weights are scaled by a power of two so that all together are no larger: sums of gradients then fit into 64 bits."""
 LARGEST_STEP = 4.0
 """No Newton step is longer than this, in nats: where a class is rare, curvature tells little of how far to go."""
 LEVEL_RIDGE = 10.0
@@ -34,11 +33,11 @@ MOST_TRIED = 300_000
 """Rows by which the number of trees is found at most: those with the smallest hashes."""
 HEAVY = 0.01
 """A row that makes up more than this share of all is on both sides, by its weight: a part must not lose all of it."""
-PAIR_WAIT = 10
-"""Trees after which two attributes that speak together only are sought again; twice as many after each time in vain."""
-NO_PAIR, NO_COARSE = np.empty(0, np.int32), np.empty((0, 0), np.uint8)
+NO_COARSE = np.empty((0, 0), np.uint8)
 PATIENCE = 25
 """Rounds without a better held-out score, after which no further ones are tried."""
+AT_ONCE = 50
+"""Trees that one call of the compiled loop grows at most: it needs room for them."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +57,11 @@ class TreeArrays:
         return tuple(sorted({int(j) for j in self.attribute if j >= 0}))
 
 
-@dataclass(frozen=True)
-class _Grown:
-    """A tree, its rows by leaf, and what it gains."""
+class Units(NamedTuple):
+    """How many units a gradient and a loss of 1 are."""
 
-    tree: TreeArrays
-    rows: Ints
-    spans: Longs
-    values: Floats
-    gain: float
+    gradient: float
+    loss: float
 
 
 @dataclass(frozen=True)
@@ -94,133 +89,115 @@ class Recipe:
         return len(self.start)
 
 
+class TreeChunk:
+    """Room for some trees, one after the other, as the compiled loop writes them; the last is where it tries pairs."""
+
+    def __init__(self, recipe: Recipe, rounds: int) -> None:
+        leaves, nodes = recipe.leaves, 2 * recipe.leaves - 1
+        self.attribute, self.below = np.empty((2, rounds + 1, nodes), np.int32)
+        self.mask = np.zeros((rounds + 1, nodes, CODES), np.uint8)
+        self.leaf_of = np.empty((rounds + 1, leaves), np.int32)
+        self.step = np.empty((rounds + 1, leaves, recipe.scores))
+        self.many = np.ones(rounds + 1, np.int64)
+        self.losses = np.zeros(rounds, np.int64)
+
+    def trees(self, count: int) -> Iterator[TreeArrays]:
+        """The first trees."""
+        for t in range(count):
+            many = int(self.many[t])
+            nodes = 2 * many - 1
+            value = np.zeros((nodes, self.step.shape[2]))
+            value[self.leaf_of[t, :many]] = self.step[t, :many]
+            mask = self.mask[t, :nodes].copy()
+            yield TreeArrays(self.attribute[t, :nodes].copy(), self.below[t, :nodes].copy(), mask, value)
+
+
 class Boosted:
     """A sum of trees under way: rows to learn from, and behind them rows that are held out."""
 
-    def __init__(self, recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, scale: float) -> None:
+    def __init__(self, recipe: Recipe, learned: CodedRows, held_out: CodedRows | None, units: Units) -> None:
         self.recipe = recipe
         parts = [learned] if held_out is None else [learned, held_out]
-        self.codes = np.concatenate([p.codes for p in parts]) if held_out is not None else learned.codes
-        self.group = np.concatenate([p.group for p in parts])
-        self.weight = np.concatenate([p.weight for p in parts]) * scale
-        self.learned, self.all = len(learned), len(self.group)
-        scores, leaves, count = recipe.scores, recipe.leaves, len(recipe.sizes)
-        self.scores = np.tile(recipe.start, (self.all, 1))
-        if learned.base is not None:
-            self.scores += np.concatenate([p.base for p in parts if p.base is not None])
-        self.pull = np.zeros((self.learned, 2 * scores), np.int64)
-        self.offset = np.concatenate([[0], np.cumsum(recipe.sizes)]).astype(np.int64)
-        # One row more or less is what ridge and least curvature are measured by, so they are scaled as weights are.
-        one = scale / UNIT
-        self.settings = np.array([recipe.ridge * one, recipe.least * one, LEVEL_RIDGE * one, recipe.rate, LARGEST_STEP])
-        self.hist = np.zeros((leaves, int(self.offset[-1]), 2 * scores), np.int64)
-        self.room = (
-            np.zeros((2 * leaves, 2 * scores), np.int64),
-            np.zeros(2 * scores, np.int64),
-            np.zeros(2 * scores, np.int64),
-            np.zeros(CODES + 2 * count, np.int32),
-            np.zeros(CODES),
-            np.zeros(leaves),
-            np.zeros(leaves, np.int32),
-            np.zeros((leaves, 2)),
-            np.zeros((leaves, CODES), np.uint8),
+        codes = np.concatenate([p.codes for p in parts]) if held_out is not None else learned.codes
+        group, weight, hashes = (
+            np.concatenate([getattr(p, name) for p in parts]) for name in ("group", "weight", "hashes")
         )
-        self.spare = np.empty(self.learned, np.int32)
-        self.coarse = coarse_codes(learned.codes, recipe.sizes, 2 * scores) if recipe.order > 1 else NO_COARSE
-        self.next_pair, self.pair_wait = 0, PAIR_WAIT
-        self.no_mask = np.zeros(CODES, np.uint8)
+        scores, leaves, count = recipe.scores, recipe.leaves, len(recipe.sizes)
+        score = np.repeat(recipe.start[:, None], len(group), axis=1)
+        if learned.base is not None:
+            score += np.concatenate([p.base for p in parts if p.base is not None]).T
+        width = padded(scores)
+        bundles = bundle_codes(learned.codes, width)
+        # Rounding up or down is by the hash of the row; the bits are others than those that deal or sample.
+        dither = (hashes >> np.uint64(20) & np.uint64(0xFFFFFF)).astype(np.float64) * 2.0**-24
+        leaf, pull = np.zeros(len(group), np.uint8), np.zeros((len(learned), width), np.int64)
+        rows = (codes, bundles.codes, bundles.start, bundles.member, bundles.radix, np.arange(count, dtype=np.int32),
+                bundles.pays_from, len(learned), group, weight, dither, score, leaf, pull)  # fmt: skip
+        offset = np.concatenate([[0], np.cumsum(recipe.sizes)]).astype(np.int64)
+        one = units.gradient
+        settings = np.array(
+            [recipe.ridge * one, recipe.least * one, LEVEL_RIDGE * one, recipe.rate, LARGEST_STEP, one, units.loss]
+        )
+        rules = (offset, recipe.nominal, recipe.direction, recipe.apart, leaves, recipe.order, settings)
+        coarse = coarse_codes(learned.codes, recipe.sizes, width) if recipe.order > 1 else NO_COARSE
+        # Seeking pairs is to take no longer than growing trees.
+        pause = count * (count - 1) // 2 * coarse.shape[1] // (2 * bundles.codes.size)
+        pairs = (
+            coarse, 1 + coarse.max(axis=1, initial=0).astype(np.int64), np.zeros((COARSE * COARSE, width), np.int64),
+            np.zeros(2 * scores, np.int64), np.zeros((2, COARSE), np.uint8),
+            np.array([0, 0, PAIR_WAIT, pause], np.int64),
+        )  # fmt: skip
+        split_room = np.zeros(2 * CODES, np.int32), np.zeros(CODES), np.zeros(CODES, np.int64), np.zeros(2 * CODES)
+        cells = leaves * int(offset[-1]) + bundles.cells
+        grow_room = (
+            np.zeros((cells, width), np.int64), np.zeros(count, np.int64), np.zeros((2 * leaves, width), np.int64),
+            *np.zeros((2, len(learned)), np.int32), *np.zeros((2, count), np.int32), np.zeros(leaves),
+            np.zeros(leaves, np.int32), np.zeros((leaves, 2)), np.zeros((leaves + 1, CODES), np.uint8),
+            np.zeros((leaves, 2), np.int64),
+        )  # fmt: skip
+        room, pending = np.empty((2 + scores, BLOCK)), np.zeros((leaves, scores))
+        row_room = room, np.empty(BLOCK, np.int64), np.zeros(2 * leaves, np.int32), pending
+        self._arguments = (*rows, *rules, *pairs, *split_room, *grow_room, *row_room)
+        self.held_out_weight = float(weight[len(learned) :].sum())
         self.trees: list[TreeArrays] = []
+        self.losses = [int(held_out_loss(score, group, weight, len(learned), leaf, pending, settings, room))]
+        """Of held-out rows, in units: before the first tree, and after each."""
+        self.ended = False
 
-    def grow(self) -> bool:
-        """One more tree; False where none helps."""
-        softmax_gradients(
-            self.scores, self.group, self.weight, self.learned, np.empty(self.recipe.scores), self.pull
-        )  # fmt: skip
-        best = self._grown(NO_PAIR, self.no_mask)
-        if len(self.coarse) > 1 and len(self.trees) >= self.next_pair:
-            paired = self._with_pair()
-            self.next_pair, self.pair_wait = len(self.trees) + self.pair_wait, 2 * self.pair_wait
-            if paired is not None and (best is None or paired.gain > best.gain):
-                best, self.next_pair, self.pair_wait = paired, 0, PAIR_WAIT
-        if best is None:
-            return False
-        self.trees.append(best.tree)
-        add_leaves(best.rows, best.spans, best.values, self.scores)
-        if self.all > self.learned:
-            add_tree(self.codes, self.learned, self.all, *_parts(best.tree), self.scores)
-        return True
+    def grow(self, rounds: int) -> None:
+        """So many trees more, or as many as help."""
+        while rounds and not self.ended:
+            some = min(rounds, AT_ONCE)
+            chunk = TreeChunk(self.recipe, some)
+            grown = grow_rounds(*self._arguments, some, chunk.attribute, chunk.below, chunk.mask, chunk.leaf_of,
+                                chunk.step, chunk.many, chunk.losses)  # fmt: skip
+            self.trees += chunk.trees(grown)
+            self.losses += chunk.losses[:grown].tolist()
+            self.ended = grown < some
+            rounds -= some
 
-    def _with_pair(self) -> _Grown | None:
-        """A tree that begins with the two attributes that gain most together."""
-        recipe, coarse = self.recipe, self.coarse
-        pull = self.pull[: coarse.shape[1]]
-        width = 2 * recipe.scores
-        table, total, part = np.zeros((COARSE * COARSE, width), np.int64), *np.zeros((2, width), np.int64)
-        i, j = best_pair(coarse, pull, recipe.direction, recipe.apart, self.settings, table, total)
-        if i < 0:
-            return None
-        group, best = np.zeros((2, COARSE), np.uint8)
-        first_split(coarse, pull, i, j, self.settings, table, total, part, group, best)
-        mask = np.zeros(CODES, np.uint8)
-        mask[self.codes[: coarse.shape[1], i]] = best[coarse[i]]
-        return self._grown(np.array([i, j], np.int32), mask)
-
-    def _grown(self, first: Ints, mask: Bytes) -> _Grown | None:
-        """The best tree; with two attributes given, the best that begins with them."""
-        recipe = self.recipe
-        leaves, scores = recipe.leaves, recipe.scores
-        rows = np.arange(self.learned, dtype=np.int32)
-        attribute, below = np.empty(2 * leaves, np.int32), np.empty(2 * leaves, np.int32)
-        masks, value = np.zeros((2 * leaves, CODES), np.uint8), np.zeros((2 * leaves, scores))
-        leaf_of, spans, gain = np.empty(leaves, np.int32), np.zeros((leaves, 2), np.int64), np.zeros(1)
-        nodes = grow_tree(
-            self.codes, self.pull, rows, self.spare, self.offset, recipe.nominal, recipe.direction, recipe.apart,
-            leaves, recipe.order, first, mask, self.settings, self.hist, *self.room, attribute, masks, below, leaf_of,
-            value, spans, gain,
-        )  # fmt: skip
-        if nodes == 1:
-            return None
-        many = (nodes + 1) // 2
-        tree = TreeArrays(attribute[:nodes].copy(), below[:nodes].copy(), masks[:nodes].copy(), value[:nodes].copy())
-        return _Grown(tree, rows, np.ascontiguousarray(spans[:many]), value[leaf_of[:many]], float(gain[0]))
-
-    def held_out_loss(self) -> int:
-        """The log loss of the rows that are held out, in units."""
-        return int(log_loss_units(self.scores, self.group, self.weight, self.learned, self.all))
-
-
-def _parts(tree: TreeArrays) -> tuple[Ints, Ints, Bytes, Floats]:
-    return tree.attribute, tree.below, tree.mask, tree.value
-
-
-def weight_scale(rows: CodedRows) -> float:
-    """The power of two by which weights are multiplied: 1, unless their sum is too large, or they are mostly below 1,
-    so that rounding would be seen."""
-    if not len(rows) or len(rows) <= rows.total <= LARGEST_TOTAL:
-        return 1.0
-    most = LARGEST_TOTAL if rows.total > LARGEST_TOTAL else 2.0 * len(rows)
-    return float(2.0 ** np.floor(np.log2(most / rows.total)))
+    def loss_after(self, rounds: int) -> int:
+        """The log loss of the held-out rows after so many trees, in units."""
+        return self.losses[min(rounds, len(self.losses) - 1)]
 
 
 def boost(recipe: Recipe, rows: CodedRows) -> tuple[list[TreeArrays], tuple[int, float, float]]:
     """The trees, learned from all rows; and how many were right for held-out rows, of what weight and loss per row."""
-    scale = weight_scale(rows)
+    units = Units(gradient_unit(rows.total, len(rows)), loss_unit(rows.total))
     tried = rows.take(slice(0, MOST_TRIED)) if len(rows) > MOST_TRIED else rows
     held = range(PARTS) if len(rows) <= ALL_PARTS else range(1)
-    trials = [trial for part in held if (trial := _held_out(recipe, tried, part, scale)) is not None]
+    trials = [trial for part in held if (trial := _held_out(recipe, tried, part, units)) is not None]
     rounds, loss, weight = recipe.rounds, 0.0, 0.0
     if trials:
-        rounds, units = _best_rounds(trials, recipe.rounds)
-        weight = sum(float(t.weight[t.learned :].sum()) for t in trials) / scale
-        loss = units * UNIT / scale / weight
-    final = Boosted(recipe, rows, None, scale)
-    for _ in range(rounds):
-        if not final.grow():
-            break
+        rounds, in_units = _best_rounds(trials, recipe.rounds)
+        weight = sum(t.held_out_weight for t in trials)
+        loss = in_units / units.loss / weight
+    final = Boosted(recipe, rows, None, units)
+    final.grow(rounds)
     return final.trees, (rounds, weight, loss)
 
 
-def _held_out(recipe: Recipe, rows: CodedRows, part: int, scale: float) -> Boosted | None:
+def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boosted | None:
     """Learning from all parts but one, if that can be done."""
     # Bits that the order of rows (and a sample) goes by are not the ones that deal.
     dealt = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(PARTS) == np.uint64(part)
@@ -230,18 +207,20 @@ def _held_out(recipe: Recipe, rows: CodedRows, part: int, scale: float) -> Boost
         return None
     for side, share in ((out, 1 / PARTS), (kept, 1 - 1 / PARTS)):
         side.weight[side.weight > HEAVY * rows.total] *= share
-    return Boosted(recipe, kept, out, scale)
+    return Boosted(recipe, kept, out, units)
 
 
 def _best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:
     """The number of trees with the least held-out loss of all parts together (the first of equals), and that loss."""
-    best, rounds = sum(t.held_out_loss() for t in trials), 0
-    for done in range(1, most + 1):
-        if not any([t.grow() for t in trials]):
-            break
-        loss = sum(t.held_out_loss() for t in trials)
-        if loss < best:
-            best, rounds = loss, done
-        elif done - rounds >= PATIENCE:
-            break
+    best, rounds, done = sum(t.loss_after(0) for t in trials), 0, 0
+    while done < most and done - rounds < PATIENCE and not all(t.ended for t in trials):
+        for trial in trials:
+            trial.grow(min(PATIENCE, most - done))
+        for _ in range(min(PATIENCE, most - done)):
+            done += 1
+            loss = sum(t.loss_after(done) for t in trials)
+            if loss < best:
+                best, rounds = loss, done
+            elif done - rounds >= PATIENCE:
+                break
     return rounds, best

@@ -1,8 +1,8 @@
-"""Rows that go down a tree of codes: scores of leaves, and what comes by each node. Compiled loops."""
+"""Rows that go down a finished tree of codes: scores of leaves, and what comes by each node. Compiled loops."""
 
 from __future__ import annotations
 
-from likely.machinery.arrays import Bytes, Floats, Ints, Longs
+from likely.machinery.arrays import Bytes, Floats, Ints
 from likely.machinery.jit import kernel
 
 
@@ -28,12 +28,3 @@ def add_cover(codes: Bytes, attribute: Ints, below: Ints, mask: Bytes, weight: F
         while attribute[n] >= 0:
             n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
             cover[n] += weight[i]
-
-
-@kernel("i4[], i8[][], f8[][], f8[][]")
-def add_leaves(rows: Ints, spans: Longs, value: Floats, out: Floats) -> None:
-    """out[r] += value[leaf] for the rows r of each leaf."""
-    for m in range(spans.shape[0]):
-        for i in range(spans[m, 0], spans[m, 1]):
-            for k in range(out.shape[1]):
-                out[rows[i], k] += value[m, k]

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Bytes, Floats, Longs
-from likely.machinery.jit import inner, kernel
+from likely.machinery.arrays import Bools, Bytes, Longs
+from likely.machinery.jit import inner
+from likely.models.additive.histograms import LANES, clear_cells
+from likely.models.additive.splitting import curvature_of, gradient_of
 
 COARSE = 8
 """Codes of an attribute when pairs are sought."""
 MOST_ROWS = 10_000
 """Rows by which pairs are sought at most."""
-MOST_WORK = 50_000_000
+MOST_WORK = 10_000_000
 """Rows times pairs times scores at most: with more attributes fewer rows have a say, and none where too few would."""
 LEAST_ROWS = 200
 
@@ -39,39 +41,50 @@ def coarse_codes(codes: Bytes, sizes: Longs, scores: int) -> Bytes:
 
 
 @inner
-def _cell_gain(table: Longs, first: int, stop: int, step: int, total: Longs, ridge: float) -> float:
-    """Gain of a sum over cells first, first + step …: sum over scores of G * G / (H + ridge)."""
-    width = table.shape[1]
-    for k in range(width):
-        total[k] = 0
-    for c in range(first, stop, step):
-        for k in range(width):
-            total[k] += table[c, k]
+def _cell_gain(table: Longs, first: int, stop: int, step: int, classes: int, ridge: float) -> float:
+    """Gain of a sum over cells first, first + step …: sum over classes of G * G / (H + ridge)."""
     out = 0.0
-    for k in range(width // 2):
-        out += float(total[2 * k]) ** 2 / (float(total[2 * k + 1]) + ridge)
+    for k in range(classes):
+        total = np.int64(0)
+        for c in range(first, stop, step):
+            total += table[c, k]
+        out += gradient_of(total) ** 2 / (curvature_of(total) + ridge)
     return out
 
 
 @inner
 def _pair_sums(one: Bytes, two: Bytes, pull: Longs, table: Longs) -> None:
-    """Gradients and curvatures by the coarse codes of two attributes."""
+    """Packed gradients by the coarse codes of two attributes."""
     width = pull.shape[1]
-    for c in range(COARSE * COARSE):
-        for k in range(width):
-            table[c, k] = 0
-    for r in range(one.size):
-        into, own = table[COARSE * one[r] + two[r]], pull[r]
-        for k in range(width):
-            into[k] += own[k]
+    clear_cells(table, 0, COARSE * COARSE)
+    if width == 1:
+        for r in range(one.size):
+            table[COARSE * one[r] + two[r], 0] += pull[r, 0]
+    elif width == LANES:
+        for r in range(one.size):
+            c = COARSE * one[r] + two[r]
+            p, q, s, t = (
+                table[c, 0] + pull[r, 0],
+                table[c, 1] + pull[r, 1],
+                table[c, 2] + pull[r, 2],
+                table[c, 3] + pull[r, 3],
+            )
+            table[c, 0], table[c, 1], table[c, 2], table[c, 3] = p, q, s, t
+    else:
+        for r in range(one.size):
+            into, own = table[COARSE * one[r] + two[r]], pull[r]
+            for k in range(width):
+                into[k] += own[k]
 
 
-@kernel("u1[][], i8[][], i8[], b1[][], f8[], i8[][], i8[]", returns=2)
+@inner
 def best_pair(
-    codes: Bytes, pull: Longs, direction: Longs, apart: Bools, settings: Floats, table: Longs, total: Longs
+    codes: Bytes, many: Longs, pull: Longs, classes: int, direction: Longs, apart: Bools, ridge: float, table: Longs
 ) -> tuple[int, int]:
-    """The two attributes that gain most together beyond what each gains alone; -1, -1 where there are none."""
-    ridge = settings[0]
+    """The two attributes that gain most together beyond what each gains alone; -1, -1 where there are none.
+
+    many: how many coarse codes each attribute has.
+    """
     cells = COARSE * COARSE
     best, first, second = 0.0, -1, -1
     for i in range(codes.shape[0]):
@@ -79,54 +92,54 @@ def best_pair(
             if direction[i] != 0 or direction[j] != 0 or (apart.shape[0] > 0 and apart[i, j]):
                 continue
             _pair_sums(codes[i], codes[j], pull, table)
-            found = _cell_gain(table, 0, cells, 1, total, ridge)
-            for c in range(cells):
-                found += _cell_gain(table, c, c + 1, 1, total, ridge)
-            for c in range(COARSE):
-                found -= _cell_gain(table, COARSE * c, COARSE * (c + 1), 1, total, ridge)
-                found -= _cell_gain(table, c, cells, COARSE, total, ridge)
+            found = _cell_gain(table, 0, cells, 1, classes, ridge)
+            for c in range(many[i]):
+                found -= _cell_gain(table, COARSE * c, COARSE * (c + 1), 1, classes, ridge)
+                for d in range(many[j]):
+                    found += _cell_gain(table, COARSE * c + d, COARSE * c + d + 1, 1, classes, ridge)
+            for d in range(many[j]):
+                found -= _cell_gain(table, d, cells, COARSE, classes, ridge)
             if found > best:
                 best, first, second = found, i, j
     return first, second
 
 
 @inner
-def _best_cut(table: Longs, group: Bytes, side: int, total: Longs, part: Longs, ridge: float) -> float:
+def _best_cut(table: Longs, group: Bytes, side: int, classes: int, part: Longs, ridge: float) -> float:
     """What is gained at most if the cells of a side are parted by the second attribute, in order or one against all."""
-    width = table.shape[1]
+    whole, left = part[:classes], part[classes:]
+    coarse = group.size  # a number that the compiler does not know: it would unroll all loops
     out = 0.0
-    for k in range(width):
-        total[k] = 0
-    for a in range(COARSE):
+    for k in range(classes):
+        whole[k] = 0
+    for a in range(coarse):
         if group[a] == side:
-            for b in range(COARSE):
-                for k in range(width):
-                    total[k] += table[COARSE * a + b, k]
-    for k in range(width // 2):
-        out += float(total[2 * k]) ** 2 / (float(total[2 * k + 1]) + ridge)
+            for b in range(coarse):
+                for k in range(classes):
+                    whole[k] += table[coarse * a + b, k]
+    for k in range(classes):
+        out += gradient_of(whole[k]) ** 2 / (curvature_of(whole[k]) + ridge)
     for alone in range(2):
-        for k in range(width):
-            part[k] = 0
-        for b in range(COARSE):
-            for k in range(width):
-                if alone:
-                    part[k] = 0
-                for a in range(COARSE):
-                    if group[a] == side:
-                        part[k] += table[COARSE * a + b, k]
+        for k in range(classes):
+            left[k] = 0
+        for b in range(coarse):
             found = 0.0
-            for k in range(width // 2):
-                g, h = float(part[2 * k]), float(part[2 * k + 1])
-                found += g * g / (h + ridge)
-                g, h = float(total[2 * k]) - g, float(total[2 * k + 1]) - h
-                found += g * g / (h + ridge)
+            for k in range(classes):
+                if alone:
+                    left[k] = 0
+                for a in range(coarse):
+                    if group[a] == side:
+                        left[k] += table[coarse * a + b, k]
+                right = whole[k] - left[k]
+                found += gradient_of(left[k]) ** 2 / (curvature_of(left[k]) + ridge)
+                found += gradient_of(right) ** 2 / (curvature_of(right) + ridge)
             out = max(out, found)
     return out
 
 
-@kernel("u1[][], i8[][], i8, i8, f8[], i8[][], i8[], i8[], u1[], u1[]")
+@inner
 def first_split(
-    codes: Bytes, pull: Longs, i: int, j: int, settings: Floats, table: Longs, total: Longs, part: Longs, group: Bytes,
+    codes: Bytes, pull: Longs, classes: int, i: int, j: int, ridge: float, table: Longs, part: Longs, group: Bytes,
     best_group: Bytes,
 ) -> None:  # fmt: skip
     """How the first attribute parts rows best if the second then parts each side: best_group has 1 for what goes left.
@@ -135,13 +148,15 @@ def first_split(
     """
     _pair_sums(codes[i], codes[j], pull, table)
     best = -1.0
+    coarse = group.size
     for alone in range(2):
-        for cut in range(COARSE):
-            for c in range(COARSE):
+        for cut in range(coarse):
+            for c in range(coarse):
                 group[c] = 1 if (c == cut if alone else c <= cut) else 0
-            found = _best_cut(table, group, 1, total, part, settings[0])
-            found += _best_cut(table, group, 0, total, part, settings[0])
+            found = 0.0
+            for side in range(2):
+                found += _best_cut(table, group, side, classes, part, ridge)
             if found > best:
                 best = found
-                for c in range(COARSE):
+                for c in range(coarse):
                     best_group[c] = group[c]
