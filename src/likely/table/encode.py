@@ -75,7 +75,7 @@ class Encoder:
         self._kept = {c.name: frozenset(c.kept) for c in self.schema.attributes if c.kept is not None}
         self._own: dict[str, Labels] = {}
         self._mine: dict[str, LevelReader] = {}
-        self._threads = threading.local()
+        self._by_thread: dict[int, dict[str, LevelReader]] = {}  # no threading.local, which executors cannot be sent
         target = self.schema.target
         if target is not None and target.edges and self.classes is None:
             self._own[target.name] = Labels(bin_labels(target.edges))
@@ -182,9 +182,7 @@ class Encoder:
         """The readers of nominal columns; each thread's own where labels are closed, as threads may share these."""
         if self.labels is None:
             return self._mine
-        if not hasattr(self._threads, "readers"):
-            self._threads.readers = {}
-        return self._threads.readers  # type: ignore[no-any-return]
+        return self._by_thread.setdefault(threading.get_ident(), {})
 
     def take_description(self, name: str) -> tuple[Described, Texts, NDArray[np.int64]] | None:
         """What the texts of a nominal column look like that were read since this was last asked, those texts, and how
