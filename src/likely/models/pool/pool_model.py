@@ -195,6 +195,8 @@ class PoolModel(Model):
                     "chosen (likely show --spec writes it down), or fit with --for updates, which leaves such members "
                     "out."
                 )
+        if not self.trial.rows:  # weights were given, or stay as they are already
+            return self.search_state()
         # How it did on held-out rows was said of other rows.
         old = Trial.none("Weights are as they were chosen before these rows were learned or unlearned.")
         return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
