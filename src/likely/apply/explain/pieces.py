@@ -50,7 +50,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     factors = {factor.name: factor for factor in model.factors}
     shape = model.shape()
     graph = None if shape is None else graph_of(shape)
-    sets = {} if shape is None else _sets(shape)
+    sets, texts = ({}, {}) if shape is None else (_sets(shape), _texts(shape))
     found: dict[str, Piece] = {}
     together: dict[tuple[str, ...], Floats] = {}
     wholes: list[Piece] = []
@@ -64,6 +64,8 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             known = tuple(axis.name for axis in sets[name] if _has_code(axis, row.states[axis.name]))
             if known:  # a larger set may still speak of those that are known
                 together[known] = together[known] + logs if known in together else logs
+        elif name in texts:
+            found[name] = _of_text(texts[name], logs, row)
         elif name not in row.states:  # a member of a pool that takes all values, or some, together
             wholes += [Piece(name, "block", logs)] if logs.any() else []
         else:
@@ -120,16 +122,25 @@ def _differs(array: Floats) -> bool:
 def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> Piece:
     """An attribute by itself; where its factor can tell parts of the value apart, such as words, with these."""
     name, state = factor.name, row.states[factor.name]
-    cells = row.batch.cells[name]
-    told, each = factor.parts(cells) or ((), ())
-    if not isinstance(factor, WordWeights):
-        parts = tuple(Piece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
-        return Piece(name, "value", logs, row.cells.get(name), state, "", parts)
-    text = cells.text(0)
-    places = places_of(text, factor.scores.tokens)
-    parts = tuple(
-        Piece(str(t), "part", power * np.asarray(v), spans=places.get(t, ())) for t, v in zip(told, each, strict=True)
-    )
+    if isinstance(factor, WordWeights):
+        return _of_text([(factor, power)], logs, row)
+    told, each = factor.parts(row.batch.cells[name]) or ((), ())
+    parts = tuple(Piece(str(t), "part", power * np.asarray(v)) for t, v in zip(told, each, strict=True))
+    return Piece(name, "value", logs, row.cells.get(name), state, "", parts)
+
+
+def _of_text(factors: list[tuple[WordWeights, float]], logs: Floats, row: QueryRow) -> Piece:
+    """A text with its words; what several members of a pool say of a word, each times its power, is added up."""
+    name = factors[0][0].name
+    cells, state = row.batch.cells[name], row.states[name]
+    words: dict[str, Floats] = {}
+    places = places_of(cells.text(0), factors[0][0].scores.tokens)
+    for factor, power in factors:
+        told, each = factor.parts(cells) or ((), ())
+        for word, said in zip(map(str, told), each, strict=True):
+            logs_of_word = power * np.asarray(said)
+            words[word] = words[word] + logs_of_word if word in words else logs_of_word
+    parts = tuple(Piece(word, "part", said, spans=places.get(word, ())) for word, said in words.items())
     total = sum(map(len, places.values()))
     unknown = total - sum(len(p.spans) for p in parts)
     note = f"{unknown:,} of {total:,} words {'is' if unknown == 1 else 'are'} not known" if unknown else ""
@@ -137,7 +148,17 @@ def _of_column(factor: Column, logs: Floats, row: QueryRow, power: float) -> Pie
         note = "has no words, so it says nothing"
     elif unknown == total > 0:
         note = "none of its words is known, so it says nothing"
-    return Piece(name, "value", logs, text, state, note, parts, unknown=unknown)
+    return Piece(name, "value", logs, cells.text(0), state, note, parts, unknown=unknown)
+
+
+def _texts(shape: Score) -> dict[str, list[tuple[WordWeights, float]]]:
+    """The terms of each text, with their powers."""
+    found, by = sum_of(shape) or (None, 1.0)
+    out: dict[str, list[tuple[WordWeights, float]]] = {}
+    for term, power in [] if found is None else found.powered:
+        if isinstance(term, WordWeights):
+            out.setdefault(term.name, []).append((term, by * power))
+    return out
 
 
 def _of_block(name: str, members: tuple[str, ...], logs: Floats, row: QueryRow) -> Piece:
