@@ -14,7 +14,7 @@ table = {
     "state": ["ill"] * 8 + ["well"] * 992,
 }
 loss = {"ill": {"send home": 10, "operate": 0}, "well": {"send home": 0, "operate": 1}}
-model = likely.fit(table, "state", loss=loss)
+model = likely.fit(table, "state", likely.NaiveBayes(), loss=loss)
 found = likely.decide(model, {"test": "positive"})
 print(f"Most probable: {found.posterior.best}; least costly: {found.action}.")
 for action in found.actions:

@@ -126,7 +126,7 @@ def test_a_terminal_gets_colours_and_no_line_too_long(columns, examples) -> None
 
 def test_no_line_is_wider_than_an_ordinary_terminal(run, examples) -> None:
     for table, target in (("weather.csv", "play"), ("iris.csv", "species")):
-        out = run("look", examples / table, target).done().out
+        out = run("look", examples / table, target, *NAIVE).done().out
         assert max(map(len, out.splitlines())) <= 85
 
 

@@ -46,7 +46,7 @@ def test_look_takes_a_spec(run, write, table) -> None:
     assert found["scores"]["accuracy"] == 1.0  # by the block alone
     assert found["decisions"]["actions"] == ["stay [red]", "go"] and found["decisions"]["mean"] == 0
     assert [c["role"] for c in found["columns"] if c["name"] == "c"] == ["left out"]
-    apart = run("look", table, "the = target", "--type", "c=ignore", "--json").done()
+    apart = run("look", table, "the = target", "--learner", "NaiveBayes", "--type", "c=ignore", "--json").done()
     assert json.loads(apart.out)["scores"]["accuracy"] < 0.9
     run("look", table, "--spec", spec, "--pseudo-count", 2).refused("says already", "--pseudo-count")
     run("look", table, "--spec", spec, "--loss", write("l.toml", "[a]\nb = 1\n[c]\nd = 1\n")).refused(

@@ -72,7 +72,7 @@ def test_the_ledger_is_the_prediction(
     if of is None and model.predict(row) in (None, against):  # a row that no class can have is explained by the first
         against = None
     ledger = likely.explain(model, row, of=of, against=against)
-    assert ledger.additive == (name in ADDITIVE) or name == "Auto"  # which depends on what it kept
+    assert ledger.additive == (name in ADDITIVE) or name in ("Auto", "Pool")  # which depends on what it kept
 
     posterior = model.posterior(row)
     assert list(ledger.posterior.values()) == posterior.matrix[0].tolist() and ledger.best == posterior.best

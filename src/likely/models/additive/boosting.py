@@ -208,7 +208,7 @@ def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boost
     """Learning from all parts but one, if that can be done."""
     # Bits that the order of rows (and a sample) goes by are not the ones that deal.
     dealt = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(PARTS) == np.uint64(part)
-    heavy = is_heavy(rows.weight, rows.total, PARTS)
+    heavy = is_heavy(rows.weight, rows.total, PARTS, len(np.unique(rows.hashes)))
     mine = np.where(dealt, rows.weight, 0.0)
     mine[heavy] = deal_copies(rows.hashes[heavy], rows.group[heavy], rows.weight[heavy], PARTS)[:, part]
     out, kept = (replace(rows, weight=side).take(side > 0) for side in (mine, rows.weight - mine))

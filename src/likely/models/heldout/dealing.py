@@ -68,8 +68,14 @@ def deal_copies(hashes: Hashes, group: Ints, weight: Floats, parts: int) -> Floa
     return out
 
 
-def is_heavy(weight: Floats, total: float, parts: int) -> Bools:
-    """Whether equal rows of this weight are so many that parts share them: else no part but one would have any."""
+def is_heavy(weight: Floats, total: float, parts: int, different: int) -> Bools:
+    """Whether equal rows of this weight are dealt one by one: else no part but one would have any of them.
+
+    So are those that are many; and all, where there are so few `different` rows that most have their equal: a new row
+    is then most likely like one that was seen, and what is said of others tells nothing of it.
+    """
+    if 2 * different < total:
+        return weight >= 2
     return (weight > HEAVY * total) & (weight >= 2 * parts)
 
 

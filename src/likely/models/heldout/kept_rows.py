@@ -100,7 +100,7 @@ class GatheredRows:
         new = np.ones(len(hashes), np.bool_)
         new[1:] = hashes[1:] != hashes[:-1]
         alike = np.add.reduceat(weight, np.flatnonzero(new)) if len(weight) else weight
-        heavy = is_heavy(alike, float(weight.sum()), parts)[np.cumsum(new) - 1]
+        heavy = is_heavy(alike, float(weight.sum()), parts, len(alike))[np.cumsum(new) - 1]
         if heavy.any():
             light, some = np.flatnonzero(~heavy), np.flatnonzero(heavy)
             # One row for each content and class: its copies are dealt one by one.

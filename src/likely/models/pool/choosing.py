@@ -147,7 +147,8 @@ def _judge(
     told = {name: weighted_logs(said[None], start, np.ones(1)) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told)
-    return Trial(specs, weights, scores, len(places), score, hits, answers=answers)
+    count = max(len(places), round(float(weight.sum())))  # a row of weight two is the row twice
+    return Trial(specs, weights, scores, count, score, hits, answers=answers)
 
 
 def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:
