@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import TypeVar
 
 A = TypeVar("A")
@@ -26,10 +27,15 @@ def in_order(items: Iterable[A], work: Callable[[A], B], threads: int | None = N
     if count == 1:
         yield from map(work, items)
         return
+    rest = iter(items)
+    first = list(islice(rest, 2))
+    if len(first) < 2:  # a thread would take longer to start than one row takes
+        yield from map(work, first)
+        return
     waiting: deque[Future[B]] = deque()
     with ThreadPoolExecutor(count) as pool:
         try:
-            for item in items:
+            for item in chain(first, rest):
                 waiting.append(pool.submit(work, item))
                 if len(waiting) > count:
                     yield waiting.popleft().result()

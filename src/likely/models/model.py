@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from likely.table.arrow import ArrowBatch
+
+
+_ENCODERS: WeakKeyDictionary[Answers, Encoder] = WeakKeyDictionary()
+"""What each model has learned of how rows are spelled: one row takes less time than to find that out. Not in the model
+itself, which is plain data that may be copied and pickled."""
 
 
 def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,6 +103,11 @@ class Answers(ABC):
 
     def encoder(self) -> Encoder:
         """The encoder that reads new rows as this model's training rows were read."""
+        if self not in _ENCODERS:
+            _ENCODERS[self] = self._make_encoder()
+        return _ENCODERS[self].fresh()
+
+    def _make_encoder(self) -> Encoder:
         labels = {}
         for column in self.schema.attributes:
             statistic = self.summary.columns[column.name]

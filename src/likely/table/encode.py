@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,12 @@ class Encoder:
         target = self.schema.target
         if target is not None and target.edges and self.classes is None:
             self._own[target.name] = Labels(bin_labels(target.edges))
+
+    def fresh(self) -> Encoder:
+        """The same encoder with nothing noticed yet; what it knows of levels is shared."""
+        out = copy(self)
+        out.described, out.strays, out.unseen, out.absent = set(), {}, {}, set()
+        return out
 
     def encode(self, batch: RowBatch, start: int = 0) -> Batch:
         """One record batch, whose first row is row number `start` of the table."""

@@ -64,8 +64,8 @@ class LevelReader:
                 places[used] = self._find(texts, array.dictionary, times[used])
             else:
                 self._name_codes(self._levels_of(array.dictionary), times > 0, places)
-        elif len(array) == 0:
-            return np.empty(0, np.int32)
+        elif len(array) == 0 or pa.types.is_null(array.type):
+            return np.full(len(array), MISSING_CODE, np.int32)
         elif is_text(array.type):
             return self._find(text_cells(array), array)
         else:
