@@ -23,6 +23,7 @@ import fresh
 import making
 import numpy as np
 import pyarrow as pa
+import sweeping
 from peers import Plain, Tuned, decode
 
 import likely
@@ -81,19 +82,21 @@ def say(sentence: str) -> None:
 # -- (a), (e): the sweep ------------------------------------------------------------------------------------
 
 
-def sweep(files: list[making.Files], repeats: int) -> Table:
-    big = files[-1].parquet
+def sweep(files: list[making.Files], folder: Path, repeats: int) -> Table:
+    """Sweeps beside the decoder at its best (sweeping.py); then what a second thread gains."""
     out = []
-    for threads, aim in ((THREADS, 1.5), (1, None)):
-        pa.set_cpu_count(threads)
-        ours, theirs = turns(
-            repeats, lambda n=threads: likely.summarize(big, target=making.TARGET, threads=n), lambda: decode(big)
+    for m in sweeping.measure(files[-1], folder, repeats, THREADS):
+        unit, beside = (" ns a cell", "") if m.per_cell else ("×", " / decoding by pyarrow at its best")
+        note = f"{m.ours[0]:.2f} s / {m.theirs[0]:.2f} s; processor time {m.processor:.2g}{unit}"
+        out.append(at_most(f"(a) summarize, {m.what}{beside}, {THREADS} threads", m.clock, m.aim, note, unit))
+    for kind, path in (("Parquet", files[-1].parquet), ("CSV", files[-1].csv)):
+        one, two = turns(
+            repeats,
+            lambda p=path: likely.summarize(p, target=making.TARGET, threads=1),
+            lambda p=path: likely.summarize(p, target=making.TARGET, threads=THREADS),
         )
-        what = f"(a) summarize(parquet) / decoding it with pyarrow, {threads} thread{'s' * (threads > 1)} each"
-        note = f"{ours:.2f} s / {theirs:.2f} s"
-        ratio = ours / theirs
-        out.append(Row(what, f"{ratio:.3g}×", note=note) if aim is None else at_most(what, ratio, aim, note))
-    pa.set_cpu_count(THREADS)
+        note = f"{one:.2f} s / {two:.2f} s"
+        out.append(at_least(f"(a) summarize, {kind}: one thread / {THREADS} threads", one / two, 1.7, note))
     return out
 
 
@@ -240,7 +243,7 @@ def run(rows: int, folder: Path, repeats: int) -> Table:
     big = files[-1].parquet
     decode(big)  # brings the file into the system's cache
     say("(a) the sweep")
-    table = sweep(files, repeats)
+    table = sweep(files, folder, repeats)
     say("(b) learning")
     learned, model, peers = learning(big, min(repeats, 2))
     say("(c) predicting")

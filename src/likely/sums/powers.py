@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Longs
+from likely.machinery.jit import kernel
 from likely.sums import kernels
 from likely.sums.exact import Exact
 from likely.sums.weights import Weights
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 ROOM = 1 << 19
 """Rows that a bin may take: each adds at most 2**42 + 2**22 to the highest part of a square."""
+LOW, HALF = np.int64(0xFFFFFFFF), np.int64(32)
 _PARTS = 5
 """Per exponent and group: two halves of the sum of mantissas, three parts of the sum of their squares."""
 
@@ -92,12 +95,12 @@ class Powers:
         """Move what the bins hold to the exact sums."""
         if not self._rows:
             return
-        for k in np.flatnonzero(self._bins.any(axis=(1, 2))).tolist():
-            exponent, held = self._least + k, self._bins[k]
-            for part in range(2):
-                self._first.add_at(held[:, part], exponent + 32 * part)
-            for part in range(3):
-                self._second.add_at(held[:, 2 + part], 2 * exponent + 32 * part)
+        least, most = self._least, self._least + len(self._bins) - 1
+        first, second = self._first, self._second
+        first.cover(least >> 5, (most >> 5) + 4, 2 * len(self._bins))
+        second.cover(2 * least >> 5, (2 * most >> 5) + 5, 3 * len(self._bins))
+        move_bins(self._bins, least, 0, 2, 1, first.planes, first.base)
+        move_bins(self._bins, least, 2, 3, 2, second.planes, second.base)
         self._bins[...] = 0
         self._rows = 0
 
@@ -105,3 +108,20 @@ class Powers:
         """Sum of x and sum of x*x in each group."""
         self._empty_bins()
         return self._first, self._second
+
+
+@kernel("i8[][][], i8, i8, i8, i8, i8[][], i8")
+def move_bins(bins: Longs, least: int, part: int, parts: int, power: int, planes: Longs, base: int) -> None:
+    """Add bins[k, g, part + j] * 2**(power * (least + k) + 32 * j), j below `parts`, to the digits of planes[:, g]."""
+    for k in range(bins.shape[0]):
+        bit = power * (least + k)
+        shift = np.int64(bit & 31)
+        for g in range(bins.shape[1]):
+            for j in range(parts):
+                value = bins[k, g, part + j]
+                at = (bit >> 5) + j - base
+                low = (value & LOW) << shift
+                high = (value >> HALF) << shift
+                planes[at, g] += low & LOW
+                planes[at + 1, g] += (low >> HALF) + (high & LOW)
+                planes[at + 2, g] += high >> HALF

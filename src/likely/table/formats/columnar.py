@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _BYTES = 1 << 21
 """About so many bytes of cells are in a batch, if its rows are long."""
-_WIDE_BYTES = 1 << 24
+_WIDE_BYTES = 1 << 23
 """The same, where no cells are long."""
 _LONG = 64
 """Mean bytes of a cell above which a text column is not read as a dictionary: its cells are hardly ever equal."""
@@ -121,7 +121,8 @@ class ParquetSource(_FileSource):
             # short cells: more bytes, as each column of a batch costs a few calls however few rows it has.
             long = any(self._mean.get(n, 0.0) > _LONG for n in read)
             size = _BYTES if long else _WIDE_BYTES
-            rows = min(ROWS, 1 + int(size / max(1.0, sum(self._mean.get(n, 0.0) for n in read))))
+            rows = 1 + int(size / max(1.0, sum(self._mean.get(n, 0.0) for n in read)))
+            rows = min(rows, ROWS if use_threads else ROWS // 2)  # each of several threads has a batch
             for batch in file.iter_batches(
                 batch_size=rows, row_groups=list(groups), columns=read, use_threads=use_threads
             ):

@@ -19,7 +19,7 @@ from likely.table.source import Uncut
 from likely.table.texts.cut import PADDING, REFUSED, cut_cells, find_last_row_end, list_marks, mark_bytes
 from likely.table.words.tokens import first_broken
 
-LEAST, MOST = 2 << 20, 16 << 20
+LEAST, MOST = 2 << 20, 8 << 20
 """Bytes of a block. A core's own memory holds the least; wide rows need more, or a block would have too few of them."""
 ROWS = 1 << 12
 """Rows that a block of a wide table should have."""

@@ -5,7 +5,8 @@ Knows Python and Arrow containers; must not guess what a value means. What can b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +14,11 @@ import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
 from likely.table.arrow import ROWS, ArrowArray, plain_batch, plain_schema
+from likely.table.columns import RowBatch
 from likely.table.source import HALF_CHARACTER, Source, check_names, has_half_character
+
+PIECE = 1 << 16
+"""Rows that a thread takes at a time. Smaller chunks are joined: each column of a batch costs a few calls."""
 
 
 class TableSource(Source):
@@ -41,6 +46,31 @@ class TableSource(Source):
         for batch in self.table.select(names or [self.table.schema.names[0]]).to_batches(max_chunksize=ROWS):
             if batch.num_rows:
                 yield plain_batch(batch) if names else batch.select([])
+
+    @property
+    def piece_count(self) -> float:  # type: ignore[override]
+        return -(-self.table.num_rows // PIECE)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        names = self.resolve_columns(columns)
+        table = self.table.select(names or [self.table.schema.names[0]])
+        for start in range(0, table.num_rows, PIECE):
+            yield partial(_read_piece, table.slice(start, PIECE), bool(names))
+
+
+def _read_piece(part: pa.Table, named: bool) -> Iterator[pa.RecordBatch]:
+    """The rows of a part in one batch, where its chunks are sound and can be joined."""
+    if part.column(0).num_chunks > 1:
+        try:
+            for column in part.columns:
+                if pa.types.is_dictionary(column.type):
+                    column.validate(full=True)  # Arrow follows codes unchecked when it joins dictionaries
+            part = part.combine_chunks()
+        except pa.ArrowException:
+            pass  # what is unsound is told where it is read
+    for batch in part.to_batches():
+        if batch.num_rows:
+            yield plain_batch(batch) if named else batch.select([])
 
 
 def open_memory(data: object) -> Source:
