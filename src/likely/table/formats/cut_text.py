@@ -97,7 +97,8 @@ class CutText:
             return self._slow(block[:size].tobytes())
         places = np.empty(int(np.count_nonzero(marks)) + 2, np.int32)
         count = list_marks(marks, whole, places)
-        columns, most = len(self._schema), count // len(self._names)
+        # One row more than can be whole: cells of a row that proves too short are written before it is refused.
+        columns, most = len(self._schema), count // len(self._names) + 1
         starts, ends = np.empty((columns, most), np.int64), np.empty((columns, most), np.int64)
         trimmed = np.zeros(len(self._names), np.int64)
         rows = int(cut_cells(block, whole, self._delimiter, places, count, self._places, starts, ends, trimmed))
