@@ -147,7 +147,9 @@ def _judge(
     told = {name: weighted_logs(said[None], start, np.ones(1)) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told)
-    count = max(len(places), round(float(weight.sum())))  # a row of weight two is the row twice
+    # A row of weight two is the row twice; weights may also be of any size.
+    total = float(weight.sum())
+    count = max(len(places), round(total)) if total <= summary.rows else len(places)
     return Trial(specs, weights, scores, count, score, hits, answers=answers)
 
 
