@@ -175,7 +175,8 @@ def sureness(model: Model, data: object, *, level: float = 0.9, draws: int = 200
     seed alone, not on the rows beside it.
 
     >>> import likely
-    >>> model = likely.fit({"sky": ["sun", "rain"] * 40, "play": ["y", "y", "n", "y"] * 20}, target="play")
+    >>> data = {"sky": ["sun", "rain"] * 40, "play": ["y", "y", "n", "y"] * 20}
+    >>> model = likely.fit(data, "play", likely.NaiveBayes())
     >>> likely.sureness(model, {"sky": "rain"}).words()
     "98 %, between 93 and 99.9: no case like this ('sky' is 'rain' in class 'n')"
     """
