@@ -90,6 +90,26 @@ def digits(x: Floats, base: int, planes: Longs) -> None:
         planes[j + 2, i] = np.int64(hi >> HALF)
 
 
+@inner
+def _add_mantissa(bins: Longs, u: Whole, e: Whole, m: Whole, g: int, least: int) -> None:
+    """Add the mantissa of the number of bits u, exponent e and fraction m, and its square, to the parts of its bin."""
+    if e == 0:
+        e = np.int64(1)
+    else:
+        m |= HIDDEN
+    k = e - 1075 - least
+    ml = m & LOW
+    mh = m >> HALF
+    sign = np.int64(1) - np.int64((u >> SIGN_AT) << ONE)
+    low = ml * ml
+    cross = (ml * mh) << ONE
+    bins[k, g, 0] += sign * np.int64(ml)
+    bins[k, g, 1] += sign * np.int64(mh)
+    bins[k, g, 2] += np.int64(low & LOW)
+    bins[k, g, 3] += np.int64((low >> HALF) + (cross & LOW))
+    bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
+
+
 @kernel("f8[], i4[], i8, i8[][][]")
 def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
     """Add the mantissa m of x = m * 2**p, and m*m, to the parts of bins[p - least, group]: no shifts, no rounding."""
@@ -101,21 +121,7 @@ def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
         m = u & FRACTION
         if g < 0 or e == 0x7FF or (u << ONE) == 0:
             continue
-        if e == 0:
-            e = np.int64(1)
-        else:
-            m |= HIDDEN
-        k = e - 1075 - least
-        ml = m & LOW
-        mh = m >> HALF
-        sign = np.int64(1) - np.int64((u >> SIGN_AT) << ONE)
-        low = ml * ml
-        cross = (ml * mh) << ONE
-        bins[k, g, 0] += sign * np.int64(ml)
-        bins[k, g, 1] += sign * np.int64(mh)
-        bins[k, g, 2] += np.int64(low & LOW)
-        bins[k, g, 3] += np.int64((low >> HALF) + (cross & LOW))
-        bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
+        _add_mantissa(bins, u, e, m, g, least)
 
 
 @inner
@@ -259,21 +265,7 @@ def take_numbers(
             known += 1
         table[code, g] += 1
         if level > 0 and u != 0:
-            if e == 0:
-                e = np.int64(1)
-            else:
-                m |= HIDDEN
-            k = e - 1075 - least
-            ml = m & LOW
-            mh = m >> HALF
-            sign = np.int64(1) - np.int64((u >> SIGN_AT) << ONE)
-            low = ml * ml
-            cross = (ml * mh) << ONE
-            bins[k, g, 0] += sign * np.int64(ml)
-            bins[k, g, 1] += sign * np.int64(mh)
-            bins[k, g, 2] += np.int64(low & LOW)
-            bins[k, g, 3] += np.int64((low >> HALF) + (cross & LOW))
-            bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
+            _add_mantissa(bins, u, e, m, g, least)
     return bits.size, known
 
 

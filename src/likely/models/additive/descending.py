@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from likely.machinery.arrays import Bytes, Floats, Ints
-from likely.machinery.jit import kernel
+from likely.machinery.jit import inner, kernel
+
+
+@inner
+def find_leaf(codes: Bytes, i: int, attribute: Ints, below: Ints, mask: Bytes) -> int:
+    """The node at which row i ends."""
+    n = 0
+    while attribute[n] >= 0:
+        n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
+    return n
 
 
 @kernel("u1[][], i8, i8, i4[], i4[], u1[][], f8[][], f8[][]")
@@ -12,9 +21,7 @@ def add_tree(
 ) -> None:
     """out[i] += the value of the leaf that row i falls into."""
     for i in range(first, last):
-        n = 0
-        while attribute[n] >= 0:
-            n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
+        n = find_leaf(codes, i, attribute, below, mask)
         for k in range(out.shape[1]):
             out[i, k] += value[n, k]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
+from likely.models.additive.descending import find_leaf
 from likely.models.additive.gradients import add_and_lose, add_and_pull
 from likely.models.additive.growing import Cells, GrowRoom, Tree, grow_tree
 from likely.models.additive.histograms import CODES
@@ -27,10 +28,7 @@ def _descend(
 ) -> None:
     """The leaf that each row falls into; ends[node] is the leaf at a node."""
     for i in range(first, last):
-        n = 0
-        while attribute[n] >= 0:
-            n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
-        leaf[i] = ends[n]
+        leaf[i] = ends[find_leaf(codes, i, attribute, below, mask)]
 
 
 @inner

@@ -76,11 +76,11 @@ class GatheredRows:
     def _bounded(self) -> GatheredRows:
         if sum(len(piece.group) for piece in self.pieces) <= 2 * self.most:
             return self
-        hashes = np.concatenate([piece.hashes for piece in self.pieces])
-        if len(np.unique(hashes)) <= self.most:
+        different = np.unique(np.concatenate([piece.hashes for piece in self.pieces]))
+        if len(different) <= self.most:
             return self
         # All rows of a hash stay or go together.
-        bound = np.unique(hashes)[self.most]
+        bound = different[self.most]
         kept = tuple(piece.take(np.flatnonzero(piece.hashes < bound)) for piece in self.pieces)
         return replace(self, pieces=kept, dropped=True)
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -21,7 +18,15 @@ from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.dealing import class_codes, recode_target
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept
-from likely.models.heldout.trying import SumTuple, learn_kept, log_posterior, sums_of_parts
+from likely.models.heldout.trying import (
+    SumTuple,
+    learn_kept,
+    log_posterior,
+    most_scored,
+    own_sums,
+    sums_of_parts,
+    sums_without,
+)
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
@@ -31,9 +36,6 @@ if TYPE_CHECKING:
 
 WHOLE = -1
 """In place of a part: learned from all rows."""
-MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
-"""Held-out rows that are scored at most, and numbers that scores may take up: more rows would say the same."""
-
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 Job: TypeAlias = tuple[int, int]
@@ -41,8 +43,6 @@ Job: TypeAlias = tuple[int, int]
 Scores: TypeAlias = "tuple[Matrix, NDArray[np.intp], NDArray[np.float64]]"
 """Of some held-out rows: scores, classes, weights."""
 V = TypeVar("V")
-A = TypeVar("A")
-B = TypeVar("B")
 
 
 class Plan(ABC, Generic[V]):
@@ -127,9 +127,8 @@ class HeldOutSearch(Search, Generic[V]):
         """With these candidates learned, or learning, from all rows."""
 
         def learn(h: int) -> tuple[Job, Model | Search]:
-            learner, own = self.plan.learners[h], copy(self.summary)
-            own.more = {name: own.more[name] for name in learner.needs(own.schema) if name in own.more}
-            return (h, WHOLE), learner.learn(own)
+            learner = self.plan.learners[h]
+            return (h, WHOLE), learner.learn(own_sums(learner, self.summary))
 
         learned = dict(in_order(iter(candidates), learn))
         self._require_proper(learned)
@@ -147,8 +146,7 @@ class HeldOutSearch(Search, Generic[V]):
         parts = sums_of_parts(self.summary, rows, requests)
         if len(parts) < 2:
             return self._judged(self.plan.unjudged()).finished()
-        total = reduce(add, parts.values()).canonical()
-        training = {p: (total - part).canonical() for p, part in parts.items()}
+        _, training = sums_without(parts, parts)
 
         def learn(job: Job) -> Model:
             return learn_kept(
@@ -179,7 +177,7 @@ class HeldOutSearch(Search, Generic[V]):
         counted = rows.inside(part)
         if least is not None:
             counted &= class_codes(classes, known)[rows.group] >= 0
-            most = min(MOST_SCORED, max(MOST_NUMBERS // max(self.plan.row_size(self.summary), 1), least))
+            most = most_scored(self.plan.row_size(self.summary), least)
             if len(rows) > most:  # by content alone, and not by the digits that deal
                 counted &= rows.hashes * MIX < np.uint64(int(most / len(rows) * 2**64))
         some = rows.take(np.flatnonzero(counted))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -31,6 +33,13 @@ A = TypeVar("A")
 B = TypeVar("B")
 PIECE = 16_384
 """Rows that a search looks at at a time."""
+MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
+"""Held-out rows that are scored at most, and numbers that scores may take up: more rows would say the same."""
+
+
+def most_scored(row_size: int, least: int) -> int:
+    """Held-out rows that are scored at most, `least` however many numbers the scores of a row are."""
+    return min(MOST_SCORED, max(MOST_NUMBERS // max(row_size, 1), least))
 
 
 @runtime_checkable
@@ -71,9 +80,7 @@ def evidence_of(model: Model, rows: KeptRows, classes: tuple[str, ...], training
 
 def learn_kept(learner: Learner, summary: Summary, rows: KeptRows, classes: tuple[str, ...]) -> Model:
     """The model of these rows and their sums; a search looks at them until it is done. `classes` number the rows."""
-    own = copy(summary)
-    own.more = {name: own.more[name] for name in learner.needs(own.schema) if name in own.more}
-    found = learner.learn(own)
+    found = learner.learn(own_sums(learner, summary))
     group = class_codes(classes, summary.classes)[rows.group]
     while isinstance(found, Search):
         sums: tuple[Any, ...] | None = None
@@ -84,6 +91,19 @@ def learn_kept(learner: Learner, summary: Summary, rows: KeptRows, classes: tupl
         assert sums is not None
         found = found.step(sums)
     return found
+
+
+def own_sums(learner: Learner, summary: Summary) -> Summary:
+    """The sums with those alone beyond the first order that a learner is made of: learners copy what they are given."""
+    own = copy(summary)
+    own.more = {name: own.more[name] for name in learner.needs(own.schema) if name in own.more}
+    return own
+
+
+def sums_without(parts: Mapping[int, Summary], held: Iterable[int]) -> tuple[Summary, dict[int, Summary]]:
+    """The sums of all parts, and for each part that is held out those of all others, where there are others."""
+    total = reduce(add, parts.values()).canonical()
+    return total, {p: (total - parts[p]).canonical() for p in held if p in parts and len(parts) > 1}
 
 
 def sums_of_parts(summary: Summary, rows: KeptRows, requests: Iterable[str]) -> dict[int, Summary]:

@@ -62,7 +62,8 @@ class Auto(Settings):
     The evidence of a member is log P_h(class | row) - log P(class). Candidates are learned from all parts of the rows
     but one, and score the rows of that part; weights w_h >= 0 make the pool's held-out log score the best, and are
     exactly 0 for what adds nothing. The prior has no weight: where nothing is known of a row, the answer is the prior.
-    What is kept then learns from all rows. Rows are dealt to parts by a hash of their content, equal rows to the same.
+    What is kept then learns from all rows. Rows are dealt to parts by a hash of their content, equal rows to the same
+    unless most rows have their equal.
 
     >>> Auto().effort
     'normal'

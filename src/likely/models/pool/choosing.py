@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +16,7 @@ from likely.machinery.threads import in_order
 from likely.models.contracts import HeldOutAnswers, Learner
 from likely.models.heldout.dealing import class_codes
 from likely.models.heldout.kept_rows import KeptRows
-from likely.models.heldout.trying import attempt, hold_out, sums_of_parts
+from likely.models.heldout.trying import attempt, hold_out, most_scored, sums_of_parts, sums_without
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
 from likely.models.pool.members import learner_titles, member_spec
 from likely.models.pool.trial import Trial
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MOST_SCORED, MOST_NUMBERS = 20_000, 1 << 24
-"""Held-out rows that are scored at most, and numbers that scores may take up: more rows would say the same."""
+LEAST_SCORED = 100
+"""Held-out rows that are scored, however many candidates and classes there are."""
 FARTHEST = 1e9
 """What a member says counts as it is while weights are found, as it will when rows are asked about; only impossible
 is taken as this many nats."""
@@ -38,7 +36,8 @@ WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
 ANCHOR = 4.0
-"""How strongly naive Bayes is believed as it is, before held-out rows are seen: a weight of 0 costs half of it."""
+"""How strongly the first candidate, usually naive Bayes, is believed as it is, before held-out rows are seen: a weight
+of 0 costs half of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +61,26 @@ def choose_members(
     Those `beside` are judged on the same rows.
     """
     refused: dict[int, str] = {}
-    needs = sorted(frozenset().union(*(c.needs(summary.schema) for c in candidates)))
-    wishes: dict[str, LikelyError | None] = {}
-    for wish in needs:
-        started = attempt(summary.empty_statistic, wish)
-        wishes[wish] = started if isinstance(started, LikelyError) else None
-    for h, candidate in enumerate(candidates):
-        for wish in sorted(candidate.needs(summary.schema)):
-            error = wishes[wish]
-            if error is not None:
-                refused.setdefault(h, str(error))
-    some = [wish for wish in needs if wishes[wish] is None]
-    parts = sums_of_parts(summary, rows, some)
-    total = reduce(add, parts.values()).canonical()
-    training = {p: (total - parts[p]).canonical() for p in held if p in parts and len(parts) > 1}
+    needs = [candidate.needs(summary.schema) for candidate in candidates]
+    wanted = sorted(frozenset().union(*needs))
+    started = {wish: attempt(summary.empty_statistic, wish) for wish in wanted}
+    errors = {wish: str(one) for wish, one in started.items() if isinstance(one, LikelyError)}
+    for h, wishes in enumerate(needs):
+        if impossible := sorted(wishes & errors.keys()):
+            refused[h] = errors[impossible[0]]
+    parts = sums_of_parts(summary, rows, [wish for wish in wanted if wish not in errors])
+    total, training = sums_without(parts, held)
     places = _scored_rows(rows, training, summary, len(candidates))
 
-    def tried(h: int) -> tuple[Floats, Learner] | LikelyError:
-        return attempt(lambda learner: hold_out(learner, total, training, rows, places), candidates[h])
+    def tried(learner: Learner) -> tuple[Floats, Learner] | LikelyError:
+        return attempt(lambda own: hold_out(own, total, training, rows, places), learner)
 
+    open_to = [h for h in range(len(candidates)) if h not in refused]
     found: dict[int, tuple[Floats, Learner]] = {}
-    for h, one in enumerate(in_order(iter(range(len(candidates))), tried)):
+    for h, one in zip(open_to, in_order(iter(open_to), lambda h: tried(candidates[h])), strict=True):
         if isinstance(one, LikelyError):
-            refused.setdefault(h, str(one))
-        elif h not in refused:
+            refused[h] = str(one)
+        else:
             found[h] = one
     titles = learner_titles(candidates)
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
@@ -93,7 +88,9 @@ def choose_members(
     evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
     others: dict[str, Floats] = {}
     for name, learner in beside.items():
-        tested = attempt(lambda own: hold_out(own, total, training, rows, places), learner)
+        # Who is a candidate as well has been tried.
+        same = next((found[h] for h in found if candidates[h] == learner), None)
+        tested = same or tried(learner)
         if not isinstance(tested, LikelyError):
             others[name] = tested[0]
     trial = _judge([candidates[h] for h in found], evidence, rows, places, summary, others)
@@ -108,8 +105,7 @@ def _scored_rows(
     for part, own in training.items():
         counted |= rows.inside(part) & (class_codes(summary.classes, own.classes)[rows.group] >= 0)
     places = np.flatnonzero(counted)
-    most = min(MOST_SCORED, max(MOST_NUMBERS // max(candidates * len(summary.classes), 1), 100))
-    return places[:most]
+    return places[: most_scored(candidates * len(summary.classes), LEAST_SCORED)]
 
 
 def _judge(
@@ -138,9 +134,8 @@ def _judge(
     logs = np.empty((len(places), len(start)))
     for number in np.unique(side):
         mine = side == number
-        logs[mine] = weighted_logs(
-            evidence[:, mine], start, _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
-        )
+        others_say = _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
+        logs[mine] = weighted_logs(evidence[:, mine], start, others_say, FARTHEST)
     share = weight / weight.sum()
     score = float(share @ logs[here, truth])
     hits = float(share @ (logs.argmax(axis=1) == truth))
@@ -149,8 +144,8 @@ def _judge(
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told)
     # A row of weight two is the row twice; weights may also be of any size.
     total = float(weight.sum())
-    count = max(len(places), round(total)) if total <= summary.rows else len(places)
-    return Trial(specs, weights, scores, count, score, hits, answers=answers)
+    judged = max(len(places), round(total)) if total <= summary.rows else len(places)
+    return Trial(specs, weights, scores, judged, score, hits, answers=answers)
 
 
 def _sides(rows: KeptRows, places: NDArray[np.intp]) -> NDArray[np.int32]:

@@ -99,6 +99,10 @@ class PoolModel(Model):
 
     def shape(self) -> Score | None:
         """One sum of all members' terms, those of one attribute put together where they are tables."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> Score | None:
         terms: list[tuple[object, float]] = []
         for member, weight in zip(self.members, self.weights.tolist(), strict=True):
             own = member.shape()
