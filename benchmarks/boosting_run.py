@@ -19,7 +19,7 @@ import pandas as pd
 
 
 def learner(name: str, levels: list[str]) -> Any:
-    if name == "LightGBM":
+    if name.startswith("LightGBM"):
         from lightgbm import LGBMClassifier
 
         return LGBMClassifier(n_jobs=1, verbose=-1)
@@ -27,9 +27,37 @@ def learner(name: str, levels: list[str]) -> Any:
         from xgboost import XGBClassifier
 
         return XGBClassifier(n_jobs=1, enable_categorical=True, tree_method="hist")
+    if name == "EBM":
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        return ExplainableBoostingClassifier(n_jobs=1)
     from catboost import CatBoostClassifier
 
     return CatBoostClassifier(thread_count=1, verbose=0, cat_features=levels, allow_writing_files=False)
+
+
+def tempered(probabilities: Any, beta: float) -> Any:
+    """Each probability to the power of beta, divided by their sum."""
+    logs = beta * np.log(np.clip(probabilities, 1e-15, 1.0))
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def temperature(new: Any, table: Any, target: Any, classes: int) -> float:
+    """The power by which the answers of models that have not seen the rows have the best log score."""
+    from scipy.optimize import minimize_scalar
+    from sklearn.model_selection import KFold
+
+    said = np.zeros((len(target), classes))
+    for learned, held in KFold(4, shuffle=True, random_state=0).split(target):
+        model = new().fit(table.iloc[learned], target[learned])
+        said[np.ix_(held, model.classes_)] = model.predict_proba(table.iloc[held])
+
+    def loss(log_beta: float) -> float:
+        answers = tempered(said, float(np.exp(log_beta)))
+        return -float(np.log(np.clip(answers[np.arange(len(target)), target], 1e-300, 1.0)).mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 2.0), method="bounded").x))
 
 
 def main(folder: Path, name: str) -> None:
@@ -42,13 +70,16 @@ def main(folder: Path, name: str) -> None:
             columns[column] = np.array([np.nan if c is None else float(c) for c in cells])
         else:
             columns[column] = pd.Series(["(missing)" if c is None else c for c in cells])
-            if name != "CatBoost":
+            if name not in ("CatBoost", "EBM"):
                 columns[column] = columns[column].astype("category")
     table = pd.DataFrame(columns)
     known, target = np.unique(told["target"], return_inverse=True)
     start = time.process_time()
-    model = learner(name, levels).fit(table.iloc[told["train"]], target)
+    train = table.iloc[told["train"]]
+    model = learner(name, levels).fit(train, target)
     found = model.predict_proba(table.iloc[told["test"]])
+    if name.endswith("tempered"):
+        found = tempered(found, temperature(lambda: learner(name, levels), train, target, len(known)))
     seconds = time.process_time() - start
     out = np.zeros((len(told["test"]), told["classes"]))
     out[:, known] = found

@@ -1,12 +1,13 @@
 """Khiops on one fold, in the environment that has it: `python khiops_run.py FOLDER TREES`.
 
-Trains on train.txt, predicts test.txt, and prints the seconds that both took. Knows nothing of likely.
+Trains on train.txt, predicts test.txt, and prints the processor's seconds that both took, its programs'
+included. Knows nothing of likely.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -15,10 +16,15 @@ import khiops.core as kh
 HOW = {"detect_format": False, "header_line": True, "field_separator": "\t"}
 
 
+def processor() -> float:
+    """Seconds of this process and of those it has waited for."""
+    return sum(os.times()[:4])
+
+
 def main(folder: Path, trees: int) -> None:
     warnings.simplefilter("ignore")
     kh.get_runner()  # asks the system for its memory and the like, once
-    start = time.perf_counter()
+    start = processor()
     kh.train_predictor(
         str(folder / "set.kdic"),
         "Set",
@@ -33,7 +39,7 @@ def main(folder: Path, trees: int) -> None:
     kh.deploy_model(
         str(folder / "report.model.kdic"), "SNB_Set", str(folder / "test.txt"), str(folder / "predicted.txt"), **HOW
     )
-    print(time.perf_counter() - start)
+    print(processor() - start)
 
 
 if __name__ == "__main__":

