@@ -13,7 +13,7 @@ import likely
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.scores.scores import Scorer, Scores
 from likely.models.contracts import Search
-from likely.models.field import MOST_FOR_NEIGHBORS, field_of
+from likely.models.field import MOST_FOR_AUTO, MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
 from likely.present.report.comparison import present_comparison
 from likely.table.open import open_source
@@ -186,10 +186,13 @@ def test_a_refusal_stops_nobody_else() -> None:
     assert "volume" in by["ball"].refused and by["NaiveBayes"].scores is not None
 
 
-def test_neighbours_are_left_out_of_large_tables() -> None:
-    all_of_them, none = field_of(MOST_FOR_NEIGHBORS)
+def test_the_slow_are_left_out_of_large_tables() -> None:
+    all_of_them, none = field_of(MOST_FOR_AUTO)
+    assert not none and {"Auto", "Neighbors"} <= set(all_of_them)
+    few, without = field_of(MOST_FOR_AUTO + 1)
+    assert set(all_of_them) - set(few) == {"Auto"} == set(without) and "--learner Auto" in without["Auto"]
     fewer, left = field_of(MOST_FOR_NEIGHBORS + 1)
-    assert not none and set(all_of_them) - set(fewer) == {"Neighbors"} == set(left)
+    assert set(few) - set(fewer) == {"Neighbors"} and set(left) == {"Auto", "Neighbors"}
     assert "--learner Neighbors" in left["Neighbors"]
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
+from likely.machinery.steps import listening
+
 if TYPE_CHECKING:
     from likely.present.sections import Report, Table
 
 STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""
-PATIENCE = 1.0
-"""Seconds before a progress line appears."""
+PATIENCE, REDRAWN = 0.5, 0.2
+"""Seconds before a progress line appears, and between two drawings of it."""
 
 
 _PLAINER = str.maketrans(
@@ -143,27 +147,47 @@ def say(sentence: str) -> None:
 
 @contextmanager
 def counting() -> Iterator[Callable[[int], None] | None]:
-    """A line that counts rows, once work has taken more than a second; none away from a terminal.
+    """A line that counts rows and names the step being done, once work has taken a while; none away from a terminal.
 
     It is taken away when the work ends, however it ends.
     """
     if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         yield None
         return
-    started = last = time.monotonic()
-    shown = False
+    line = _Line()
+    with listening(line.tell):
+        try:
+            yield lambda rows: line.tell(f"{rows:,} rows")
+        finally:
+            line.end()
 
-    def tell(rows: int) -> None:
-        nonlocal last, shown
-        now = time.monotonic()
-        if now - started > PATIENCE and now - last > 0.1:
-            last, shown = now, True
-            sys.stderr.write(f"\r\x1b[2K{rows:,} rows … {now - started:.0f} s\r")
-            sys.stderr.flush()
 
-    try:
-        yield tell
-    finally:
-        if shown:
+class _Line:
+    """The last line of a terminal, drawn anew some times a second: one step may take long."""
+
+    def __init__(self) -> None:
+        self._started, self._step, self._shown = time.monotonic(), "", False
+        self._ended = threading.Event()
+        self._drawing = threading.Thread(target=self._draw, daemon=True)
+        self._drawing.start()
+
+    def tell(self, step: str) -> None:
+        self._step = step
+
+    def _draw(self) -> None:
+        pause = PATIENCE
+        while not self._ended.wait(pause):
+            pause = REDRAWN
+            if self._step:
+                took = time.monotonic() - self._started
+                step = self._step[: shutil.get_terminal_size().columns - 12]
+                self._shown = True
+                sys.stderr.write(f"\r\x1b[2K{step} … {took:.0f} s\r")
+                sys.stderr.flush()
+
+    def end(self) -> None:
+        self._ended.set()
+        self._drawing.join()
+        if self._shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()

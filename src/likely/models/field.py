@@ -6,10 +6,12 @@ from likely.models.contracts import Learner
 from likely.models.learners import LEARNERS
 from likely.models.naive.naive import NaiveBayes
 
-_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Auto", "Pool")
-"""These need members, or no target, come in several kinds, or would try all others anew in every fold (ask for it)."""
+_NOT_ALONE = ("Mixture", "Gibbs", "Density", "NaiveBayes", "Pool")
+"""These need members, or no target, or come in several kinds."""
 MOST_FOR_NEIGHBORS = 100_000
 """Every row's neighbours are looked for: beyond this a comparison would wait for them alone."""
+MOST_FOR_AUTO = 50_000
+"""It tries most others anew in every fold: beyond this a comparison would wait for it alone."""
 
 
 def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[str, str]]:
@@ -29,4 +31,7 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]
         left["Neighbors"] = f"it looks for the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."
+    if rows > MOST_FOR_AUTO:
+        del out["Auto"]
+        left["Auto"] = f"it tries most others anew on {rows:,} rows of every fold. Ask for it: --learner Auto."
     return out, left

@@ -111,7 +111,7 @@ def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
         yield f"{plural(summary.left_out, 'row')} without a class or weight {which} left out."
     if (trial := model.held_out) is not None:
         yield (
-            f"On {plural(trial.rows, 'row')} held out in turn: accuracy {percent(trial.hits)}, "
+            f"On {plural(trial.rows, 'row')} held out: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.score / math.log(2):.3f} bits."
         )
     if model.schema.target is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import LikelyError
+from likely.machinery.steps import teller
 from likely.machinery.threads import in_order
 from likely.models.contracts import HeldOutAnswers, Learner
 from likely.models.heldout.dealing import class_codes
@@ -75,14 +76,19 @@ def choose_members(
     def tried(learner: Learner) -> tuple[Floats, Learner] | LikelyError:
         return attempt(lambda own: hold_out(own, total, training, rows, places), learner)
 
+    titles, tell = learner_titles(candidates), teller()
+
+    def try_candidate(h: int) -> tuple[Floats, Learner] | LikelyError:
+        tell(f"Trying {titles[h]}: {h + 1} of {len(candidates)}")
+        return tried(candidates[h])
+
     open_to = [h for h in range(len(candidates)) if h not in refused]
     found: dict[int, tuple[Floats, Learner]] = {}
-    for h, one in zip(open_to, in_order(iter(open_to), lambda h: tried(candidates[h])), strict=True):
+    for h, one in zip(open_to, in_order(iter(open_to), try_candidate), strict=True):
         if isinstance(one, LikelyError):
             refused[h] = str(one)
         else:
             found[h] = one
-    titles = learner_titles(candidates)
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
     said = [evidence for evidence, _ in found.values()]
     evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.steps import teller
 from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.dealing import recode_target, sum_rows
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept
@@ -109,7 +110,11 @@ class PoolSearch(Search):
             return (after if after._requests else after.begun()).finished()
         requests = after._requests
         whole = sum_rows(summary, [rows.batch], requests).canonical() if requests else summary
-        members = {h: learn_kept(after._learner(h), whole, rows, summary.classes) for h in after.members}
+        titles, tell = learner_titles([after._learner(h) for h in after.members]), teller()
+        members: dict[int, Model | Search | None] = {}
+        for h, title in zip(after.members, titles, strict=True):
+            tell(f"Learning {title} from all rows: {len(members) + 1} of {len(titles)}")
+            members[h] = learn_kept(after._learner(h), whole, rows, summary.classes)
         return replace(after, summary=whole, members=members).finished()
 
     def begun(self) -> PoolSearch:
