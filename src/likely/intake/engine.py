@@ -29,6 +29,7 @@ class Sum(Worker, Protocol):
     def __add__(self, other: Self) -> Self: ...
 
 
+T = TypeVar("T")
 W = TypeVar("W", bound=Worker)
 S = TypeVar("S", bound=Sum)
 
@@ -77,7 +78,7 @@ def sweep(
     return workers
 
 
-def _run_crew(workers: Sequence[W], run: Callable[[W], None], failures: list[BaseException]) -> None:
+def _run_crew(workers: Sequence[T], run: Callable[[T], None], failures: list[BaseException]) -> None:
     """Let each worker run on a thread of its own; whatever failed first is raised."""
     if len(workers) == 1:
         run(workers[0])
@@ -154,6 +155,56 @@ def sweep_pieces(
         except (Uncut, LikelyError):
             pass
     return sweep_sum(source.batches(columns), worker, threads, progress, finish)
+
+
+def sweep_shares(
+    source: Source,
+    shares: Sequence[tuple[Sequence[str], Callable[[], W]]],
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    finish: Callable[[W], None] | None = None,
+) -> list[W] | None:
+    """Sweep a source of many columns once for each share of them (their names, and who takes their cells).
+
+    Each share is swept by one thread, so what is kept of a column is kept once, and many of its cells come in a row.
+    None where something in the rows is wrong: a sweep in the order of the file says what and where.
+    """
+    done: dict[int, W] = {}
+    waiting = iter(range(len(shares)))
+    lock = threading.Lock()
+    failures: list[BaseException] = []
+    rows = 0
+
+    def run(_: object) -> None:
+        nonlocal rows
+        try:
+            while True:
+                with lock:
+                    place = None if failures else next(waiting, None)
+                if place is None:
+                    return
+                names, make = shares[place]
+                own = make()
+                for piece in source.pieces(names):
+                    for batch in piece():
+                        own.take(batch, 0)
+                        if progress is not None:
+                            with lock:
+                                rows += batch.num_rows
+                                progress(rows // len(shares))
+                        if failures:
+                            return
+                if finish is not None:
+                    finish(own)
+                done[place] = own
+        except BaseException as error:
+            failures.append(error)
+
+    try:
+        _run_crew(range(min(threads or default_threads(), len(shares))), run, failures)
+    except (Uncut, LikelyError):
+        return None
+    return [done[place] for place in range(len(shares))]
 
 
 def sweep_sum(

@@ -5,14 +5,17 @@ files, executors, a database that counts, or pieces that arrive one after the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import EncodingError, InputError
-from likely.intake.engine import sweep_pieces
+from likely.intake.engine import sweep_pieces, sweep_shares
+from likely.intake.plan import Plan as Plan
+from likely.machinery.threads import default_threads
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
@@ -23,50 +26,12 @@ from likely.table.batch import Batch
 from likely.table.columns import RowBatch, TextColumn
 from likely.table.encode import Encoder
 from likely.table.infer import MANY_CLASSES, MANY_LEVELS
-from likely.table.schema import MISSING, Schema
+from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.texts.numbers import Described, column_form, find_strays, parse_numbers, token_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be observed of rows."""
-
-    profiled: tuple[str, ...] = ()
-    """Text columns whose kind nobody has said."""
-    tallied: str | None = None
-    """The target, where its numbers decide how it is read."""
-    schema: Schema | None = None
-    """How rows are summed; a guess where something is profiled or tallied as well."""
-    missing: tuple[str, ...] = MISSING
-
-    @classmethod
-    def under(cls, schema: Schema) -> Plan:
-        """Sums alone, under a schema that is known."""
-        return cls(schema=schema, missing=schema.missing)
-
-    @property
-    def columns(self) -> list[str]:
-        """What a sweep has to read."""
-        used = [] if self.schema is None else [c.name for c in self.schema.used]
-        return list(dict.fromkeys([*self.profiled, *([] if self.tallied is None else [self.tallied]), *used]))
-
-    @property
-    def is_guess(self) -> bool:
-        return self.schema is not None and (bool(self.profiled) or self.tallied is not None)
-
-    def without_sums(self) -> Plan:
-        return replace(self, schema=None)
-
-    def without(self, names: frozenset[str]) -> Plan:
-        """The same, but these columns are not summed."""
-        if self.schema is None or not names:
-            return self
-        columns = (replace(c, role="left out") if c.name in names else c for c in self.schema.columns)
-        return replace(self, schema=self.schema.with_columns(columns))
 
 
 class Observation:
@@ -258,6 +223,23 @@ class Observation:
         out._give_up()
         return out
 
+    @classmethod
+    def join_shares(cls, plan: Plan, parts: Sequence[Observation]) -> Observation:
+        """The observation by a plan, from those of the same rows by its shares."""
+        out = cls(plan, frozenset[str]().union(*(part.given_up for part in parts)))
+        for part in parts:
+            out.profiles |= part.profiles
+            out.strays.update(part.strays)
+        out.tally = parts[0].tally
+        by_column = {name: part.summary for part in parts if part.summary for name in part.summary.columns}
+        if out.plan.schema is None or any(part.summary is None for part in parts):
+            out.summary = out._encoder = None
+        else:
+            whole = parts[0].summary
+            assert whole is not None
+            out.summary = assemble_summary(out.plan.schema, whole, by_column)
+        return out
+
     def canonicalize(self) -> None:
         """Come to the form in which sums are added quickest; each thread does it for its own."""
         self._drain()
@@ -314,4 +296,10 @@ def observe_source(
     """Sweep a source."""
     if not plan.columns and plan.schema is None:
         return Observation(plan)
+    shares = plan.split(threads or default_threads()) if source.reads_columns_apart else [plan]
+    if len(shares) > 1:
+        makers = [(share.columns, partial(Observation, share)) for share in shares]
+        parts = sweep_shares(source, makers, threads, progress, Observation.canonicalize)
+        if parts is not None:
+            return Observation.join_shares(plan, parts)
     return sweep_pieces(source, plan.columns, lambda: Observation(plan), threads, progress, Observation.canonicalize)

@@ -47,6 +47,9 @@ class Source(ABC):
     piece_count: float = 0
     """How many `pieces` threads may read side by side: infinite where there are enough for any, 0 where none is."""
 
+    reads_columns_apart = False
+    """Whether `pieces` of some columns cost what those columns cost, so that a wide table may be swept in shares."""
+
     @abstractmethod
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[ArrowBatch]:
         """The rows in file order; the columns in the order asked, or all of them."""

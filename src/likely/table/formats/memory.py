@@ -24,6 +24,8 @@ PIECE = 1 << 16
 class TableSource(Source):
     """An Arrow table in memory."""
 
+    reads_columns_apart = True
+
     def __init__(self, table: pa.Table, name: str = "the table") -> None:
         check_names(name, tuple(table.schema.names))
         try:

@@ -25,6 +25,7 @@ class ConcatenatedSource(Source):
         self.name, self._sources = name, sources
         counted = [part.piece_count for part in sources]
         self.piece_count = sum(counted) if all(counted) else 0
+        self.reads_columns_apart = all(part.reads_columns_apart for part in sources)
         self.schema, self.declared = _shared_schema(sources), sources[0].declared
         counts = [s.rows for s in sources]
         self.rows = None if None in counts else sum(c for c in counts if c is not None)
@@ -65,6 +66,7 @@ class RecastSource(SourceWrapper):
         super().__init__(source)
         self.schema = schema
         self.piece_count = source.piece_count
+        self.reads_columns_apart = source.reads_columns_apart
         self._types = {f.name: f.type for f in schema if source.schema.field(f.name).type != f.type}
 
     def wrap(self, source: Source) -> Source:

@@ -21,6 +21,7 @@ class Watched(SourceWrapper):
     def __init__(self, source: Source, path: str, stamp: Stamp, changed: str = "") -> None:
         super().__init__(source)
         self.piece_count = source.piece_count
+        self.reads_columns_apart = source.reads_columns_apart
         self._path, self._stamp = path, stamp
         self._changed = changed or "changed while it was read. Run again when whoever writes it is done, or read a copy"
 

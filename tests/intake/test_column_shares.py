@@ -1,0 +1,138 @@
+"""A wide table is swept in shares of a few columns; what is seen of it is what one sweep over all columns sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import likely
+from likely.errors import ColumnError
+from likely.intake import observe, plan
+from likely.intake.plan import Plan
+from likely.sums import state
+from likely.table.infer import MANY_LEVELS
+from likely.table.open import open_source
+from likely.table.schema import Column, Schema
+
+ROWS = 3000
+
+
+def table() -> pa.Table:
+    """Columns whose kinds are guessed rightly and wrongly, strays, a key, words, weights, missing classes."""
+    draw = np.random.default_rng(9)
+    late = np.arange(ROWS) > 2000
+    texts = draw.integers(0, 9, ROWS).astype(str).astype(object)
+    return pa.table(
+        {
+            "number": pa.array(draw.normal(size=ROWS), mask=draw.random(ROWS) < 0.1),
+            "spelled": pa.array([f"{x:.3f}" for x in draw.normal(size=ROWS)]),
+            "stray": pa.array(np.where(draw.random(ROWS) < 0.01, "none of it", texts).tolist()),
+            "guessed wrong": pa.array(np.where(late, "a word", texts).tolist()),
+            "colour": pa.array(draw.choice(["red", "green", ""], ROWS)),
+            "key": pa.array([f"k{i}" for i in range(ROWS)]),
+            "day": pa.array([f"2024-0{1 + i % 9}-11" for i in range(ROWS)]),
+            "says": pa.array([f"the {i % 40} of them went to {i % 7} places and {i} more" for i in range(ROWS)]),
+            "w": pa.array(draw.integers(0, 3, ROWS).astype(float)),
+            "class": pa.array(draw.choice(["p", "q"], ROWS), mask=draw.random(ROWS) < 0.05),
+        }
+    )
+
+
+def dumped(data: object, **how: object) -> bytes:
+    return state.dump({"summary": likely.summarize(data, **how).state()})  # type: ignore[arg-type]
+
+
+def in_shares(monkeypatch: pytest.MonkeyPatch, columns: int) -> list[int]:
+    """Let tables of two columns count as wide; collects into how many shares sweeps were cut."""
+    monkeypatch.setattr(plan, "WIDE", 2)
+    monkeypatch.setattr(plan, "LEAST_COLUMNS", columns)
+    monkeypatch.setattr(plan, "MOST_COLUMNS", columns)
+    cut: list[int] = []
+    own = observe.sweep_shares
+
+    def noted(source: object, shares: list[object], *rest: object) -> object:
+        cut.append(len(shares))
+        return own(source, shares, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(observe, "sweep_shares", noted)
+    return cut
+
+
+@pytest.mark.parametrize("how", [{"target": "class"}, {"target": "class", "weight": "w"}, {}])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_shares_see_what_one_sweep_sees(
+    tmp_path: Path, how: dict[str, str], threads: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(table(), path, row_group_size=1024)
+    whole = dumped(table(), threads=1, **how)
+    cut = in_shares(monkeypatch, columns)
+    assert dumped(table(), threads=threads, **how) == whole
+    assert dumped(path, threads=threads, **how) == whole
+    assert all(count >= 3 for count in cut) and len(cut) >= 2
+
+
+def test_observations_are_the_same_to_the_last_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Profiles, tallies, strays and columns given up as well as sums."""
+    monkeypatch.setattr(observe, "MANY_LEVELS", 100)
+    assert MANY_LEVELS > 100
+    kinds = {"number": "number", "spelled": "number", "stray": "number", "colour": "nominal", "key": "nominal"}
+    columns = [Column(n, kind, "attribute", "text" if kind == "nominal" else "number") for n, kind in kinds.items()]  # type: ignore[arg-type]
+    schema = Schema((*columns, Column("class", "nominal", "target", "text")))
+    wanted = Plan(("spelled", "stray", "colour", "key", "class"), "class", schema)
+    source = open_source(table())
+    whole = observe.observe_source(source, wanted, 1)
+    cut = in_shares(monkeypatch, 2)
+    shared = observe.observe_source(source, wanted, 2)
+    assert cut == [3] and whole.given_up == shared.given_up == {"key"}
+    assert whole.strays == shared.strays and whole.strays["stray"] > 10
+    assert state.dump({"seen": shared.state()}) == state.dump({"seen": whole.state()})
+
+
+def test_a_guess_that_cannot_be_right_gives_up_the_sums_of_all_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observe, "MANY_CLASSES", 3)
+    rows = {"a": ["1"] * 4, "b": ["2"] * 4, "c": ["x"] * 4, "class": ["p", "q", "r", "s"]}
+    columns = (Column("a", "number", "attribute", "number"), Column("b", "number", "attribute", "number"))
+    wanted = Plan(("a", "c", "class"), "class", Schema((*columns, Column("class", "nominal", "target", "text"))))
+    source = open_source(rows)
+    whole = observe.observe_source(source, wanted, 1)
+    cut = in_shares(monkeypatch, 1)
+    shared = observe.observe_source(source, wanted, 2)
+    assert cut == [3] and whole.summary is None and shared.summary is None
+    assert state.dump({"seen": shared.state()}) == state.dump({"seen": whole.state()})
+
+
+def test_what_is_wrong_is_told_by_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.ones(ROWS)
+    weights[2500] = -1
+    path = tmp_path / "t.parquet"
+    pq.write_table(table().set_column(8, "w", pa.array(weights)), path, row_group_size=300)
+    in_shares(monkeypatch, 2)
+    with pytest.raises(ColumnError, match="weight in row 2501 "):
+        likely.summarize(path, "class", weight="w", threads=2)
+
+
+def test_progress_counts_rows_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_shares(monkeypatch, 2)
+    told: list[int] = []
+    likely.summarize(table(), "class", progress=told.append)
+    assert max(told) == ROWS
+
+
+@pytest.mark.parametrize("threads", [1, 2, 16])
+@pytest.mark.parametrize("count", [63, 64, 300, 1000])
+def test_shares_have_every_column_once(count: int, threads: int) -> None:
+    columns = [Column(f"c{k}", "number", "attribute", "number") for k in range(count)]
+    wanted = Plan(("c1", "class"), "class", Schema((*columns, Column("class", "nominal", "target", "text"))))
+    shares = wanted.split(threads)
+    assert (len(shares) > 1) == (count >= plan.WIDE)
+    found = [c.name for share in shares for c in share.schema.attributes]  # type: ignore[union-attr]
+    assert sorted(found) == sorted(c.name for c in columns)
+    assert all("class" in share.columns and share.is_guess for share in shares)
+    assert [share.tallied for share in shares] == ["class", *[None] * (len(shares) - 1)]
+    assert sorted(n for share in shares for n in share.profiled) == ["c1", "class"]
