@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from likely.models.shapes import bin_names, bin_of
 from likely.probability import Joint
 from likely.probability.cells import names_of as distinct
 from likely.probability.cells import sorted_levels
+from likely.probability.pages.joint_page import read_joint
+from likely.probability.writing import event_text
 from likely.sums.rows.cells import Cells
 from likely.sums.weights import weights
 from likely.table.batch import Batch, Codes
@@ -34,11 +37,14 @@ if TYPE_CHECKING:
     from likely.probability.numbers import Given
     from likely.table.schema import Schema
 
+READING = ("missing", "weight", "encoding", "encoding_errors", "delimiter", "threads", "progress")
+
 
 def joint(
     data: object,
-    variables: Sequence[str],
+    variables: Sequence[str] | None = None,
     *,
+    probability: str | None = None,
     edges: Mapping[str, Sequence[float]] | None = None,
     closed: Closed = "left",
     pseudo_count: Given = 0,
@@ -48,25 +54,67 @@ def joint(
 
     Every different cell of a column is a value; a column of numbers named in `edges` is cut there, each edge belonging
     to the bin above it, or below it (`closed="right"`). A row that lacks a value is left out; `left_out` counts them.
-    `reading` takes missing, weight, encoding, delimiter, threads and progress, as `summarize` does.
+    `reading` takes missing, weight, encoding, encoding_errors, delimiter, threads and progress, as `summarize` does.
+
+    A table typed by hand goes the same way. `probability` names the column that holds the probability of each cell
+    (exactly, they must sum to 1), and the other columns, or those named, are the variables. A file that ends in .toml
+    is a page that holds the table (docs/probability.md). Neither is a sample: it is the whole truth.
 
     >>> week = {"hours": [38, 40, 60], "sex": ["f", "m", "m"]}
     >>> j = joint(week, ["sex", "hours"], edges={"hours": [40]}, closed="right")
     >>> j.p(hours="above 40"), j.levels["hours"]
     (Fraction(1, 3), ('up to 40', 'above 40'))
     """
-    wanted = distinct(variables)
-    cuts = _cuts(edges or {}, wanted, closed)
     for option in reading:
-        if option not in ("missing", "weight", "encoding", "delimiter", "threads", "progress"):
+        if option not in READING:
             raise SettingError(f"joint does not take {shown(option)}. Give edges for numbers; all else are levels.")
+    if is_page(data):
+        if edges or pseudo_count or probability is not None or reading.get("weight") or reading.get("missing"):
+            raise SettingError(f"{shown(data)} is a page of TOML, which says all of it. Name only variables beside it.")
+        whole = read_joint(str(data))
+        return whole if not variables else whole.marginal(*variables)
     how = Reading(**reading)
+    if probability is not None:
+        if edges or pseudo_count or how.weight is not None:
+            raise SettingError("A table of probabilities takes no edges, weight or pseudo-count. Leave them out.")
+        return with_encoding(data, how, lambda source: _typed(source, variables, probability, how))
+    wanted = distinct(variables or ())
+    cuts = _cuts(edges or {}, wanted, closed)
     bins = {name: bin_names(np.array((edges or {})[name], np.float64), closed) for name in cuts}
 
     def work(source: Source) -> Joint:
         return _counted(source, wanted, cuts, bins, how, pseudo_count)
 
     return with_encoding(data, how, work)
+
+
+def is_page(data: object) -> bool:
+    """Whether a table is named that stands on a page of TOML."""
+    return isinstance(data, (str, PathLike)) and str(data).lower().endswith(".toml")
+
+
+def _typed(source: Source, variables: Sequence[str] | None, probability: str, how: Reading) -> Joint:
+    """A table whose cells have a column of probabilities: each is read as a level, so that 0.1 is one tenth."""
+    names = source.schema.names
+    if probability not in names:
+        raise ColumnError(f"{source.name} has no column {shown(probability)}. {nearest(probability, names)}")
+    own = tuple(n for n in names if n != probability)
+    for name in variables or ():
+        if name not in own:
+            raise ColumnError(f"{source.name} has no variable {shown(name)}. {nearest(name, own)}")
+    if not own:
+        raise ColumnError(f"{source.name} has no column beside {shown(probability)}. Give the values of each cell.")
+    counted = _counted(source, (*own, probability), {}, {}, how, 0)
+    if counted.left_out:
+        raise InputError(f"{source.name} has a cell without a value or probability. Fill it in.")
+    cells: dict[tuple[Any, ...], Any] = {}
+    for (*cell, p), rows in (counted.counts or {}).items():
+        if tuple(cell) in cells or rows != 1:
+            where = event_text(dict(zip(own, cell, strict=True)))
+            raise InputError(f"{source.name} gives the cell {where} more than once. Give it once.")
+        cells[tuple(cell)] = p
+    whole = Joint(cells, own, levels={n: counted.levels[n] for n in own})
+    return whole if not variables else whole.marginal(*variables)
 
 
 def _cuts(edges: Mapping[str, Sequence[float]], wanted: tuple[str, ...], closed: Closed) -> dict[str, Any]:

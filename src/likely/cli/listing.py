@@ -22,6 +22,7 @@ _ROOMS = {
     "regress": "fit",
     "sample": "predict",
     "bayes": "bayes",
+    "joint": "joint",
     "diff": "diff",
     "merge": "update",
     "learn": "update",

@@ -105,6 +105,11 @@ _TEXT = (
         "--replace-invalid", is_flag=True, help="Put U+FFFD in place of what is not sound UTF-8, rather than refuse it."
     ),
 )
+sql_options = (
+    click.option("--sql", "query", metavar="SQL", help="DATA is a database: read the rows of this query.", **_QUERY),
+    *_TEXT[1:],
+)
+"""The same where --query asks for a probability."""
 _WORDS = (
     click.option("--shortest-word", type=int, metavar="N", help="Of texts: words of fewer characters are passed over."),
     click.option("--word-pairs", is_flag=True, help="Of texts: two neighbouring words count as one more."),
@@ -153,7 +158,7 @@ _READING = (
 )
 
 
-def _read_text_options(values: Values) -> Values:
+def read_text_options(values: Values) -> Values:
     """How a table of text is decoded, as the library takes it."""
     errors = "replace" if values["replace_invalid"] else "strict"
     return {"encoding": values["encoding"], "delimiter": values["delimiter"], "encoding_errors": errors}
@@ -177,11 +182,11 @@ def _read_reading_options(values: Values) -> Values:
         "skip_bad": values["skip_bad"],
         "least_count": values["least_count"],
         "remark": terminal.say,
-        **_read_text_options(values),
+        **read_text_options(values),
     }
 
 
-text_options = packed("reading", _read_text_options, *_TEXT)
+text_options = packed("reading", read_text_options, *_TEXT)
 """How a table that a model reads is decoded; the command gets `reading`."""
 reading_options = packed("reading", _read_reading_options, *_READING)
 """How a table is read; the command gets `reading`, which `summarize` takes."""

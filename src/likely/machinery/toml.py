@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from likely.errors import InputError, shown
 
 
-def parse_toml(text: str, name: str, what: str) -> dict[str, Any]:
-    """What stands on a page; `name` is what to call it in a sentence, `what` it ought to be ("a spec")."""
+def parse_toml(text: str, name: str, what: str, exact: bool = False) -> dict[str, Any]:
+    """What stands on a page; `name` is what to call it in a sentence, `what` it ought to be ("a spec").
+
+    With `exact`, 0.1 is a Decimal, one tenth, and not the float beside it.
+    """
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=Decimal if exact else float)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{shown(name)} is not TOML: {error}. Mend that line.") from None
+    except (InvalidOperation, ValueError):  # an exponent beyond what Decimal holds
+        raise InputError(f"{shown(name)} has a number too large or too long to be read. Mend it.") from None
     except RecursionError:
         raise InputError(f"{shown(name)} nests brackets too deeply for {what}. Mend it.") from None
 

@@ -2,7 +2,7 @@
 
 Numbers given as text ("0.008", "1/3"), whole numbers or fractions are exact, and so is all that follows; floats stay
 floats. Imports errors and machinery alone. Inside: distribution and joint (tables of cells), independence (and
-information), belief, rule and board (Bayes' rule and its working), hypotheses, loss.
+information), query, belief, rule and board (Bayes' rule and its working), hypotheses, loss; pages/ (TOML).
 
 >>> from likely.probability import bayes
 >>> bayes({"cancer": "0.008"}, {"cancer": "0.98", "no cancer": "0.03"}).p("cancer")

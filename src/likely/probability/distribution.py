@@ -243,6 +243,23 @@ class Distribution:
         top = self._weigh({**wanted, **{k: v & wanted.get(k, v) for k, v in known.items()}})
         return Fraction(top, bottom) if self.exact else top / bottom
 
+    def p_any(self, events: Iterable[Event], given: Event | None = None) -> Number:
+        """P(A or B or …), or P(A or B or … | given): every cell counts once, however many of the events have it.
+
+        >>> Distribution.listed({"A": [0, 1], "B": [0, 1]}, ["0.4", "0.1", "0.2", "0.3"]).p_any([{"A": 1}, {"B": 1}])
+        Fraction(3, 5)
+        """
+        wanted, known = [self._event(event, {}) for event in events], self._event(given, {})
+        bottom = self._weigh(known) if known else self.total
+        if not bottom:
+            raise SettingError(_impossible(given or {}))
+        held = [
+            w
+            for cell, w in self.weights.items()
+            if within(cell, known) and any(within(cell, event) for event in wanted)
+        ]
+        return Fraction(sum(held), bottom) if self.exact else math.fsum(held) / bottom
+
     def log_p(self, event: Event | None = None, /, *, given: Event | None = None, **values: object) -> float:
         """Natural log of `p`; minus infinity where that is zero."""
         return log(self.p(event, given=given, **values))

@@ -60,8 +60,9 @@ class Independence:
         names = f"{_several(self.a)} and {_several(self.b)}"
         under = f" given {_several(self.given)}" if self.given else ""
         if self.p_value is not None:
-            found = "may well be" if self.independent else "are hardly"
-            test = f"G = {rounded(self.statistic or 0.0, 4)}, {self.degrees} degrees of freedom"
+            found = "may be" if self.independent else "are unlikely to be"
+            degrees = f"{self.degrees} degree{'' if self.degrees == 1 else 's'} of freedom"
+            test = f"G = {rounded(self.statistic or 0.0, 4)}, {degrees}"
             rough = f" {self.sparse} of {self.cells} cells expect fewer than {FEW} rows, so p is rough."
             p = f"p = {rounded(self.p_value, 3)}" if self.p_value else "p below 1e-300"
             return f"{names} {found} independent{under}: {test}, {p}.{rough if self.sparse else ''}"

@@ -5,11 +5,10 @@ Exact where the tables are; knows no data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import Any
 
 from likely.errors import SettingError, shown
@@ -17,13 +16,10 @@ from likely.probability import independence
 from likely.probability.cells import Cell, Names, cell_of, cell_text, names_of
 from likely.probability.distribution import Distribution, Event
 from likely.probability.independence import Independence
-from likely.probability.numbers import Given, Number, check_sum, decimals, part, plain, probability, rounded, total
+from likely.probability.numbers import Given, Number, check_sum, plain, probability, total
+from likely.probability.query import Query, parse_query
+from likely.probability.table_text import any_text, query_text, table_text, write_number
 from likely.probability.writing import align_columns, event_text, match_value, printable
-
-MOST = 64
-"""Lines of a table; the rest is counted."""
-READABLE = 10_000
-"""The largest denominator that is still read as a fraction."""
 
 
 class Joint(Distribution):
@@ -47,11 +43,22 @@ class Joint(Distribution):
 
         `fractions` says True for fractions, False for decimals; otherwise what reads better.
         """
-        return _table_text(self, across if across is None else self.variables[self._place(across)], fractions)
+        return table_text(self, across if across is None else self.variables[self._place(across)], fractions)
 
     def working(self, event: Event, given: Event | None = None) -> str:
         """A query as on a blackboard: P(A=1 | C=1) = P(A=1, C=1) / P(C=1) = 0.35 / 0.5 = 0.7."""
-        return _query_text(self, event, given or {})
+        return query_text(self, event, given or {})
+
+    def query(self, text: str, fractions: bool = False) -> Answer:
+        """The answer to a question as one writes it: P(A=1 | C=1), P(A=1 or B=1), P(A | C).
+
+        Names and values are bare, or in quotes (doubled inside) where they hold `,`, `|`, `=`, `or`, `and`.
+
+        >>> urns = Joint.listed({"first": "rb", "second": "rb"}, ["4/9", "2/9", "2/9", "1/9"])
+        >>> print(urns.query("P(first=r or second=r)"))
+        P(first=r or second=r) = P(first=r) + P(second=r) − P(first=r, second=r) = 2/3 + 2/3 − 4/9 = 8/9 ≈ 0.8889
+        """
+        return ask(self, parse_query(text, self), fractions)
 
     def conditional(self, names: Names, given: Names) -> Conditional:
         """P(names | given) for every value of `given` that is possible."""
@@ -167,6 +174,10 @@ class Conditional:
         return f"<Conditional P({self._title()}): {len(self.tables)} rows>"
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, fractions: bool | None = None) -> str:
+        """The table as text, a line for each value of what is given."""
         values = next(iter(self.tables.values())).levels
         cells = list(product(*values.values()))
         header = (
@@ -175,7 +186,7 @@ class Conditional:
         )
         zero = Fraction(0)
         rows = [
-            (*map(printable, key), *(plain(own.get(c, zero)) for c in cells))
+            (*map(printable, key), *(write_number(own.get(c, zero), bool(fractions)) for c in cells))
             for key, own in ((key, table.cells) for key, table in self.tables.items())
         ]
         return align_columns([header, *rows], range(len(self.parents), len(header)))
@@ -223,6 +234,34 @@ def _check_apart(names: tuple[str, ...], others: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """The answer to a query: a number, or a table; `working` is it as on a blackboard."""
+
+    query: Query
+    value: Number | None
+    table: Joint | Conditional | None
+    working: str
+
+    def __str__(self) -> str:
+        return self.working
+
+
+def ask(joint: Joint, query: Query, fractions: bool = False) -> Answer:
+    """The answer, with its working, in `fractions` alone if asked."""
+    if query.names:
+        table: Joint | Conditional
+        if query.given_names:
+            table = conditional(joint, query.names, query.given_names)
+        else:
+            table = joint.marginal(*query.names, given=query.given or None)
+        return Answer(query, None, table, f"{query}\n{table.text(fractions=fractions or None)}")
+    value = joint.p_any(query.events, given=query.given)
+    if len(query.events) == 1:
+        return Answer(query, value, None, query_text(joint, query.events[0], query.given, fractions))
+    return Answer(query, value, None, any_text(joint, query.events, query.given, fractions))
+
+
+@dataclass(frozen=True)
 class Total:
     """P(event) as a sum over cases: `terms` holds each case, P(event | case) and P(case).
 
@@ -254,62 +293,3 @@ def total_probability(joint: Joint, wanted: Event, over: tuple[str, ...]) -> Tot
         case = dict(zip(over, cell, strict=True))
         terms.append((case, joint.p(wanted, given=case), q))
     return Total(dict(wanted), tuple(terms))
-
-
-def _table_text(joint: Distribution, across: str | None, fractions: bool | None) -> str:
-    """One line for each cell (or each row of cells, side by side), with its probability."""
-    write = _writer(joint, fractions)
-    down = [v for v in joint.variables if v != across]
-    columns = [{across: v} for v in joint.levels[across]] if across is not None else [{}]
-    whole = prod(len(joint.levels[v]) for v in down) <= MOST
-    places = {name: k for k, name in enumerate(joint.variables)}
-    # A small table shows its impossible cells too; of a large one they would be most.
-    kept = product(*(joint.levels[v] for v in down)) if whole else _lines(joint, [places[v] for v in down])
-    heads = [f"{printable(across)}={printable(v)}" for v in joint.levels[across]] if across is not None else ["P"]
-    rows = []
-    for line in kept:
-        known = dict(zip(down, line, strict=True))
-        cells = []
-        for column in columns:
-            values = {**known, **column}
-            cells.append(write(joint.weights.get(tuple(values[v] for v in joint.variables), 0)))
-        rows.append((*(printable(v) for v in line), *cells))
-    text = align_columns(
-        [(*(printable(v) for v in down), *heads), *rows[:MOST]], range(len(down), len(down) + len(heads))
-    )
-    return text if len(rows) <= MOST else f"{text}\n… and {len(rows) - MOST:,} more"
-
-
-def _lines(joint: Distribution, places: list[int]) -> list[Any]:
-    return list(dict.fromkeys(tuple(cell[k] for k in places) for cell in joint.weights))
-
-
-def _writer(joint: Distribution, fractions: bool | None) -> Callable[[Any], str]:
-    """How every number of the table is written: short decimals, fractions over one denominator, or six digits."""
-    if not joint.exact or (fractions is False and not _decimals(joint)):
-        return lambda w: rounded(Fraction(w, joint.total) if joint.exact else w / joint.total)
-    digits = _decimals(joint)
-    if digits is not None and not fractions:
-        return lambda w: f"{float(Fraction(w, joint.total)):.{digits}f}"
-    if fractions or joint.total <= READABLE:
-        return lambda w: f"{w}/{joint.total}" if w else "0"
-    return lambda w: rounded(Fraction(w, joint.total))
-
-
-def _decimals(joint: Distribution) -> int | None:
-    held = [decimals(Fraction(p)) for p in joint.cells.values()]
-    return None if None in held else max((d for d in held if d is not None), default=0)
-
-
-def _query_text(joint: Distribution, wanted: Mapping[str, object], known: Mapping[str, object]) -> str:
-    """P(A=1 | C=1) = P(A=1, C=1) / P(C=1) = 0.2 / 0.3 = 2/3 ≈ 0.6667."""
-    answer = joint.p(wanted, given=known)
-    exact = plain(answer)
-    ending = f"{exact} ≈ {rounded(answer, 4)}" if "/" in exact else exact
-    if not known:
-        return f"P({event_text(wanted)}) = {ending}"
-    if {*wanted} & {*known}:  # one variable on both sides: there is no quotient that says it simply
-        return f"P({event_text(wanted)} | {event_text(known)}) = {ending}"
-    both = {**wanted, **known}
-    rule = f"P({event_text(both)}) / P({event_text(known)}) = {part(joint.p(both))} / {part(joint.p(known))}"
-    return f"P({event_text(wanted)} | {event_text(known)}) = {rule} = {ending}"

@@ -78,7 +78,7 @@ def _render(contents: Contents, model: Model | None, command: str, data: str, co
         f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; connect-src {connect}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return _template().render(  # type: ignore[no-any-return]
+    return template("page.html").render(  # type: ignore[no-any-return]
         c=contents,
         policy=policy,
         style=style,
@@ -126,9 +126,10 @@ SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blo
 
 
 @cache
-def _template() -> Any:
+def template(name: str) -> Any:
+    """A template of the folder, which escapes everything that is put in."""
     import jinja2
 
     # Parsed in every process: compiled templates are code, and a cache of code is one more thing to guard.
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, **SETTINGS)
-    return made.get_template("page.html")
+    return made.get_template(name)
