@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
 from likely.models.factors.gaussian import mean_of, variance_of
-from likely.sums.columns.numbers import Numbers
+from likely.sums.columns.numbers import Numbers, _bits_to_drop, _coarsened
+from likely.sums.exact import Exact
 from likely.sums.weights import weights
 from likely.testing import bits, swept
 
@@ -170,3 +171,44 @@ def test_what_was_worked_out_is_forgotten_with_the_sums() -> None:
     grown.make_room(2)
     assert len(grown.moments()) == 2 and len(first.moments()) == 1
     assert first.cached("weight", weight) == 3
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("exponent", [-1074, -600, 0, 17, 900])
+def test_squares_carry_out_of_64_bits(sign: float, exponent: int) -> None:
+    """More rows of the longest mantissas than the lower half of a bin of squares holds, beyond the cap of the tally."""
+    mantissas = (1 << 53) - 1 - np.arange(40_000)
+    x = sign * np.ldexp(mantissas.astype(np.float64), exponent)
+    group = (np.arange(len(x)) % 3).astype(np.int32) - 1
+    numbers = Numbers(2)
+    for start in (0, 5_000, 5_001, 30_000):
+        part = slice(start, {0: 5_000, 5_000: 5_001, 5_001: 30_000, 30_000: None}[start])
+        numbers.update(x[part], group[part])
+    assert numbers.level > 0
+    unit = Fraction(2) ** exponent
+    for g, moments in enumerate(numbers.moments()):
+        own = [int(m) for m in mantissas[group == g]]
+        assert moments == (len(own), int(sign) * unit * sum(own), unit * unit * sum(m * m for m in own))
+
+
+@pytest.mark.parametrize("cap", [1, 7, 100])
+def test_as_few_bits_are_dropped_as_will_do(cap: int) -> None:
+    draw = np.random.default_rng(cap)
+    for scale in (0, 20, 63):
+        keys = draw.integers(0, 2**63, 500, dtype=np.uint64) >> np.uint64(scale)
+        needed = next(b for b in range(64) if len(np.unique(keys >> np.uint64(b))) <= cap)
+        assert _bits_to_drop(keys, cap) == needed
+        counts = draw.integers(0, 9, (500, 2))
+        fewer, table, index = _coarsened(keys, Exact.of(counts), needed)
+        wanted = {int(k): counts[keys >> np.uint64(needed) == k].sum(axis=0).tolist() for k in fewer}
+        assert dict(zip(fewer.tolist(), table.planes[0].tolist(), strict=True)) == wanted
+        assert sorted(fewer.tolist()) == np.unique(keys >> np.uint64(needed)).tolist()
+        assert sorted(index[index >= 0].tolist()) == list(range(len(fewer)))
+
+
+def test_more_than_32_bits_of_weight_take_the_long_way() -> None:
+    """A tally of one digit whose counts no longer fit into 32 bits has the same sums."""
+    numbers = Numbers(1)
+    numbers.update(np.array([0.1, -3.0, 0.0]), np.zeros(3, np.int32), weights(np.array([2.0**32, 2.0**40 + 1, 5.0])))
+    first = Fraction(0.1) * 2**32 - 3 * (2**40 + 1)
+    assert numbers.moments() == [(2**32 + 2**40 + 6, first, Fraction(0.1) ** 2 * 2**32 + 9 * (2**40 + 1))]

@@ -218,6 +218,12 @@ class Exact:
             planes = planes[:-1]
         return planes, base
 
+    def counts(self) -> Planes | None:
+        """The values as they are held, not to be changed, where all are whole and from 0 to 2**32 - 1; else None."""
+        only = self.planes[0]
+        small = len(self.planes) == 1 and self.base == 0
+        return only if small and (not only.size or (only.min() >= 0 and only.max() <= _LOW)) else None
+
     def wholes(self) -> tuple[list[int], int]:
         """The flattened values as Python integers to be multiplied by 2**exponent, and that exponent."""
         own = self.canonical()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole
-from likely.machinery.jit import inner, kernel
+from likely.machinery.arrays import Floats, Ints, Longs, Whole
+from likely.machinery.jit import inner, kernel, upper_product
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -19,7 +19,6 @@ HIDDEN = np.uint64(1 << 52)
 EXPONENT_AT = np.uint64(52)
 EXPONENT = np.uint64(0x7FF)
 SIGN_AT = np.uint64(63)
-SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel("i4[], i4[], i8[], i8[][], i8[][]")
@@ -110,6 +109,22 @@ def _add_mantissa(bins: Longs, u: Whole, e: Whole, m: Whole, g: int, least: int)
     bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
 
 
+@inner
+def add_to_bin(bins: Longs, k: int, g: int, m: Whole, negative: Whole) -> None:
+    """Add the mantissa m (below 2**53), which is that of a number below zero or not, and m*m to bins[k, g].
+
+    The sum of mantissas is held in two halves, that of squares in 128 bits: its lower 64 wrap around and carry.
+    """
+    flip = -np.int64(negative)
+    signed = (np.int64(m) ^ flip) - flip
+    bins[k, g, 0] += signed & np.int64(LOW)
+    bins[k, g, 1] += signed >> np.int64(HALF)
+    square = m * m
+    low = np.uint64(bins[k, g, 2]) + square
+    bins[k, g, 2] = np.int64(low)
+    bins[k, g, 3] += np.int64(upper_product(m, m)) + np.int64(low < square)
+
+
 @kernel("f8[], i4[], i8, i8[][][]")
 def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
     """Add the mantissa m of x = m * 2**p, and m*m, to the parts of bins[p - least, group]: no shifts, no rounding."""
@@ -121,7 +136,11 @@ def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
         m = u & FRACTION
         if g < 0 or e == 0x7FF or (u << ONE) == 0:
             continue
-        _add_mantissa(bins, u, e, m, g, least)
+        if e == 0:
+            e = np.int64(1)
+        else:
+            m |= HIDDEN
+        add_to_bin(bins, e - 1075 - least, g, m, u >> SIGN_AT)
 
 
 @inner
@@ -132,153 +151,67 @@ def _add_product(planes: Longs, j: int, g: int, digit: Whole, times: Whole, sign
     planes[j + 1, g] += sign * np.int64(product >> HALF)
 
 
+@inner
+def _add_scaled(u: Whole, c: Whole, g: int, first: Longs, base1: int, second: Longs, base2: int) -> None:
+    """Add c * x to first[:, g] and c * x*x to second, digit by digit; u are the bits of x, which is finite, and c is
+    below 2**32."""
+    e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+    m = u & FRACTION
+    if e == 0:
+        e = np.int64(1)
+    else:
+        m |= HIDDEN
+    p = e - 1075
+    ml = m & LOW
+    mh = m >> HALF
+    j = (p >> 5) - base1
+    s = np.uint64(p & 31)
+    lo = ml << s
+    hi = (mh << s) + (lo >> HALF)
+    sign = np.int64(-1) if u >> SIGN_AT else np.int64(1)
+    _add_product(first, j, g, lo & LOW, c, sign)
+    _add_product(first, j + 1, g, hi & LOW, c, sign)
+    _add_product(first, j + 2, g, hi >> HALF, c, sign)
+    cross = (ml * mh) << ONE
+    low = ml * ml
+    t = (low >> HALF) + (cross & LOW)
+    v = (t >> HALF) + (cross >> HALF) + mh * mh
+    j = ((2 * p) >> 5) - base2
+    s = np.uint64((2 * p) & 31)
+    d = (low & LOW) << s
+    one = np.int64(1)
+    _add_product(second, j, g, d & LOW, c, one)
+    d = ((t & LOW) << s) + (d >> HALF)
+    _add_product(second, j + 1, g, d & LOW, c, one)
+    d = ((v & LOW) << s) + (d >> HALF)
+    _add_product(second, j + 2, g, d & LOW, c, one)
+    d = ((v >> HALF) << s) + (d >> HALF)
+    _add_product(second, j + 3, g, d & LOW, c, one)
+    _add_product(second, j + 4, g, d >> HALF, c, one)
+
+
 @kernel("f8[], i4[], i8[], i8[][], i8, i8[][], i8")
 def add_scaled_powers(
     x: Floats, group: Ints, chunk: Longs, first: Longs, base1: int, second: Longs, base2: int
 ) -> None:
-    """Add chunk * x to first[:, group] and chunk * x*x to second, digit by digit; chunk is whole and below 2**32."""
+    """Add chunk * x to first[:, group] and chunk * x*x to second; chunk is whole and below 2**32."""
     bits = x.view(np.uint64)
     for i in range(bits.size):
-        g = group[i]
         u = bits[i]
-        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
-        m = u & FRACTION
-        c = np.uint64(chunk[i])
-        if g < 0 or e == 0x7FF or c == 0:
-            continue
-        if e == 0:
-            if m == 0:
-                continue
-            e = np.int64(1)
-        else:
-            m |= HIDDEN
-        p = e - 1075
-        ml = m & LOW
-        mh = m >> HALF
-        j = (p >> 5) - base1
-        s = np.uint64(p & 31)
-        lo = ml << s
-        hi = (mh << s) + (lo >> HALF)
-        sign = np.int64(-1) if u >> SIGN_AT else np.int64(1)
-        _add_product(first, j, g, lo & LOW, c, sign)
-        _add_product(first, j + 1, g, hi & LOW, c, sign)
-        _add_product(first, j + 2, g, hi >> HALF, c, sign)
-        cross = (ml * mh) << ONE
-        low = ml * ml
-        t = (low >> HALF) + (cross & LOW)
-        v = (t >> HALF) + (cross >> HALF) + mh * mh
-        j = ((2 * p) >> 5) - base2
-        s = np.uint64((2 * p) & 31)
-        d = (low & LOW) << s
-        one = np.int64(1)
-        _add_product(second, j, g, d & LOW, c, one)
-        d = ((t & LOW) << s) + (d >> HALF)
-        _add_product(second, j + 1, g, d & LOW, c, one)
-        d = ((v & LOW) << s) + (d >> HALF)
-        _add_product(second, j + 2, g, d & LOW, c, one)
-        d = ((v >> HALF) << s) + (d >> HALF)
-        _add_product(second, j + 3, g, d & LOW, c, one)
-        _add_product(second, j + 4, g, d >> HALF, c, one)
+        finite = ((u >> EXPONENT_AT) & EXPONENT) != EXPONENT
+        if group[i] >= 0 and finite and chunk[i] != 0 and (u << ONE) != 0:
+            _add_scaled(u, np.uint64(chunk[i]), group[i], first, base1, second, base2)
 
 
-@kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i4[]", returns=2)
-def value_codes(
-    x: Floats, group: Ints, start: int, level: int, keys: Hashes, known: int, limit: int, index: Ints, out: Ints
-) -> tuple[Whole, Whole]:
-    """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
-
-    Stops before the first value that would be key number limit+1. Returns where it stopped and how many keys are known.
-    NaN gives -1, minus infinity -2, plus infinity -3.
-    """
+@kernel("f8[], i8[][], i8[][], i8, i8[][], i8")
+def add_tallied_powers(x: Floats, table: Longs, first: Longs, base1: int, second: Longs, base2: int) -> None:
+    """The same of a tally: x[k], all finite, is there table[k, g] times (below 2**32) in group g."""
     bits = x.view(np.uint64)
-    drop = np.uint64(level)
-    mask = np.int64(index.size - 1)
-    for i in range(start, bits.size):
-        u = bits[i]
-        if ((u >> EXPONENT_AT) & EXPONENT) == EXPONENT:
-            out[i] = -1 if (u & FRACTION) != 0 else (-2 if (u >> SIGN_AT) else -3)
-            continue
-        if group[i] < 0:
-            out[i] = -1
-            continue
-        if (u << ONE) == 0:
-            u = np.uint64(0)  # minus zero is zero
-        key = u >> drop
-        mixed = key * SCRAMBLE
-        at = np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
-        while index[at] >= 0 and keys[index[at]] != key:
-            at = (at + 1) & mask
-        if index[at] < 0:
-            if known == limit:
-                return i, known
-            keys[known] = key
-            index[at] = known
-            known += 1
-        out[i] = index[at]
-    return bits.size, known
-
-
-@kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i8[][], i8[][], i8, i8[][][]", returns=2)
-def take_numbers(
-    x: Floats,
-    group: Ints,
-    start: int,
-    level: int,
-    keys: Hashes,
-    known: int,
-    limit: int,
-    index: Ints,
-    table: Longs,
-    other: Longs,
-    least: int,
-    bins: Longs,
-) -> tuple[Whole, Whole]:
-    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass."""
-    bits = x.view(np.uint64)
-    drop = np.uint64(level)
-    mask = np.int64(index.size - 1)
-    for i in range(start, bits.size):
-        g = group[i]
-        if g < 0:
-            continue
-        u = bits[i]
-        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
-        m = u & FRACTION
-        if e == 0x7FF:
-            other[0 if m != 0 else (1 if (u >> SIGN_AT) else 2), g] += 1
-            continue
-        if (u << ONE) == 0:
-            u = np.uint64(0)  # minus zero is zero
-        key = u >> drop
-        mixed = key * SCRAMBLE
-        at = np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
-        code = np.int64(index[at])
-        while code >= 0 and keys[code] != key:
-            at = (at + 1) & mask
-            code = np.int64(index[at])
-        if code < 0:
-            if known == limit:
-                return i, known
-            keys[known] = key
-            index[at] = known
-            code = np.int64(known)
-            known += 1
-        table[code, g] += 1
-        if level > 0 and u != 0:
-            _add_mantissa(bins, u, e, m, g, least)
-    return bits.size, known
-
-
-@kernel("u8[], i8, i4[]")
-def index_keys(keys: Hashes, known: int, index: Ints) -> None:
-    """Fill the empty hash index with the first `known` keys, all different."""
-    mask = np.int64(index.size - 1)
-    for k in range(known):
-        mixed = keys[k] * SCRAMBLE
-        at = np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
-        while index[at] >= 0:
-            at = (at + 1) & mask
-        index[at] = k
+    for k in range(bits.size):
+        if (bits[k] << ONE) != 0:
+            for g in range(table.shape[1]):
+                if table[k, g] != 0:
+                    _add_scaled(bits[k], np.uint64(table[k, g]), g, first, base1, second, base2)
 
 
 @kernel("i4[][], i4[], i8[], i8[][][]")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.machinery.arrays import Longs
-from likely.machinery.jit import kernel
+from likely.machinery.jit import inner, kernel
 from likely.sums import kernels
 from likely.sums.exact import Exact
 from likely.sums.weights import Weights
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROOM = 1 << 19
-"""Rows that a bin may take: each adds at most 2**42 + 2**22 to the highest part of a square."""
+"""Rows that a bin may take: each adds less than 2**42 + 1 to the upper half of a sum of squares."""
 LOW, HALF = np.int64(0xFFFFFFFF), np.int64(32)
-_PARTS = 5
-"""Per exponent and group: two halves of the sum of mantissas, three parts of the sum of their squares."""
+_PARTS = 4
+"""Per exponent and group: the sum of mantissas in two halves of 32 bits, that of their squares in two of 64 bits."""
 
 NO_BINS: NDArray[np.int64] = np.zeros((0, 0, _PARTS), np.int64)
 
@@ -74,7 +74,7 @@ class Powers:
             kernels.add_scaled_powers(x, group, chunk, first.planes, first.base - k, second.planes, second.base - k)
 
     def open_bins(self, least: int, most: int, rows: int) -> tuple[int, NDArray[np.int64]]:
-        """The bins that `kernels.take_numbers` adds rows of these exponents to, and the exponent of the first."""
+        """The bins that `tally_kernels.take_numbers` adds rows of these exponents to, and the exponent of the first."""
         self._make_bins(least, most, rows)
         return self._least, self._bins
 
@@ -98,9 +98,8 @@ class Powers:
         least, most = self._least, self._least + len(self._bins) - 1
         first, second = self._first, self._second
         first.cover(least >> 5, (most >> 5) + 4, 2 * len(self._bins))
-        second.cover(2 * least >> 5, (2 * most >> 5) + 5, 3 * len(self._bins))
-        move_bins(self._bins, least, 0, 2, 1, first.planes, first.base)
-        move_bins(self._bins, least, 2, 3, 2, second.planes, second.base)
+        second.cover(2 * least >> 5, (2 * most >> 5) + 6, 4 * len(self._bins))
+        move_bins(self._bins, least, first.planes, first.base, second.planes, second.base)
         self._bins[...] = 0
         self._rows = 0
 
@@ -110,18 +109,27 @@ class Powers:
         return self._first, self._second
 
 
-@kernel("i8[][][], i8, i8, i8, i8, i8[][], i8")
-def move_bins(bins: Longs, least: int, part: int, parts: int, power: int, planes: Longs, base: int) -> None:
-    """Add bins[k, g, part + j] * 2**(power * (least + k) + 32 * j), j below `parts`, to the digits of planes[:, g]."""
+@inner
+def _add_at(value: int, bit: int, planes: Longs, base: int, g: int) -> None:
+    """Add value * 2**bit to the digits of planes[:, g]."""
+    at = (bit >> 5) - base
+    shift = np.int64(bit & 31)
+    low = (value & LOW) << shift
+    high = (value >> HALF) << shift
+    planes[at, g] += low & LOW
+    planes[at + 1, g] += (low >> HALF) + (high & LOW)
+    planes[at + 2, g] += high >> HALF
+
+
+@kernel("i8[][][], i8, i8[][], i8, i8[][], i8")
+def move_bins(bins: Longs, least: int, first: Longs, base1: int, second: Longs, base2: int) -> None:
+    """Add what `kernels.add_to_bin` put into bins[k, g], of exponent least + k, to the digits of both sums."""
     for k in range(bins.shape[0]):
-        bit = power * (least + k)
-        shift = np.int64(bit & 31)
+        p = least + k
         for g in range(bins.shape[1]):
-            for j in range(parts):
-                value = bins[k, g, part + j]
-                at = (bit >> 5) + j - base
-                low = (value & LOW) << shift
-                high = (value >> HALF) << shift
-                planes[at, g] += low & LOW
-                planes[at + 1, g] += (low >> HALF) + (high & LOW)
-                planes[at + 2, g] += high >> HALF
+            _add_at(bins[k, g, 0], p, first, base1, g)
+            _add_at(bins[k, g, 1], p + 32, first, base1, g)
+            low = bins[k, g, 2]  # unsigned: its halves are added one by one
+            _add_at(low & LOW, 2 * p, second, base2, g)
+            _add_at((low >> HALF) & LOW, 2 * p + 32, second, base2, g)
+            _add_at(bins[k, g, 3], 2 * p + 64, second, base2, g)

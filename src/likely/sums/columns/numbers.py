@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from likely.sums import kernels
+from likely.sums import kernels, tally_kernels
 from likely.sums.checks import is_rising, read_array, read_whole, require
 from likely.sums.columns.counts import add_counts
 from likely.sums.contracts import State
@@ -30,6 +30,8 @@ MOST_CAP = 1 << 24
 """A file that says more than this is not believed."""
 _AHEAD = 1 << 12
 """Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
+_FEW = 16
+"""Groups of which the table is grown in larger steps: it takes little memory."""
 
 Keys: TypeAlias = "NDArray[np.uint64]"
 R = TypeVar("R")
@@ -74,7 +76,8 @@ class Numbers:
             # A row without weight must not cost a place in the tally (tests/laws/test_laws.py).
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
-            self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known)
+            least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
+            self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known, least)
         self._tidy, self._cache = False, {}
         done = 0
         while done < len(x):
@@ -87,7 +90,7 @@ class Numbers:
                 end = min(end, done + ROOM)
                 stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
             else:
-                stop, self._known = kernels.value_codes(
+                stop, self._known = tally_kernels.value_codes(
                     x, group, done, self.level, self._keys, self._known, limit, self._index, codes
                 )
                 part = slice(done, stop)
@@ -108,7 +111,7 @@ class Numbers:
         least, most = kernels.exponents(x[start:]) if self.level else (1, 0)
         least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
         table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
-        stop, known = kernels.take_numbers(
+        stop, known = tally_kernels.take_numbers(
             x, group, start, self.level, self._keys, self._known, limit, self._index,
             table, other, least, bins,
         )  # fmt: skip
@@ -121,15 +124,16 @@ class Numbers:
         """
         assert self._index is not None
         if limit < self.cap:
-            self._index = _index_of(self._keys, self._known, 4 * len(self._index))
+            self._index = _index_of(self._keys, self._known, (16 if self.groups <= _FEW else 4) * len(self._index))
             return
         if self.level == 0:
             self._powers = Powers.of(*self.sums())
         keys = self._keys[: self._known]
         coming = (newcomers + 0.0).view(np.uint64) >> np.uint64(self.level)
         bits = _bits_to_drop(np.append(keys, coming), self.cap)
-        self._set_tally(*_coarsened(keys, self.table[: self._known], bits))
-        self._index = _index_of(self._keys, self._known)
+        keys, table, index = _coarsened(keys, self.table[: self._known], bits)
+        self._set_tally(keys, table)
+        self._index = index
         self.level += bits
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:
@@ -149,7 +153,9 @@ class Numbers:
         """Sum of x and sum of x*x in each group, over the finite values."""
         if self.level:
             return self._powers.sums()
-        keys, groups = self._keys[: self._known], self.groups
+        keys, groups, counts = self._keys[: self._known], self.groups, self.table.counts()
+        if counts is not None:
+            return _tallied_powers(keys.view(np.float64), np.ascontiguousarray(counts[: self._known]))
         planes, base = self.table[: self._known].chunks()
         values = np.repeat(keys.view(np.float64), groups)
         group = np.tile(np.arange(groups, dtype=np.int32), len(keys))
@@ -206,11 +212,21 @@ class Numbers:
         if self._tidy:
             return self._copy()
         out = Numbers(self.groups, self.cap)
-        keys, table = self._keys[: self._known], self.table[: self._known].canonical()
-        kept = np.flatnonzero(~table.is_zero().all(axis=1))
-        order = kept[np.argsort(keys[kept])]
+        keys, counts = self._keys[: self._known], self.table.counts()
+        if counts is not None:
+            order = np.argsort(keys)
+            table = counts[order]
+            kept = np.flatnonzero(table.any(axis=1))
+            if len(kept) < len(order):
+                order, table = order[kept], table[kept]
+            own = Exact.owned(table)
+        else:
+            whole = self.table[: self._known].canonical()
+            kept = np.flatnonzero(~whole.is_zero().all(axis=1))
+            order = kept[np.argsort(keys[kept])]
+            own = whole[order].canonical()
         out.level, out._tidy = self.level, True
-        out._set_tally(keys[order], table[order].canonical())
+        out._set_tally(keys[order], own)
         out.other = self.other.canonical()
         if self.level:
             out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
@@ -221,7 +237,8 @@ class Numbers:
         out = self.canonical()
         if level > out.level:
             out._powers = Powers.of(*out.sums())
-            out._set_tally(*_coarsened(out._keys, out.table, level - out.level))
+            keys, table, _ = _coarsened(out._keys, out.table, level - out.level)
+            out._set_tally(keys, table)
             out.level = level
         return out
 
@@ -239,7 +256,7 @@ class Numbers:
         out.other = joined(a.other, b.other)
         bits = _bits_to_drop(keys, out.cap)
         if bits:
-            keys, table = _coarsened(keys, table, bits)
+            keys, table, _ = _coarsened(keys, table, bits)
             level += bits
         if level:
             out._powers = Powers.of(*(joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True)))
@@ -323,30 +340,41 @@ def _moments(numbers: Numbers) -> list[tuple[Fraction, Fraction, Fraction]]:
     return list(zip(numbers.weight().fractions(), first.fractions(), second.fractions(), strict=True))
 
 
-def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact]:
-    """Drop `bits` more bits from the keys and add up what falls together."""
-    fewer, places = np.unique(keys >> np.uint64(bits), return_inverse=True)
-    return fewer, table.scattered(places.astype(np.intp), 0, len(fewer))
+def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, Exact]:
+    """Sum of x and of x*x in each group, of values of which each is there so often."""
+    first, second = Exact.zeros(counts.shape[1]), Exact.zeros(counts.shape[1])
+    least, most = kernels.exponents(values)
+    if least <= most:
+        first.cover(least >> 5, (most >> 5) + 4, len(values))
+        second.cover(2 * least >> 5, (2 * most >> 5) + 6, len(values))
+        kernels.add_tallied_powers(values, counts, first.planes, first.base, second.planes, second.base)
+    return first.canonical(), second.canonical()
 
 
-def _index_of(keys: Keys, known: int, size: int = 16) -> NDArray[np.int32]:
-    """A hash index of the first `known` keys, at most half full."""
-    while size < 2 * known:
-        size *= 4
-    index = np.full(size, -1, np.int32)
-    kernels.index_keys(keys, known, index)
+def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact, NDArray[np.int32]]:
+    """Drop `bits` more bits from the keys and add up what falls together; with a hash index of what is left."""
+    fewer, places = np.empty_like(keys), np.empty(len(keys), np.int64)
+    index = np.full(_index_size(len(keys)), -1, np.int32)
+    left = tally_kernels.merge_keys(np.ascontiguousarray(keys), bits, fewer, index, places)
+    return fewer[:left], table.scattered(places, 0, left), index
+
+
+def _index_size(known: int, least: int = 16) -> int:
+    """Places of a hash index that is at most half full."""
+    while least < 2 * known:
+        least *= 4
+    return least
+
+
+def _index_of(keys: Keys, known: int, least: int = 16) -> NDArray[np.int32]:
+    """A hash index of the first `known` keys."""
+    index = np.full(_index_size(known, least), -1, np.int32)
+    tally_kernels.index_keys(keys, known, index)
     return index
 
 
 def _bits_to_drop(keys: Keys, cap: int) -> int:
-    """The fewest low bits whose loss leaves at most `cap` different keys.
-
-    Sorted neighbours fall together once all bits up to the highest in which they differ are gone.
-    """
+    """The fewest low bits whose loss leaves at most `cap` different keys."""
     if len(keys) <= cap:
         return 0
-    ordered = np.sort(keys)
-    apart = ordered[1:] ^ ordered[:-1]
-    high, low = (apart >> np.uint64(32)).astype(np.float64), (apart & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    bits = np.where(high > 0, 32 + np.frexp(high)[1], np.frexp(low)[1])
-    return int(np.sort(bits)[len(bits) - cap])
+    return int(tally_kernels.fewest_bits(np.sort(keys), cap, np.zeros(65, np.int64)))
