@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import rivals
-from sets import FOLDS, FOLDS_OF, TARGET, Codes, Set, all_places
+from sets import FOLDS, MOST_ROWS, TARGET, Codes, Set, all_places
 from standings import BINS, CLIP, Result, Results, page
 from threadpoolctl import threadpool_limits
 
@@ -85,6 +85,11 @@ def sources() -> str:
     return f"{likely.__version__}+{digest.hexdigest()[:8]}"
 
 
+def shares(data: Set, train: Codes, test: Codes) -> rivals.Matrix:
+    """What is counted for one who refuses: the shares of the classes among the rows to learn from."""
+    return np.tile(np.bincount(data.codes[train], minlength=len(data.classes)) / len(train), (len(test), 1))
+
+
 def by_likely(learner: Any, data: Set, train: Codes, test: Codes) -> Answer:
     """Likely is given texts and finds out itself what is a number; levels that ARFF declares are levels."""
     kinds = {n: "nominal" for n in data.columns if data.declared and n not in data.numeric}
@@ -95,8 +100,7 @@ def by_likely(learner: Any, data: Set, train: Codes, test: Codes) -> Answer:
         model = likely.fit(learning, TARGET, learner, types=kinds, threads=1)
         found = model.posterior(asking)
     except likely.LikelyError as refusal:
-        out += np.bincount(data.codes[train], minlength=len(data.classes)) / len(train)
-        return out, time.process_time() - start, str(refusal)
+        return shares(data, train, test), time.process_time() - start, str(refusal)
     seconds = time.process_time() - start
     out[:, [data.classes.index(name) for name in found.classes]] = found.matrix
     return out, seconds, ""
@@ -121,7 +125,10 @@ def their_contestants(folder: Path) -> list[Contestant]:
     for name in rivals.SCIKIT:
 
         def ask(data: Set, train: Codes, test: Codes, name: str = name) -> Answer:
-            return *rivals.by_scikit(name, data, train, test), ""
+            try:
+                return *rivals.by_scikit(name, data, train, test), ""
+            except ValueError as refusal:
+                return shares(data, train, test), 0.0, str(refusal).splitlines()[0]
 
         out.append(Contestant(name, version("scikit-learn"), ask))
     for name in rivals.BOOSTERS:
@@ -250,7 +257,7 @@ def main() -> None:
     wanted = [name for given in asked.only or [] for name in groups.get(given, [given])]
     contestants = chosen(wanted, {c.name: c for c in ours + theirs}, "contestant")
     places = all_places(asked.cache)
-    kins = {kin: [p.name for p in places if p.kin == kin] for kin in FOLDS_OF}
+    kins = {kin: [p.name for p in places if p.kin == kin] for kin in MOST_ROWS}
     named = [name for given in asked.sets or [] for name in kins.get(given, [given])]
     todo = chosen(named, {p.name: p for p in places}, "set")
     sets: list[Set] = []

@@ -33,8 +33,8 @@ DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 MOST_ROWS = {"KEEL": 8_000, "ARFF": 8_000, "TABLES": 70_000}
 """Of a larger set a part is taken."""
 FOLDS = 5
-FOLDS_OF = {"KEEL": FOLDS, "ARFF": FOLDS, "TABLES": 1}
-"""How many of the five folds are measured: the tables are large."""
+LARGE = 8_000
+"""Of a set of more rows only one fold is measured."""
 FLIGHTS, LATE = "flights-3m.parquet", 15
 """A flight is late by more than so many minutes."""
 TARGET = "y"
@@ -76,7 +76,7 @@ class Set:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some classes have fewer rows than there are folds
             dealt = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(self.codes, self.target)
-            return list(dealt)[: FOLDS_OF.get(self.kin, FOLDS)]
+            return list(dealt)[: 1 if self.rows > LARGE else FOLDS]
 
     def table(self, rows: Codes, with_target: bool) -> pa.Table:
         """These rows as an Arrow table of texts."""

@@ -13,7 +13,7 @@ import numpy as np
 import rivals
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sets import FOLDS, FOLDS_OF, KEEL, MOST_ROWS, Set
+from sets import FOLDS, KEEL, LARGE, MOST_ROWS, Set
 
 CLIP = 1e-15
 AUTO = "auto"
@@ -246,7 +246,7 @@ def environment(known_as: str) -> Iterable[str]:
 def page(sets: Sequence[Set], results: Results, known_as: str, command: str, took: float) -> str:
     """The whole page as Markdown."""
     few, tables = [s for s in sets if s.kin != "TABLES"], [s for s in sets if s.kin == "TABLES"]
-    measured = ", ".join(f"of {kin} {folds}, at most {MOST_ROWS[kin]:,} rows" for kin, folds in FOLDS_OF.items())
+    most = ", ".join(f"{kin} {rows:,}" for kin, rows in MOST_ROWS.items())
     lines = [
         "# How good the probabilities are",
         "",
@@ -255,7 +255,8 @@ def page(sets: Sequence[Set], results: Results, known_as: str, command: str, too
         "",
         f"- {datetime.now(UTC):%Y-%m-%d}, `{command}`, {took / 60:.1f} minutes for what an earlier run had not kept",
         *environment(known_as),
-        f"- {FOLDS} stratified folds, {measured}; log loss in nats, probabilities clipped at {CLIP:g}",
+        f"- {FOLDS} stratified folds, of sets of more than {LARGE:,} rows one; rows at most: {most}",
+        f"- log loss in nats, probabilities clipped at {CLIP:g}",
         "- mean rank: 1 is best. “Beside the rivals” is the rank in a field of "
         f"{', '.join(FIELD)} and this one contestant; of a rival, among the rivals",
         f"- calibration error: of the most probable class, in {BINS} steps of equal width; mean over the sets",

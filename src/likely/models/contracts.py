@@ -46,6 +46,14 @@ class Factor(Protocol):
 
 
 @runtime_checkable
+class ChoosesFor(Protocol):
+    """A learner that chooses others, and only such as can do what the model is for."""
+
+    @property
+    def for_(self) -> Collection[str]: ...
+
+
+@runtime_checkable
 class Learner(Protocol):
     """Frozen settings that derive a model from a summary. Knows settings, never data.
 

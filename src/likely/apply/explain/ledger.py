@@ -211,7 +211,7 @@ def sides(ledger: Ledger) -> tuple[str, str]:
 def heading(entry: Entry) -> str:
     """What a line is about."""
     if entry.kind == "block":
-        return clean(entry.name if entry.state == "missing" else entry.cell, 60)
+        return clean(entry.name if entry.state == "missing" or entry.cell is None else entry.cell, 60)
     if entry.kind == "value":
         return clean(entry.name) if entry.state == "missing" else f"{clean(entry.name)}={clean(entry.cell)}"
     names = {"prior": "before any value", "constant": "constant", "all": "all values together", "rest": "the rest"}

@@ -15,7 +15,7 @@ from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
-from likely.models.shapes import Axis, Column, Graph, PairTable, Score, TreeSum, WordWeights, graph_of, sum_of
+from likely.models.shapes import Axis, Block, Column, Graph, PairTable, Score, TreeSum, WordWeights, graph_of, sum_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     factors = {factor.name: factor for factor in model.factors}
     shape = model.shape()
     graph = None if shape is None else graph_of(shape)
-    sets = {} if shape is None else _sets(shape)
+    sets, blocks = ({}, {}) if shape is None else (_sets(shape), _blocks(shape))
     found: dict[str, Piece] = {}
     together: dict[tuple[str, ...], Floats] = {}
     wholes: list[Piece] = []
@@ -67,7 +67,9 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             known = tuple(axis.name for axis in sets[name] if _has_code(axis, row.states[axis.name]))
             if known:  # a larger set may still speak of those that are known
                 together[known] = together[known] + logs if known in together else logs
-        elif name not in row.states:  # a member of a pool that takes all values, or some, together
+        elif name in blocks:  # that of a member of a pool
+            wholes.append(_of_block(name, blocks[name], logs, row))
+        elif name not in row.states:  # a member of a pool that takes all values together
             wholes += [Piece(name, "block", logs)] if logs.any() else []
         else:
             note = _note(graph, name, row, logs)
@@ -101,6 +103,13 @@ def _sets(shape: Score) -> dict[str, tuple[Axis, ...]]:
     whole = sum_of(shape)
     terms = () if whole is None else whole[0].terms
     return {term.name: term.axes for term in terms if isinstance(term, (PairTable, TreeSum))}
+
+
+def _blocks(shape: Score) -> dict[str, tuple[str, ...]]:
+    """The attributes of each term that takes several together."""
+    whole = sum_of(shape)
+    terms = () if whole is None else whole[0].terms
+    return {" & ".join(term.names): term.names for term in terms if isinstance(term, Block)}
 
 
 def _has_code(axis: Axis, state: State) -> bool:

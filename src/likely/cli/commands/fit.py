@@ -96,8 +96,8 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
 
 def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
     """What was learned, and by whom."""
-    from likely.apply.abilities import abilities_sentence
     from likely.intake.schema import remarks
+    from likely.portable.abilities import abilities_sentence
     from likely.present.words import clean, percent, plural
 
     summary = model.summary

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.errors import SettingError, shown
 from likely.models.contracts import Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.weighing import evidence_weights, score_alone
@@ -52,6 +53,15 @@ NUMBERS: tuple[dict[str, Any], ...] = (
 """What the density of a number may be: floors and bandwidths are of all numbers, kinds and bins of each by itself."""
 
 
+def check_densities(given: object) -> tuple[str, ...]:
+    """Kinds of densities, each once, in the order in which they are tried."""
+    known = list(dict.fromkeys(t["numbers"] for t in NUMBERS))
+    several = [given] if isinstance(given, str) else given
+    if not isinstance(several, (list, tuple)) or not several or not {*several} <= {*known}:
+        raise SettingError(f"densities is {shown(given)}. Give one or more of {', '.join(known)}.")
+    return tuple(kind for kind in known if kind in several)
+
+
 @dataclass(frozen=True)
 class TunedNaiveBayes(Settings):
     """Naive Bayes with weights: P(class | row) is proportional to P(class) times the product of P(cell | class)**v.
@@ -68,6 +78,11 @@ class TunedNaiveBayes(Settings):
 
     parts: int = parts_setting()
     seed: int = setting(0, "Deals the rows to the parts.", whole=True)
+    densities: tuple[str, ...] = setting(
+        ("gaussian", "binned", "kernel"),
+        "Kinds of densities of numbers that are tried.",
+        convert=check_densities,
+    )
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of the first order."""
@@ -119,7 +134,7 @@ class TuningPlan(Plan["tuple[NaiveBayes, dict[str, float]]"]):
     def of(cls, learner: TunedNaiveBayes, summary: Summary) -> TuningPlan:
         """Settings of levels where there are any, then those of numbers."""
         levels, numbers = _places_by_kind(summary)
-        tried = (*(LEVELS if levels else ()), *(NUMBERS if numbers else ()))
+        tried = (*(LEVELS if levels else ()), *(_tried(learner) if numbers else ()))
         # Another deal than that of a mixture which this is a candidate of: its parts would be nearly whole ones here.
         return cls(learner, tuple(map(_Candidate, tried)), (learner.parts, learner.seed + 7919))
 
@@ -155,14 +170,15 @@ class TuningPlan(Plan["tuple[NaiveBayes, dict[str, float]]"]):
             best = int(np.argmax(each))
             settings, kept[levels] = dict(LEVELS[best]), scores[best, levels]
         if numbers:
-            first = len(scores) - len(NUMBERS)
+            tried = _tried(self.learner)
+            first = len(scores) - len(tried)
             table = [
-                [score_alone(scores[first + k, j], start, truth, weight) for j in numbers] for k in range(len(NUMBERS))
+                [score_alone(scores[first + k, j], start, truth, weight) for j in numbers] for k in range(len(tried))
             ]
-            shared, best_of = _densities(np.array(table))
+            shared, best_of = _densities(np.array(table), tried)
             settings |= shared
-            kinds = {names[j]: NUMBERS[k]["numbers"] for j, k in zip(numbers, best_of, strict=True)}
-            bins = {names[j]: NUMBERS[k]["bins"] for j, k in zip(numbers, best_of, strict=True) if "bins" in NUMBERS[k]}
+            kinds = {names[j]: tried[k]["numbers"] for j, k in zip(numbers, best_of, strict=True)}
+            bins = {names[j]: tried[k]["bins"] for j, k in zip(numbers, best_of, strict=True) if "bins" in tried[k]}
             settings |= {"numbers": {n: k for n, k in kinds.items() if k != "gaussian"} or "gaussian"}
             settings |= {"bins": bins} if bins else {}
             for j, k in zip(numbers, best_of, strict=True):
@@ -192,22 +208,27 @@ def _places_by_kind(summary: Summary) -> tuple[list[int], list[int]]:
     return [j for j, k in enumerate(kinds) if k], [j for j, k in enumerate(kinds) if not k]
 
 
-def _densities(scores: NDArray[np.float64]) -> tuple[dict[str, Any], list[int]]:
-    """From the scores of NUMBERS (settings, attributes): what all numbers share, and which of them each takes."""
+def _tried(learner: TunedNaiveBayes) -> list[dict[str, Any]]:
+    """What the density of a number may be."""
+    return [settings for settings in NUMBERS if settings["numbers"] in learner.densities]
+
+
+def _densities(scores: NDArray[np.float64], tried: list[dict[str, Any]]) -> tuple[dict[str, Any], list[int]]:
+    """From the scores of what was tried (settings, attributes): what numbers share, and which of them each takes."""
     shared = ("variance_floor", "bandwidth")
-    options = [list(dict.fromkeys(t.get(name) for t in NUMBERS)) for name in shared]
+    options = [list(dict.fromkeys(t.get(name) for t in tried)) for name in shared]
     best, value = None, -np.inf
     for values in product(*options):
         said = dict(zip(shared, values, strict=True))
         # A setting speaks of its own kind of density only: a floor of Gaussians, a bandwidth of kernels.
-        open_to = [k for k, t in enumerate(NUMBERS) if all(t.get(n) == said[n] for n in _SHARED[t["numbers"]])]
+        open_to = [k for k, t in enumerate(tried) if all(t.get(n) == said[n] for n in _SHARED[t["numbers"]])]
         total = float(scores[open_to].max(axis=0).sum())
         if best is None or total > value:
             best, value = (said, open_to), total
     assert best is not None
     said, open_to = best
     chosen = [open_to[k] for k in scores[open_to].argmax(axis=0).tolist()]
-    used = {NUMBERS[k]["numbers"] for k in chosen}
+    used = {tried[k]["numbers"] for k in chosen}
     kept = {n: v for n, v in said.items() if v is not None and any(n in _SHARED[kind] for kind in used)}
     return kept, chosen
 

@@ -50,18 +50,20 @@ NO_SUMS = (Neighbors, OneDependence, FullBayes)
 """Learners whose scores are no sum over attributes."""
 NO_UPDATES = (Additive, Logistic, TextLogistic)
 """Learners that must see all rows again to learn."""
-NOT_EXPORTED = (Neighbors, OneDependence, TreeAugmented)
+NOT_EXPORTED = (Neighbors, OneDependence, TreeAugmented, TextLogistic)
 """Learners whose models SQL, ONNX and PMML cannot say."""
-NOT_IN_PMML = (FullBayes, LinearDiscriminant, TunedNaiveBayes, TextLogistic)
-"""Learners whose models PMML cannot say beside others: densities have no weight there."""
+NOT_IN_PMML = (FullBayes, LinearDiscriminant)
+"""Learners whose models PMML cannot say beside others."""
+MOST_TOGETHER = 6
+"""Numbers of one normal density that SQL and ONNX can say, as any of them may be missing."""
 
 
 def pool_candidates(summary: Summary, effort: Effort, purposes: Collection[Purpose] = ()) -> tuple[Learner, ...]:
     """The family as far as it fits, naive Bayes first."""
-    tables_alone = "pmml" in purposes and any(c.kind != "nominal" for c in summary.schema.attributes)
-    out = (_as_tables(learner) if tables_alone else learner for learner in _family(summary, effort))
+    numbers = sum(c.kind not in ("nominal", "text") for c in summary.schema.attributes)
     kept: list[Any] = []
-    for one in out:
+    for learner in _family(summary, effort):
+        one = _said_by(learner, purposes, numbers)
         if one is not None and one not in kept and _serves(one, purposes):
             kept.append(one)
     return tuple(kept)
@@ -79,8 +81,24 @@ def _serves(learner: object, purposes: Collection[Purpose]) -> bool:
     return not any(isinstance(learner, banned[purpose]) for purpose in purposes)
 
 
-def _as_tables(learner: Any) -> Any:
-    """The same with numbers cut into bins; None where that is another candidate."""
+def _said_by(learner: Any, purposes: Collection[Purpose], numbers: int) -> Any:
+    """The same with such densities of numbers as the languages can say; None where there are none.
+
+    SQL has no kernel densities, SQL and ONNX normal densities of a few numbers together only. PMML gives weights to
+    tables alone: with numbers cut into bins, which may be another candidate.
+    """
+    blocks = isinstance(learner, NaiveBayes) and bool(learner.blocks)
+    together = blocks or isinstance(learner, (FullBayes, LinearDiscriminant))
+    if numbers > MOST_TOGETHER and together and {"sql", "onnx"} & {*purposes}:
+        return None
+    if isinstance(learner, TunedNaiveBayes) and "pmml" in purposes:
+        return replace(learner, densities=("binned",))
+    if isinstance(learner, (TunedNaiveBayes, NaiveBayes)) and "sql" in purposes:
+        if isinstance(learner, TunedNaiveBayes):
+            return replace(learner, densities=("gaussian", "binned"))
+        learner = None if learner.numbers == "kernel" else learner
+    if "pmml" not in purposes or not numbers:
+        return learner
     if isinstance(learner, Logistic):
         return learner if learner.numbers == "binned" else None
     if isinstance(learner, NaiveBayes):

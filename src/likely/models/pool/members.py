@@ -47,6 +47,8 @@ register(
     TreeAugmented,
     TunedNaiveBayes,
 )
+MOST_SHOWN = 40
+"""Characters of a setting in a name."""
 MIXTURES = ("Auto", "Gibbs", "Mixture", "Pool")
 """Learners of other learners, which cannot be members."""
 
@@ -99,8 +101,12 @@ def learner_titles(learners: Sequence[Learner]) -> tuple[str, ...]:
     out: list[str] = []
     seen: Counter[str] = Counter()
     for learner in learners:
-        changed = ", ".join(f"{name}={value!r}" for name, value in changed_settings(learner).items())
+        changed = ", ".join(f"{name}={_short(repr(value))}" for name, value in changed_settings(learner).items())
         title = type(learner).__name__ + (f"({changed})" if changed else "")
         seen[title] += 1
         out.append(title if seen[title] == 1 else f"{title} #{seen[title]}")
     return tuple(out)
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= MOST_SHOWN else f"{value[: MOST_SHOWN - 1]}…"

@@ -86,6 +86,11 @@ class PoolModel(Model):
         ordered = {name: lines.pop(name) for name in names if name in lines}
         return ordered | lines | rest
 
+    def choices(self) -> dict[str, tuple[str, str]]:
+        """Which members were chosen: pools of the same members share that, whatever their weights."""
+        kept = [self.trial.titles[h] for h in self.trial.kept]
+        return {note: ("members", " and ".join(kept)) for note in self.trial.notes()} if kept else {}
+
     @cached_property
     def _titles(self) -> tuple[str, ...]:
         return learner_titles([member.learner for member in self.members])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
-from likely.models.contracts import Model
+from likely.models.contracts import ChoosesFor, Model
 from likely.portable.describe import portable
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
@@ -90,7 +90,14 @@ def export(
     if to != "sql" and (dialect is not None or table is not None or keep):
         said = "dialect" if dialect is not None else "table" if table is not None else "keep"
         raise SettingError(f"{said} is of SQL, and this is {to}. Leave it out.")
-    out = _written(model, to, dialect, table, keep)
+    try:
+        out = _written(model, to, dialect, table, keep)
+    except SettingError as error:
+        if to in ("sql", "onnx", "pmml") and isinstance(model.learner, ChoosesFor) and to not in model.learner.for_:
+            raise SettingError(
+                f"{error} Or choose among those that {to.upper()} can say: likely fit --for {to}."
+            ) from None
+        raise
     if path is not None:
         state.write(path, out.encode() if isinstance(out, str) else out)
     return out

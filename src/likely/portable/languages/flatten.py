@@ -5,12 +5,25 @@ Brings a portable form to that, or says in a sentence why it cannot be. Knows no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from likely.errors import SettingError, shown
 from likely.portable import forms
 from likely.portable.forms import Portable, Scores, Term
+from likely.portable.languages.patterns import MOST_TOGETHER
+
+SINGLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm)
+SETS = (forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)
+COUNTED = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm)
+TABLES = (forms.LevelTerm, forms.BinTerm, forms.PairTerm, forms.TreesTerm)
+"""What PMML knows of naive Bayes, and what can be said there of other sums."""
+ABLE: dict[str, tuple[type, ...]] = {
+    "SQL": (*SINGLE, *SETS),
+    "ONNX": (*SINGLE, forms.KernelTerm, *SETS),
+    "PMML": (*COUNTED, *TABLES),
+    "A list of probabilities": (*COUNTED, forms.KernelTerm),
+}
+"""The terms that a language can say."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +36,7 @@ class Flat:
     clipped: bool = False
 
 
-def flatten(portable: Portable, language: str, able: Iterable[type]) -> Flat:
+def flatten(portable: Portable, language: str) -> Flat:
     """The form as one sum; refused, with what to do instead, where the language does not know one of its terms."""
     if portable.refuse_unseen:
         raise SettingError(
@@ -31,11 +44,37 @@ def flatten(portable: Portable, language: str, able: Iterable[type]) -> Flat:
             "Learn it with unseen='skip' (--unseen skip)."
         )
     found = _flatten_score(portable.score, language)
-    known = tuple(able)
+    able = ABLE[language]
+    if language == "PMML" and not is_naive_bayes(portable, found):
+        able = TABLES
+        if found.clipped or portable.target is None or not found.terms:
+            raise SettingError(
+                f"PMML says naive Bayes and sums of what attributes say, and this model is none. {_ELSE}"
+            )
     for _, term in found.terms:
-        if not isinstance(term, known):
+        if not isinstance(term, able):
             raise SettingError(f"{language} cannot say {_describe(term)}. {_REMEDY.get(type(term), _ELSE)}")
+        if isinstance(term, forms.CovarianceTerm) and len(term.attributes) > MOST_TOGETHER:
+            raise SettingError(
+                f"{language} cannot say the normal density of {len(term.attributes)} numbers together "
+                f"({shown(term.name, 40)}), of which any may be missing; {MOST_TOGETHER} are the most. {_ELSE}"
+            )
     return found
+
+
+def is_naive_bayes(portable: Portable, found: Flat) -> bool:
+    """Whether it is naive Bayes as PMML knows it: probabilities of single attributes, each counted once."""
+    counted = portable.target is not None and portable.generative and not found.clipped and bool(found.terms)
+    return counted and all(weight == 1 and isinstance(term, COUNTED) for weight, term in found.terms)
+
+
+def refusal(portable: Portable, language: str) -> str:
+    """The sentence why a language cannot say a model, or nothing."""
+    try:
+        flatten(portable, language)
+    except SettingError as error:
+        return str(error)
+    return ""
 
 
 _REMEDY: dict[type, str] = {

@@ -19,8 +19,6 @@ from likely.portable.languages.onnx_sets import Sets
 from likely.portable.languages.patterns import patterns
 from likely.portable.reading import cell_of
 
-ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.KernelTerm, forms.SlopeTerm, forms.CurveTerm,
-        forms.PresenceTerm, forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)  # fmt: skip
 MOST = float(np.finfo(np.float64).max)
 OUTPUTS = ("prediction", "probabilities")
 
@@ -38,7 +36,7 @@ def to_onnx(portable: Portable) -> bytes:
 class _Written:
     def __init__(self, portable: Portable) -> None:
         self.form, self.graph = portable, Graph()
-        self.flat: Flat = flatten(portable, "ONNX", ABLE)
+        self.flat: Flat = flatten(portable, "ONNX")
         self.size = len(portable.classes)
         self.codes: dict[str, str] = {}
         self.numbers: dict[str, tuple[str, str]] = {}
@@ -223,7 +221,7 @@ class _Written:
 
     def _normals(self, term: forms.CovarianceTerm) -> str:
         """All patterns of gaps are worked out, and the row's own is picked."""
-        graph, found, size = self.graph, patterns(term, "ONNX"), len(term.attributes)
+        graph, found, size = self.graph, patterns(term), len(term.attributes)
         there = graph.op("Concat", *(self.numbers[name][1] for name in term.attributes), axis=1)
         bits = graph.op("Mul", graph.op("Cast", there, to=7), graph.constant([[1 << k for k in range(size)]], np.int64))
         own = self._over(bits, "ReduceSum", True)

@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from likely.errors import SettingError, shown
 from likely.portable.forms import CovarianceTerm
 from likely.portable.joint_terms import cholesky_solve
 
 MOST_TOGETHER = 6
-"""Numbers of one density; every one more doubles the patterns."""
+"""Numbers of one density at most; every one more doubles the patterns."""
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -27,14 +26,9 @@ class Pattern:
     peak: tuple[float, ...]
 
 
-def patterns(term: CovarianceTerm, language: str) -> tuple[Pattern, ...]:
+def patterns(term: CovarianceTerm) -> tuple[Pattern, ...]:
     """One for each set of numbers that are there: bit i of its place says that attribute i is. The first is of none."""
     size = len(term.attributes)
-    if size > MOST_TOGETHER:
-        raise SettingError(
-            f"{language} cannot say the normal density of {size} numbers together ({shown(term.name, 40)}), of which "
-            f"any may be missing; {MOST_TOGETHER} are the most. Export the model to python."
-        )
     return tuple(_pattern(term, [k for k in range(size) if place >> k & 1]) for place in range(1 << size))
 
 

@@ -15,14 +15,13 @@ from likely.portable import forms
 from likely.portable.forms import Attribute, Portable
 from likely.portable.languages.flatten import flatten
 
-ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.KernelTerm)
 _ROOT = 0.5 * math.log(2 * math.pi)
 
 
 def to_json(portable: Portable) -> str:
     """The text. An attribute that is missing or not known has no factor, where none is given for it."""
     try:
-        found = flatten(portable, "A list of probabilities", ABLE)
+        found = flatten(portable, "A list of probabilities")
         of_scores = bool(found.terms) and not portable.generative
         if found.clipped or of_scores or any(weight != 1 for weight, _ in found.terms):
             raise SettingError("A list of probabilities cannot say this model, whose scores are none.")

@@ -19,7 +19,7 @@ class Quadratic:
     """One such term: its columns are called after its number."""
 
     def __init__(self, term: CovarianceTerm, place: int, columns: Mapping[str, str]) -> None:
-        self.term, self.patterns = term, patterns(term, "SQL")
+        self.term, self.patterns = term, patterns(term)
         self.pattern = f"n{place}"
         self._x = [exp.column(columns[name]) for name in term.attributes]
         self._name = f"{place}"

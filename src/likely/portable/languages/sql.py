@@ -18,8 +18,6 @@ from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
 from likely.portable.languages.statements import add_up, case, exp, number, possible
 
-ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm,
-        forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)  # fmt: skip
 FAR = 700.0
 """Scores so far below the best one count as impossible: e**-700 is 1e-304."""
 TINY = 1e-150
@@ -48,7 +46,7 @@ def _check(portable: Portable, dialect: str | None) -> None:
 class _Select:
     def __init__(self, portable: Portable, table: str, dialect: str | None, keep: Sequence[str]) -> None:
         self.form, self.dialect = portable, dialect
-        self.flat: Flat = flatten(portable, "SQL", ABLE)
+        self.flat: Flat = flatten(portable, "SQL")
         self.table = _table(table)
         self.prefix = "likely"
         while self.prefix in table.lower():

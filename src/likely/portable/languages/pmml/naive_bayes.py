@@ -16,8 +16,6 @@ from likely.portable.forms import Portable, Scores
 from likely.portable.languages.flatten import Flat
 from likely.portable.languages.pmml.parts import add, add_output, add_schema, as_text, dictionary
 
-ABLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm)
-
 
 def add_naive_bayes(root: xml.Element, portable: Portable, found: Flat) -> None:
     """Everything but the header."""

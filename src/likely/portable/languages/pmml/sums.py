@@ -17,7 +17,6 @@ from likely.portable.forms import Axis, PairTerm, Portable, Scores, TreesTerm
 from likely.portable.languages.flatten import Flat
 from likely.portable.languages.pmml.parts import add, add_output, add_schema, as_text, dictionary
 
-ABLE = (forms.LevelTerm, forms.BinTerm, forms.PairTerm, forms.TreesTerm)
 CODE = {"optype": "continuous", "dataType": "integer"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
 GONE, NEW = "missing", "unseen"
