@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     # From a model to answers
     from likely.apply.decide.decider import decide as decide
     from likely.apply.decide.decision import Decision as Decision
+    from likely.apply.decide.missing import by_missing as by_missing
     from likely.apply.decide.asking import ask as ask
     from likely.apply.explain.explaining import explain as explain
     from likely.apply.explain.ledger import Ledger as Ledger
@@ -111,6 +112,7 @@ _NAMES = {
     # From a model to answers
     "likely.apply.decide.decider": "decide",
     "likely.apply.decide.decision": "Decision",
+    "likely.apply.decide.missing": "by_missing",
     "likely.apply.decide.asking": "ask",
     "likely.apply.explain.explaining": "explain",
     "likely.apply.explain.ledger": "Ledger",

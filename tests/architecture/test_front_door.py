@@ -62,6 +62,7 @@ EXPECTED = [
     "Sureness",
     "sureness",
     "Window",
+    "by_missing",
     "changes",
     "export",
 ]

@@ -34,7 +34,7 @@ def test_a_row_of_a_table(model, run, examples) -> None:
     found = json.loads(told.out)
     assert found["prediction"] == "yes" and found["posterior"] == {"no": 0.0, "yes": 1.0}
     assert found["entries"][1]["impossible"] == ["no"] and found["entries"][1]["evidence"] is None
-    assert found["counterfactual"]["exact"] and found["working"][0].startswith("L(class)")
+    assert found["counterfactual"]["exact"] and found["working"]["lines"][0].startswith("L(class)")
     run("explain", model, "--row", 15, examples / "weather.csv").refused("14 rows", "no row 15")
     run("explain", model, "--row", 0, examples / "weather.csv").refused("--row")
     run("explain", model, "--row", 1).refused("needs one table")
@@ -93,7 +93,7 @@ def test_names_and_levels_are_data(run, write) -> None:
 def test_a_model_that_is_no_sum(run, examples) -> None:
     run("fit", examples / "iris.csv", "species", "--learner", "FullBayes", "-o", "f.likely").done()
     told = run("explain", "f.likely", "--row", 71, examples / "iris.csv", "--working").done().out
-    assert "all values together" in told and "not a sum over attributes" in told and "has a working" in told
+    assert "all values together" in told and "not a sum over attributes" in told and "determinant |S|" in told
     run("fit", examples / "iris.csv", "--learner", "Density", "-o", "d.likely").done()
     run("explain", "d.likely", "--row", 71, examples / "iris.csv").refused("density")
 

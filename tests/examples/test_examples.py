@@ -23,6 +23,7 @@ SAYS = {
     "deciding": ["each action is expected to cost", "Where only one day in a hundred is bad"],
     "double_counting": ["celsius", "fahrenheit"],
     "explain": ["L(class) = P(class)"],
+    "workings": ["P(c2 | x) = 4/5 = 0.8", "ham 108/625 = 0.1728", "= −1.319"],
     "sureness": ["26 rows:", "2600 rows:"],
 }
 

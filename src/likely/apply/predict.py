@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.apply.answers import Answers, answer_table
+from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.models.contracts import Model
@@ -63,12 +64,23 @@ class Predictions(Answers[Posterior]):
 
 
 def predict_table(
-    model: Model, data: object, path: str | None, reading: Reading | None = None, *, keep: bool = False
+    model: Model,
+    data: object,
+    path: str | None,
+    reading: Reading | None = None,
+    *,
+    keep: bool = False,
+    missing_by: str | None = None,
 ) -> Predicted:
-    """Write prediction and probabilities of every row of `data`; without a path, to standard output."""
+    """Write prediction and probabilities of every row of `data`; without a path, to standard output.
+
+    `missing_by` takes missing cells as `decide` does: "left-out", "averaged" or "informative".
+    """
     if model.schema.target is None:
         raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
+    taken = by_missing(model, missing_by)
     done = answer_table(
-        lambda: Predictions(model), data, "-" if path is None else path, reading or Reading(), keep=keep
+        lambda: Predictions(taken), data, "-" if path is None else path, reading or Reading(), keep=keep
     )
-    return Predicted(done.rows, done.unclassified, tuple(done.remarks()))
+    notes = [HOW_AVERAGED, unaveraged(model)] if missing_by == "averaged" else []
+    return Predicted(done.rows, done.unclassified, (*filter(None, notes), *done.remarks()))

@@ -358,6 +358,12 @@ prior_option = click.option(
     metavar="CLASS=P|uniform",
     help="A class is more or less frequent than in training; classes that are not named share the rest.",
 )
+missing_by_option = click.option(
+    "--missing-by",
+    type=click.Choice(["left-out", "averaged", "informative"]),
+    help="Leave missing cells out, average over what they may hold, or take being missing as evidence; "
+    "as the model does otherwise.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 
 

@@ -20,7 +20,9 @@ from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Score, WordWeights
-from likely.models.working import Working, working
+from likely.models.working.product import product_working
+from likely.models.working.records import Working
+from likely.models.working.total import evidence_working
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
@@ -174,16 +176,29 @@ class Model(Answers):
         (batch,) = self.batches(self.table_of_one(row))
         found = self.worked(batch, row, self.posterior(row))
         if found is None:
-            raise SettingError(f"{type(self.learner).__name__} is no product of factors, so there is no working.")
+            raise SettingError(self.workless)
         return found
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
-        """The same of a row that was read already; None where the model is no product of factors."""
-        if not self.factored:
+        """The same of a row that was read already: a product of factors, or a sum of evidence; None where the model
+        has neither to write down (`workless` says what there is)."""
+        if self.factored:
+            powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]
+            logs = self.terms(batch).array[0][: len(powers)]
+            return product_working(self.classes, self.prior, self.factors, powers, logs, batch, row, posterior)
+        try:
+            terms = self.terms(batch)
+        except SettingError:
             return None
-        powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]
-        terms = self.terms(batch).array[0][: len(powers)]
-        return working(self.classes, self.prior, self.factors, powers, terms, batch, row, posterior)
+        return evidence_working(self.classes, terms.names, terms.array[0], terms.first, terms.last, row, posterior)
+
+    @property
+    def workless(self) -> str:
+        """Why there is no working, where there is none, and what can be had instead."""
+        return (
+            f"{type(self.learner).__name__} asks several models and mixes what they say, which is no sum or product to "
+            "write down. `likely show` lists its members and their weights; fit one of them to see its working."
+        )
 
     # -- what it says of itself -----------------------------------------------------------------------------
 

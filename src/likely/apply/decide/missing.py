@@ -10,9 +10,13 @@ import numpy as np
 
 from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, shown
-from likely.models.contracts import Model, Search, setting_of
+from likely.models.contracts import Model, Search, Terms, setting_of
 from likely.models.factors.patterns import patterns
 from likely.models.posterior import Matrix, Posterior
+from likely.models.working.product import by_class
+from likely.models.working.records import Step, Working
+from likely.models.working.total import added
+from likely.models.working.writing import clean, signed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.words.words import Words
@@ -41,6 +45,12 @@ def by_missing(model: Model, way: str | None) -> Model:
     - "left-out": P(class | the cells that are there); naive Bayes leaves the factor out.
     - "averaged": the sum over v of P(class | row with v) * P(v), with P(v) from training, whatever the class.
     - "informative": learned again from the same sums, with being missing as one more level.
+
+    >>> import likely
+    >>> table = {"sky": ["sun", "sun", "rain"], "wind": ["no", "yes", "no"], "play": ["y", "y", "n"]}
+    >>> averaged = by_missing(likely.fit(table, "play"), "averaged")
+    >>> round(averaged.posterior({"wind": "no"}).prob("y"), 3)
+    0.547
     """
     if way is None:
         return model
@@ -144,6 +154,40 @@ class Averaged(Wrapper):
                 out[rows] = self._averaged(batch.take(rows), [names[k] for k in columns], out[rows])
         return out
 
+    def terms(self, batch: Batch) -> Terms:
+        """Those of the model inside, unless a cell is missing."""
+        if any(is_missing(batch.cells[name]).any() for name in self.spreads if name in batch.cells):
+            raise SettingError("A mean over what missing cells may hold is no sum over attributes.")
+        return self.inner.terms(batch)
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+        """Σ P(v) × P(class | row with v), over the values v of the missing cells together."""
+        names = [name for name in self.spreads if name in batch.cells and is_missing(batch.cells[name])[0]]
+        if not names:
+            return self.inner.worked(batch, row, posterior)
+        index, share = combinations([self.spreads[name][1] for name in names])
+        cells = {
+            name: fill_cells(batch.cells[name], self.spreads[name][0], own)
+            for name, own in zip(names, index, strict=True)
+        }
+        part = batch.take(np.zeros(len(share), np.intp))
+        chances = Posterior.of(self.classes, self.inner.log_joint(replace(part, cells=part.cells | cells))).matrix
+        steps = []
+        for k, (weight, own) in enumerate(zip(share.tolist(), chances, strict=True)):
+            told = ", ".join(
+                f"{clean(name)}={clean(_spelled(self.spreads[name][0][int(i[k])]))}"
+                for name, i in zip(names, index, strict=True)
+            )
+            values = by_class(self.classes, weight * own)
+            texts = {name: f"{signed(weight)} × {signed(p)}" for name, p in by_class(self.classes, own).items()}
+            steps.append(Step(told, told, values, values, title=f"P({told}) × P(class | x, {told})", texts=texts))
+        remarks = ["What is missing is averaged over its values in training."]
+        if not chances.any(axis=1).all():
+            remarks.append(
+                "Values under which every class is impossible are left out, and the others share their weight."
+            )
+        return added(self.classes, steps, posterior, sign="P({} | x)", remarks=remarks)
+
     def _averaged(self, batch: Batch, names: list[str], left_out: Matrix) -> Matrix:
         index, share = combinations([self.spreads[name][1] for name in names])
         evidence = Posterior.of(self.classes, left_out).log_evidence
@@ -165,6 +209,10 @@ class Averaged(Wrapper):
         with np.errstate(invalid="ignore"):
             out += evidence[:, None]
         return np.where(np.isneginf(evidence)[:, None], -np.inf, out)
+
+
+def _spelled(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def combinations(shares: list[NDArray[np.float64]]) -> tuple[list[NDArray[np.intp]], NDArray[np.float64]]:

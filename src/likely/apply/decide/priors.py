@@ -15,10 +15,12 @@ from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import Model, Terms
 from likely.models.model import left_over
-from likely.models.posterior import Matrix
+from likely.models.posterior import Matrix, Posterior
 from likely.models.prior import TOLERANCE
 from likely.models.quotient import Quotient, as_written, log_of
 from likely.models.shapes import Score, Shifted
+from likely.models.working.product import by_class, multiplied
+from likely.models.working.records import Step, Working
 from likely.table.batch import Batch
 from likely.table.labels import label
 
@@ -147,6 +149,24 @@ class Reweighted(Wrapper):
     def log_joint(self, batch: Batch) -> Matrix:
         """log P(class, row) + log new / old prior."""
         return self.inner.log_joint(batch) + self.log_ratio
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
+        """That of the model inside, its prior replaced, or multiplied by new over old prior where it has no step."""
+        if self.factored:
+            return super().worked(batch, row, posterior)
+        found = self.inner.worked(batch, row, posterior)
+        if found is None or found.operator == "+":
+            return super().worked(batch, row, posterior)
+        logs = by_class(self.classes, self.log_ratio)
+        if found.steps[0].name == "" and self.log_prior is not None:
+            values = dict(zip(self.classes, self.prior, strict=True))
+            steps = [Step("", None, values, by_class(self.classes, self.log_prior)), *found.steps[1:]]
+        else:
+            pairs = zip(self.prior, prior_of(self.inner), strict=True)
+            ratios = {name: Quotient(new.value, old) for name, (new, old) in zip(self.classes, pairs, strict=True)}
+            steps = [*found.steps, Step("prior", None, ratios, logs, title="new P(class) / old P(class)")]
+        new = multiplied(self.classes, steps, found.quantities, posterior)
+        return replace(new, tables=found.tables, remarks=found.remarks)
 
     def terms(self, batch: Batch) -> Terms:
         """Those of the model inside, with the new prior."""

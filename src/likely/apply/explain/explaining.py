@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.apply.decide.missing import by_missing
 from likely.apply.explain.ledger import REST, Entry, Ledger, Order, ruled_out
 from likely.apply.explain.odds import UNITS, Unit, log_odds_of, steps_between, steps_of_rest
 from likely.apply.explain.pieces import Piece, pieces_of
@@ -30,6 +32,7 @@ def explain(
     against: object = None,
     unit: Unit = "bits",
     order: Order = "size",
+    missing_by: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Ledger:
@@ -38,6 +41,7 @@ def explain(
     It weighs the class `of` (the most probable one, if none is named) `against` another (the most probable other
     one), or against "rest". Against one class the evidence of each value is log P(value | of) - log P(value | against).
     Against the rest of three or more it is what the value adds when it comes after those before it in the schema.
+    `missing_by` takes missing cells as `decide` does: "left-out", "averaged" or "informative".
 
     >>> import math
     >>> import likely
@@ -45,6 +49,7 @@ def explain(
     >>> [(e.name, round(math.exp(e.log_ratio), 3)) for e in explain(model, {"sky": "sun"}).entries]
     [('', 3.0), ('sky', 1.8)]
     """
+    model = by_missing(model, missing_by)
     return explained(
         model, read_row(model, row, number, encoding=encoding, delimiter=delimiter), of, against, unit, order
     )
@@ -82,7 +87,8 @@ def explained(
         unit=unit,
         order=order,
         remarks=tuple(_remarks(model, row, bool(posterior.undefined[0]), entries, told)),
-        working=model.worked(row.batch, row.cells, posterior),
+        work=partial(model.worked, row.batch, row.cells, posterior),
+        workless=model.workless,
     )
 
 

@@ -6,8 +6,9 @@ Holds what was computed (explaining.py) and writes it: sentences, and lines with
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from likely.apply.explain.marking import Span
@@ -16,7 +17,7 @@ from likely.apply.explain.pieces import Kind
 from likely.apply.explain.row import State
 from likely.apply.explain.words import clean, percent, power_of_ten, times
 from likely.machinery.html import html_table
-from likely.models.working import Working
+from likely.models.working.records import Working
 
 Order = Literal["size", "schema"]
 REST = "rest"
@@ -64,6 +65,10 @@ class Entry:
         return self.kind in ("value", "block") and not any(self.log_values.values())
 
 
+def _nothing() -> None:
+    """The working where there is none."""
+
+
 @dataclass(frozen=True)
 class Ledger:
     """The evidence of one answer, by which the odds of one class against another (or the rest) come about.
@@ -99,8 +104,15 @@ class Ledger:
     unit: Unit = "bits"
     order: Order = "size"
     remarks: tuple[str, ...] = ()
-    working: Working | None = field(default=None, repr=False)
-    """The arithmetic as on a board, where the model is a product."""
+    work: Callable[[], Working | None] = field(default=_nothing, repr=False, compare=False)
+    """Works the answer out, when it is asked for."""
+    workless: str = field(default="", repr=False)
+    """Why there is no working, where there is none."""
+
+    @cached_property
+    def working(self) -> Working | None:
+        """The arithmetic as on a board; None where the model has none (`workless` says why)."""
+        return self.work()
 
     @property
     def ordered(self) -> tuple[Entry, ...]:

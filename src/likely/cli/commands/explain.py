@@ -11,6 +11,7 @@ from likely.cli.options import (
     Values,
     json_option,
     loss_option,
+    missing_by_option,
     prior_option,
     read_loss_file,
     read_prior,
@@ -23,6 +24,8 @@ from likely.errors import SettingError
 if TYPE_CHECKING:
     from likely.apply.explain.ledger import Order
     from likely.apply.explain.odds import Unit
+    from likely.models.working.records import LogBase
+    from likely.models.working.writing import Style
 
 
 @click.command(short_help="The evidence of one answer, piece by piece.")
@@ -45,6 +48,12 @@ if TYPE_CHECKING:
     help="Evidence that weighs most first, or in the order of the columns.",
 )
 @click.option("--working", is_flag=True, help="Write the arithmetic down, in fractions where values were counted.")
+@click.option("--decimals", is_flag=True, help="The working in decimals.")
+@click.option("--logs", is_flag=True, help="The working as a sum of logs.")
+@click.option(
+    "--log-base", type=click.Choice(["10", "2", "e"]), default="10", help="The base of --logs: 10, 2 or e (natural)."
+)
+@missing_by_option
 @click.option("--counterfactual", is_flag=True, help="Name the fewest changes of values that change the decision.")
 @click.option("--change", multiple=True, metavar="NAME", help="Change only this attribute; may be given several times.")
 @click.option("--towards", metavar="NAME", help="The class or action that changes should lead to; any other otherwise.")
@@ -67,6 +76,10 @@ def explain(
     unit: Unit,
     order: Order,
     working: bool,
+    decimals: bool,
+    logs: bool,
+    log_base: LogBase,
+    missing_by: str | None,
     counterfactual: bool,
     change: tuple[str, ...],
     towards: str | None,
@@ -81,13 +94,17 @@ def explain(
     What is not given is missing. A name that holds an equals sign needs no quoting: the name ends where a
     column's name does.
     """
+    from likely.apply.decide.missing import by_missing
     from likely.apply.explain.counterfactual import counterfactual_of
     from likely.apply.explain.explaining import explained
     from likely.apply.explain.sureness import sure_of, unsure
     from likely.apply.fitting import load_model
     from likely.present.report.explanation import ledger_json, present_ledger
 
-    loaded = load_model(model)
+    if decimals and logs:
+        raise click.UsageError("--decimals and --logs are two ways to write one working. Say one of them.")
+    style: Style | None = "logs" if logs else "decimals" if decimals else "fractions" if working else None
+    loaded = by_missing(load_model(model), missing_by)
     asking = read_row(loaded, given, row, reading)
     ledger = explained(loaded, asking, of, against, unit, order)
     other = None
@@ -100,8 +117,8 @@ def explain(
     sure = unsure(loaded) or sure_of(loaded, asking.batch, level=level)
     terminal.answer(
         as_json,
-        lambda: ledger_json(ledger, other, working, sure),
-        lambda: present_ledger(ledger, other, working, everything, sure),
+        lambda: ledger_json(ledger, other, style, sure, log_base),
+        lambda: present_ledger(ledger, other, style, everything, sure, log_base),
     )
 
 

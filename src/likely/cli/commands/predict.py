@@ -13,6 +13,7 @@ from likely.cli.options import (
     data_argument,
     json_option,
     loss_option,
+    missing_by_option,
     out_option,
     prior_option,
     read_loss_file,
@@ -31,8 +32,9 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet by its name"
 @data_argument()
 @out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
+@missing_by_option
 @text_options
-def predict(model: str, data: object, out: str | None, keep: bool, reading: Values) -> None:
+def predict(model: str, data: object, out: str | None, keep: bool, missing_by: str | None, reading: Values) -> None:
     """Predict each row of DATA by MODEL.
 
     Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
@@ -43,7 +45,7 @@ def predict(model: str, data: object, out: str | None, keep: bool, reading: Valu
 
     loaded = load_model(model)
     with terminal.counting() as progress:
-        done = predict_table(loaded, data, out, Reading(progress=progress, **reading), keep=keep)
+        done = predict_table(loaded, data, out, Reading(progress=progress, **reading), keep=keep, missing_by=missing_by)
     for remark in done.remarks:
         terminal.say(remark)
 
@@ -59,12 +61,7 @@ def predict(model: str, data: object, out: str | None, keep: bool, reading: Valu
     help="Least expected loss; the most probable class (map); maximum likelihood, which divides the prior out (ml).",
 )
 @prior_option
-@click.option(
-    "--missing-by",
-    type=click.Choice(["left-out", "averaged", "informative"]),
-    help="Leave missing cells out, average over what they may hold, or take being missing as evidence; "
-    "as the model does otherwise.",
-)
+@missing_by_option
 @click.option(
     "--unlike",
     type=float,

@@ -5,6 +5,7 @@ Knows the grid of levels and its pairs. What is missing is neither parent nor ch
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,10 +16,15 @@ from likely.models.contracts import Model
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
 from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
-from likely.models.posterior import Matrix
+from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import Settings, setting
+from likely.models.working.product import by_class
+from likely.models.working.records import Step, Working
+from likely.models.working.total import added
+from likely.models.working.writing import clean, decimal, exp
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
+from likely.table.labels import label
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -103,6 +109,34 @@ class OneDependenceModel(Model):
         tables = (self.log_joint_cell, self.log_given, self.log_prior, self.log_alone)
         kernels.one_dependence(cells, self.serves, *tables, there, top, total, score, out)
         return out
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """The mean over the cells that may be parents: P(class, cell) times P(other cell | class, cell) each."""
+        grid, codes = self.grid, self.grid.codes(batch)[0]
+        cells = {k: int(grid.first[k]) + int(code) for k, code in enumerate(codes.tolist()) if code >= 0}
+        serving = [k for k, cell in cells.items() if self.serves[cell]]
+        logs = {k: self.log_joint_cell[c] + self._log_given_all(c, cells, k) for k, c in cells.items() if k in serving}
+        share, remarks = "", []
+        if not serving:
+            logs = {-1: self.log_prior + sum((self.log_alone[c] for c in cells.values()), np.zeros(len(self.classes)))}
+            remarks = ["No cell has rows enough to be a parent, so attributes count as independent."]
+        elif len(serving) > 1:
+            share = f"1/{len(serving)} × "
+        steps = []
+        for k, own in logs.items():
+            name = grid.axes[k].name if k >= 0 else ""
+            cell = label(row.get(name)) if k >= 0 else None
+            told = f"{clean(name)}={clean(cell or '')}"
+            title = f"{share}P(class, {told}) × P(others | class, {told})" if k >= 0 else "P(class) × P(cells | class)"
+            values = {n: exp(x) / len(logs) for n, x in by_class(self.classes, own).items()}
+            texts = {n: f"{share}{decimal(x)}" for n, x in by_class(self.classes, own).items()}
+            steps.append(Step(name, cell, values, values, title=title, texts=texts))
+        return added(self.classes, steps, posterior, sign="L({})", remarks=remarks)
+
+    def _log_given_all(self, cell: int, cells: Mapping[int, int], k: int) -> NDArray[np.float64]:
+        """log P(all other cells | class, this cell)."""
+        others = [self.log_given[cell, other] for j, other in cells.items() if j != k]
+        return np.sum([np.zeros(len(self.classes)), *others], axis=0)  # type: ignore[no-any-return]
 
     def shape(self) -> shapes.Score:
         """The mean over parents."""

@@ -5,6 +5,7 @@ Knows the grid of levels and its pairs. Missing cells are summed out exactly, al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,18 +13,23 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.models import kernels
-from likely.models.contracts import Exhibit, Model, Terms
+from likely.models.contracts import Exhibit, Model, Terms, setting_of
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
+from likely.models.dependence.tables import link_exhibits, link_quotients
 from likely.models.drawing import DrawnRows, chance
 from likely.models.model import learnable
-from likely.models.posterior import Matrix
+from likely.models.posterior import Matrix, Posterior
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
 from likely.models.setting_values import Prior, prior_pseudo_count_setting, prior_setting
 from likely.models.settings import Settings, setting
 from likely.models.shapes import Score, Sum, Tree
+from likely.models.working.product import by_class, multiplied
+from likely.models.working.records import Step, Working
+from likely.models.working.writing import clean, exp
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
+from likely.table.labels import label
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -150,6 +156,30 @@ class TreeAugmentedModel(Model):
         prior = np.broadcast_to(self.log_prior, (batch.rows, 1, len(self.classes)))
         return Terms(("prior", *(a.name for a in self.grid.axes)), np.concatenate([prior, terms], axis=1))
 
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """P(class) times P(cell | parent's cell, class), in fractions where both are known."""
+        logs, codes, names = self.terms(batch).array[0], self.grid.codes(batch)[0], [a.name for a in self.grid.axes]
+        pseudo_count = float(setting_of(self.learner, "pseudo_count"))
+        steps = [Step("", None, dict(zip(self.classes, self.prior, strict=True)), by_class(self.classes, logs[0]))]
+        for v in self.order.tolist():
+            u, cell = int(self.parents[v]), label(row.get(names[v]))
+            own = by_class(self.classes, logs[1 + v])
+            if codes[v] >= 0 and (u < 0 or codes[u] >= 0):
+                above = int(codes[u]) if u >= 0 else 0
+                found = link_quotients(self.grid, v, u, pseudo_count, int(codes[v]), above)
+                given = "class" if u < 0 else f"{clean(names[u])}={clean(label(row.get(names[u])) or '')}, class"
+                title = f"P({clean(names[v])}={clean(cell or '')} | {given})"
+                steps.append(Step(names[v], cell, dict(zip(self.classes, found, strict=True)), own, title=title))
+                continue
+            note = f"{shown(names[v])} is not known: left out."
+            if codes[v] >= 0:
+                note = f"{shown(names[v])} hangs on {shown(names[u])}, which is not known: it speaks there."
+            elif logs[1 + v].any():
+                note = f"{shown(names[v])} is not known: summed over, for what hangs on it."
+            values = {n: exp(x) for n, x in own.items()} if logs[1 + v].any() else {}
+            steps.append(Step(names[v], None, values, own, note, title=f"Σ P(… | {clean(names[v])}, class)"))
+        return multiplied(self.classes, steps, (), posterior)
+
     def shape(self) -> Score:
         """The prior and the tree."""
         tree = Tree(self.grid.axes, self.order, self.parents, self.tables)
@@ -165,14 +195,17 @@ class TreeAugmentedModel(Model):
         return out
 
     def exhibits(self) -> tuple[Exhibit, ...]:
-        """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""
+        """The tree: each attribute, what it depends on besides the class, and how many bits that tells; and all tables,
+        in fractions."""
         names = [axis.name for axis in self.grid.axes]
         rows = [
             (names[v], names[u] if (u := int(self.parents[v])) >= 0 else "–", float(self.bits[v, u]) if u >= 0 else 0.0)
             for v in self.order.tolist()
         ]
         title = "What each attribute depends on, besides the class, in bits"
-        return (Exhibit(title, ("attribute", "parent", "bits"), tuple(rows)),)
+        links = Exhibit(title, ("attribute", "parent", "bits"), tuple(rows))
+        pseudo_count = float(setting_of(self.learner, "pseudo_count"))
+        return (links, *link_exhibits(self.grid, self.order, self.parents, pseudo_count, self.classes))
 
     def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,10 +11,11 @@ import numpy as np
 from likely.models.contracts import Exhibit, Model
 from likely.models.drawing import DrawnRows
 from likely.models.factors.joint import Table
-from likely.models.joint.normals import draw_classes, ordered
-from likely.models.posterior import Matrix
+from likely.models.joint.normals import draw_classes, joint_working, ordered
+from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
 from likely.models.shapes import Score, Sum
+from likely.models.working.records import Working
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -39,6 +41,13 @@ class Joint(Model):
         if self.table.names:
             self.table.add(batch, out)
         return out
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """P(class) times P(cells | class) of the joint table, as counted."""
+        cells = np.zeros((1, len(self.classes)))
+        if self.table.names:
+            self.table.add(batch, cells)
+        return joint_working(self, self.table, cells[0], batch, row, posterior)
 
     def shape(self) -> Score:
         """The prior and the table."""

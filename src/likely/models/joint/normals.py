@@ -13,9 +13,11 @@ from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.normal import Normal
 from likely.models.factors.patterns import patterns
 from likely.models.model import left_over
-from likely.models.posterior import Matrix
+from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
-from likely.models.shapes import Score, Sum
+from likely.models.shapes import JointTable, MultivariateNormal, Score, Sum
+from likely.models.working.product import product_working
+from likely.models.working.records import Working
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
@@ -38,10 +40,19 @@ class Normals(Model):
         """log P(class) + log density, (rows, classes); missing cells are integrated out."""
         out = np.empty((batch.rows, len(self.classes)))
         out[:] = self.log_prior
+        self._add_density(batch, out)
+        return out
+
+    def _add_density(self, batch: Batch, out: Matrix) -> None:
         if self.normal.names:
             cells: list[Any] = [batch.cells[name] for name in self.normal.names]
             self.normal.add(np.column_stack(cells), out)
-        return out
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """P(class) times the density at the point, and what that is made of."""
+        density = np.zeros((1, len(self.classes)))
+        self._add_density(batch, density)
+        return joint_working(self, self.normal, density[0], batch, row, posterior)
 
     def shape(self) -> Score:
         """The prior and the density."""
@@ -111,6 +122,22 @@ class Discriminant(Normals):
             title = f"Hyperplane: {second} where constant + sum of weight * value > 0, else {first}"
             out.append(Exhibit(title, ("attribute", "weight"), rows))
         return tuple(out)
+
+
+def joint_working(
+    model: Model,
+    joint: JointTable | MultivariateNormal,
+    logs: NDArray[np.float64],
+    batch: Batch,
+    row: Mapping[str, object],
+    posterior: Posterior,
+) -> Working:
+    """The prior times one factor of all attributes, which has these logs."""
+    factors = (joint,) if joint.names else ()
+    assert model.log_prior is not None
+    terms = np.stack([model.log_prior, logs])[: 1 + len(factors)]
+    powers = [1.0] * len(terms)
+    return product_working(model.classes, model.prior, factors, powers, terms, batch, row, posterior)
 
 
 def means_and_covariances(normal: Normal, classes: tuple[str, ...], pooled: bool = False) -> list[Exhibit]:

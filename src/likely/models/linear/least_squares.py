@@ -5,6 +5,7 @@ Everything comes from exact sums of products. The outputs are scores, no probabi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -14,11 +15,14 @@ import numpy as np
 from likely.errors import SettingError
 from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.linear.design import Weighed, constant_notes, exhibit, hyperplane, outputs, plane_exhibit
+from likely.models.linear.equations import normal_equations, output_steps
 from likely.models.linear.squares import Solution, Squares
 from likely.models.model import learnable
-from likely.models.posterior import Matrix
+from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import Settings, setting
 from likely.models.shapes import Clipped, Duels, Score, Slope, Sum
+from likely.models.working.records import Working
+from likely.models.working.total import added
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -27,6 +31,8 @@ from likely.table.schema import Schema
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_EQUATIONS = 3
+"""Pairs of classes whose normal equations are written down."""
 MOST_PAIRS = 2_000
 """Duels between classes that are still worth a regression each."""
 
@@ -155,6 +161,30 @@ class Hyperplanes(Model):
         if self.learner.ties == "votes" and duels:
             return votes / len(self.pairs)
         return np.where(votes == duels, 1.0, 0.0)
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """The normal equations, the lines that solve them, and the outputs of the row."""
+        tables: list[Exhibit] = []
+        products = self.summary.more.get("products")
+        if isinstance(products, Products) and len(self.constant):
+            titles = self._output_names()
+            if self.pairs:
+                for (a, b), title in list(zip(self.pairs, titles, strict=True))[:MOST_EQUATIONS]:
+                    tables += normal_equations(products, (a, b), [(title, (1, -1))], self.learner.ridge)
+            else:
+                sides = [(name, tuple(int(k == j) for j in range(len(titles)))) for k, name in enumerate(titles)]
+                tables += normal_equations(products, range(len(titles)), sides, self.learner.ridge)
+        steps = output_steps(self._output_names(), self.constant, self.parts, batch, row)
+        won = "a class that wins all its duels wins" if self.learner.ties == "dont_know" else "most votes win"
+        rule = "The largest output wins; scores are max(y, 0), normalised."
+        if self.pairs:
+            rule = f"Each y ≥ 0 is a duel won by the first class of the pair, else by the second; {won}."
+        names = self._output_names() if self.pairs else None
+        return added(self.classes, steps, posterior, sign="y({})", names=names, tables=tables, remarks=(rule,))
+
+    def _output_names(self) -> tuple[str, ...]:
+        pairs = tuple(f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs)
+        return (pairs if self.pairs else self.classes)[: len(self.constant)]
 
     def terms(self, batch: Batch) -> Terms:
         raise SettingError(

@@ -12,14 +12,16 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.models.contracts import Exhibit, Model
 from likely.models.model import learnable
+from likely.models.neighbors.ball import Ball, distances
 from likely.models.neighbors.boxes import Boxes, build_boxes
 from likely.models.neighbors.nearest import nearest
 from likely.models.neighbors.ruler import Ruler, make_ruler
-from likely.models.posterior import Matrix
+from likely.models.posterior import Matrix, Posterior
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
 from likely.models.setting_values import Prior, check_weights, prior_setting
 from likely.models.settings import Settings, setting
+from likely.models.working.records import Working
 from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -231,19 +233,48 @@ class Nearby(Model):
         """log P(row | class) = log K_i/(n_i V), for numbers in their own units."""
         if self.learner.reading != "density":
             raise SettingError("Densities are estimated with reading='density': Neighbors(reading='density').")
-        ruler = self.ruler
         votes, radius = self.neighbours(batch)
-        known = ~np.isnan(self.rows.read(batch)[0][:, ruler.places])
-        count = known.sum(axis=1)
-        # A ball in scaled space is an ellipsoid in that of the table: each half-axis is radius * range / factor.
-        stretch = (np.log(ruler.high - ruler.low) if ruler.scale else 0.0) - np.log(ruler.factor)
+        volume, count = self._log_volume(batch, radius)
         with np.errstate(divide="ignore", invalid="ignore"):
-            volume = np.log(radius) * count + self._unit_balls()[count] + known @ stretch
             out = np.log(votes) - self.log_count - volume[:, None]
         # Nothing is known of the row: each class says 1. No ball can be drawn, as squares of its radius are beyond
         # a double: the row cannot be classified.
         some = np.isfinite(radius) & (radius > 0)
         return np.where(count[:, None] == 0, 0.0, np.where(some[:, None], out, -np.inf))
+
+    def _log_volume(self, batch: Batch, radius: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """log of the volume of each row's ball in the units of the table, and the number of its dimensions."""
+        ruler = self.ruler
+        known = ~np.isnan(self.rows.read(batch)[0][:, ruler.places])
+        count = known.sum(axis=1)
+        # A ball in scaled space is an ellipsoid in that of the table: each half-axis is radius * range / factor.
+        stretch = (np.log(ruler.high - ruler.low) if ruler.scale else 0.0) - np.log(ruler.factor)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(radius) * count + self._unit_balls()[count] + known @ stretch, count
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """The neighbours themselves, their distances, the radius, K_i and K, and for a density the volume."""
+        learner, density = self.learner, self.learner.reading == "density"
+        votes, radius = self.neighbours(batch)
+        numbers, codes = self.rows.read(batch)
+        unknown = np.zeros_like(self.ruler.far) if density else self.ruler.far
+        away = distances(
+            self.ruler.to_units(numbers)[0], codes[0, self.nominal], self.points, self.codes, unknown, self.ruler.far,
+            self.apart, self.ruler.city,
+        )  # fmt: skip
+        ball = Ball(self.classes, learner.k, away, float(radius[0]), self.group, self.weight, votes[0])
+        names = [c.name for c in self.schema.attributes if c.name in {*self.rows.numeric, *self.rows.nominal}]
+        cells = self.rows.cells(self.boxes.order[ball.members])
+        tables = (ball.exhibit([(name, cells[name]) for name in names], learner.distance, self.ruler.scale),)
+        remarks = ball.remarks(learner.weights == "distance")
+        if density:
+            (volume,), (count,) = self._log_volume(batch, radius)
+            totals = self.summary.total.fractions()
+            logs = np.stack([self.log_prior, self.log_likelihood(batch)[0]])
+            return ball.density(self.prior, logs, totals, float(volume), int(count), posterior, tables, remarks)
+        prior = self.prior if learner.prior != "observed" else ()
+        totals, logs = self.summary.total.fractions(), self.log_joint(batch)[0]
+        return ball.shares(learner.pseudo_count, prior, totals, logs, posterior, tables, remarks)
 
     def _unit_balls(self) -> NDArray[np.float64]:
         """The log volume of the ball of radius 1 in 0, 1, 2 … dimensions."""

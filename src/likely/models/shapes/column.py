@@ -297,6 +297,10 @@ class WordWeights(Column):
     def log_orders(self, cells: Texts) -> Floats:
         """What the log probability of each text has besides its score, the same for all classes."""
 
+    def word_quotients(self, k: int) -> tuple[Quotient, ...] | None:
+        """P(known word k | class) as it was counted; None where weights of words are no probabilities."""
+        return None
+
     @abstractmethod
     def parts(self, cells: Texts) -> Parts:
         """The known words of the first text, in the order in which it has them, and the share of each in its score."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.errors import shown
 from likely.models.contracts import Exhibit
+from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import WordSettings, WordWeights
 from likely.models.text.scores import WordScores
 from likely.models.text.settings import Text
@@ -73,6 +74,26 @@ class TextFactor(WordWeights):
             names.append(ABSENT)
             logs = np.concatenate([logs, factor * self.base[None]])
         return names, logs
+
+    def word_quotients(self, k: int) -> tuple[Quotient, ...] | None:
+        """(n + a) / (N + a * words), n of N words; for 'bernoulli' (n + a) / (N + 2a), n of N texts have the word."""
+        settings = self.settings
+        if not isinstance(settings, Text) or not settings.is_likelihood or isinstance(settings.pseudo_count, str):
+            return None
+        extra = settings.pseudo_count
+        added = as_written(extra)
+        if settings.model == "bernoulli":
+            tops, wholes, cells = self.having[k], self.sums.texts, 2
+        else:
+            tops, wholes, cells = self._times[0][k], self._times[1], len(self.scores.vocabulary)
+        pairs = zip(tops.tolist(), wholes.tolist(), strict=True)
+        return tuple(Quotient(as_written(n) + added, as_written(whole) + added * cells) for n, whole in pairs)
+
+    @cached_property
+    def _times(self) -> tuple[Floats, Floats]:
+        """How often each known word occurs in each class, and all of them together."""
+        table = self.sums.damped("none", False)[self.kept]
+        return table, table.sum(0)
 
     def log_orders(self, cells: Texts) -> Floats:
         """log of the number of orders in which each text's known words can stand: the multinomial coefficient.

@@ -12,6 +12,9 @@ from likely.apply.explain.counterfactual import Counterfactual
 from likely.apply.explain.ledger import Ledger
 from likely.apply.explain.marking import mark_words
 from likely.apply.explain.sureness import Sureness
+from likely.models.working.records import LogBase, Working
+from likely.models.working.writing import Style
+from likely.present.report.model import exhibit_table
 from likely.present.sections import Passage, Report, Table
 from likely.sums import state
 
@@ -19,9 +22,10 @@ from likely.sums import state
 def present_ledger(
     ledger: Ledger,
     other: Counterfactual | None = None,
-    working: bool = False,
+    working: Style | None = None,
     everything: bool = False,
     sure: Sureness | str | None = None,
+    base: LogBase = "10",
 ) -> Report:
     """What `likely explain` says; `sure` is how sure the number is, or a sentence why that cannot be said."""
     found = ledger_words.lines(ledger, everything)
@@ -29,11 +33,10 @@ def present_ledger(
     title = f"Evidence for {of} (to the right) against {against}"
     tables = [Table(title, found.header, found.rows, found.right)]
     remarks = list(ledger_words.remarks(ledger, everything))
-    if working and ledger.working is not None:
-        first, *lines = str(ledger.working).splitlines()
-        tables.append(Table("The working", (first,), tuple((line,) for line in lines)))
-    elif working:
-        remarks.append("Only a product of prior and factors (NaiveBayes, Prior) has a working to write down.")
+    if working is not None and ledger.working is not None:
+        tables += working_tables(ledger.working, working, base)
+    elif working is not None:
+        remarks.append(ledger.workless)
     if other is not None:
         tables.append(
             Table("What would change the decision", (other.headline,), tuple((line,) for line in other.lines))
@@ -45,6 +48,13 @@ def present_ledger(
     elif sure is not None and ledger.best is not None:
         headline += f"\nHow sure of the number: {sure.words(ledger.best)}."
     return Report(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
+
+
+def working_tables(working: Working, style: Style, base: LogBase = "10") -> list[Table]:
+    """A working as tables: the rows that go into it, the quantities, and the lines."""
+    tables = [exhibit_table(exhibit) for exhibit in working.tables]
+    first, *lines = working.written(style, base).splitlines()
+    return [*tables, Table("The working", (first,), tuple((line,) for line in lines))]
 
 
 def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:
@@ -80,12 +90,18 @@ def _lines(text: str) -> str:
 
 
 def ledger_json(
-    ledger: Ledger, other: Counterfactual | None = None, working: bool = False, sure: Sureness | str | None = None
+    ledger: Ledger,
+    other: Counterfactual | None = None,
+    working: Style | None = None,
+    sure: Sureness | str | None = None,
+    base: LogBase = "10",
 ) -> bytes:
     """The same as JSON."""
     out: dict[str, Any] = ledger.to_dict()
-    if working:
-        out["working"] = None if ledger.working is None else str(ledger.working).splitlines()
+    if working is not None:
+        out["working"] = {"lines": [], "why": ledger.workless}
+        if ledger.working is not None:
+            out["working"] = ledger.working.to_dict(working, base)
     if other is not None:
         out["counterfactual"] = other.to_dict()
     if sure is not None:

@@ -93,6 +93,17 @@ class Rows:
         numbers, codes, group, weight = self.canonical()._whole()
         return numbers, codes, group, weight.floats()
 
+    def cells(self, some: NDArray[np.intp]) -> dict[str, list[float | str | None]]:
+        """The cells of some rows of `arrays`, by column; None where one is missing."""
+        own = self.canonical()
+        numbers, codes, _, _ = own._whole()
+        out: dict[str, list[float | str | None]] = {}
+        for k, name in enumerate(own.numeric):
+            out[name] = [None if x != x else x for x in numbers[some, k].tolist()]
+        for k, name in enumerate(own.nominal):
+            out[name] = [None if c < 0 else own.labels[k].names[c] for c in codes[some, k].tolist()]
+        return out
+
     def _whole(self) -> Part:
         """All rows as one part."""
         if not self._parts:

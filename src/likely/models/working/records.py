@@ -1,0 +1,210 @@
+"""A working as plain values: the steps of a product or a sum, what goes into them, and what they come to.
+
+Knows no model and no row; how it is written is in writing.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Literal, TypeAlias
+
+from likely.models.quotient import Quotient
+from likely.models.shapes import Exhibit
+from likely.models.working import writing
+from likely.models.working.writing import Style, Value
+
+LogBase: TypeAlias = Literal["10", "2", "e"]
+BASES: dict[str, float] = {"10": 10.0, "2": 2.0, "e": math.e}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that goes into a step: a mean, a count, a determinant. `values` are by class; under the name "" it is
+    the same for all classes."""
+
+    name: str
+    values: Mapping[str, Value]
+
+    def written(self, style: Style = "fractions") -> str:
+        """One line: `determinant: no 0.0077; yes 0.0333`."""
+        if self.values.keys() == {""}:
+            return f"{self.name} = {writing.write_value(self.values[''], style)}"
+        each = (f"{writing.clean(name)} {writing.write_value(v, style)}" for name, v in self.values.items())
+        return f"{self.name}: {'; '.join(each)}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One factor of a product (the prior, P(cell | class) of one attribute), or one addend of a sum."""
+
+    name: str
+    cell: str | None
+    """The cell as the row has it; None for the prior and where it is missing."""
+    values: Mapping[str, Quotient | float]
+    """By class: counts over counts, or a density. Empty where the step is left out."""
+    log_values: Mapping[str, float]
+    """Natural logs of the same, as the model adds them; 0 where the factor is left out."""
+    note: str = ""
+    """What is special about the cell, as a sentence for people."""
+    cells: tuple[tuple[str, str | None], ...] = ()
+    """For a block: each of its attributes that is in the factor, and its cell."""
+    power: float = 1.0
+    """What the factor is raised to."""
+    title: str = ""
+    """What it is called on the board, where that is not P(cell | class)."""
+    texts: Mapping[str, str] | None = None
+    """By class: how the value comes about, where that is more than a number: `0.25 × 6.75`."""
+
+    @property
+    def heading(self) -> str:
+        """How the step is called on the board."""
+        if self.title:
+            return self.title
+        if self.name == "":
+            return f"P(class){self._raised}"
+        sign = "P" if any(isinstance(v, Quotient) for v in self.values.values()) else "f"
+        inside = ((name, "missing" if cell is None else cell) for name, cell in self.cells or ((self.name, self.cell),))
+        named = ", ".join(f"{writing.clean(name)}={writing.clean(cell)}" for name, cell in inside)
+        return f"{sign}({named} | class){self._raised}"
+
+    @property
+    def _raised(self) -> str:
+        return "" if self.power == 1.0 else f"^{self.power:.3g}"
+
+    def written(self, name: str, style: Style = "fractions") -> str:
+        """The step of one class."""
+        if self.texts is not None:
+            return self.texts[name]
+        value = self.values[name]
+        if isinstance(value, Quotient):
+            out = writing.write_value(value, style)
+        else:
+            out = writing.decimal(self.log_values[name] / self.power)
+        return out if self.power == 1.0 else f"({out}){self._raised}"
+
+
+@dataclass(frozen=True)
+class Working:
+    """P(class) times P(cell | class) for every cell, what it comes to, and the answer. `str` writes it out.
+
+    A sum (`operator` "+") has addends for steps: the outputs of a regression, evidence in nats, averages.
+    """
+
+    classes: tuple[str, ...]
+    """What has a line: each class, or each pair of them."""
+    steps: tuple[Step, ...]
+    """The prior, then the attributes in the order of the schema, those that are left out included."""
+    products: Mapping[str, Fraction | float]
+    """L(class), not normalised: a fraction where everything was counted, else a float (0.0 where it underflows)."""
+    log10: Mapping[str, float]
+    """The decimal log of L(class), which does not underflow. Of a sum that may be negative: NaN."""
+    posterior: Mapping[str, float]
+    best: str | None
+    """The most probable class, the first of equals; None where the row cannot be classified."""
+    operator: Literal["×", "+"] = "×"
+    sign: str = "L({})"
+    """What a line works out."""
+    each: str = "class"
+    """What a line is of."""
+    quantities: tuple[Quantity, ...] = ()
+    """What goes into the steps."""
+    tables: tuple[Exhibit, ...] = ()
+    """Rows that go into the steps: neighbours, normal equations."""
+    remarks: tuple[str, ...] = ()
+    """What the lines come to, as sentences, and what a reader should know."""
+    scores: bool = False
+    """Whether the answer is made of scores, which are no probabilities."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or counted specially, as sentences."""
+        return (*(step.note for step in self.steps if step.note), *self.remarks)
+
+    def line(self, name: str, style: Style = "fractions", base: LogBase = "10") -> str:
+        """The line of one class: `9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291`."""
+        some = [step for step in self.steps if step.values]
+        if style == "logs" and self.operator == "×":
+            logs = [step.log_values[name] / math.log(BASES[base]) for step in some]
+            total = self.log10[name] * math.log(10) / math.log(BASES[base])
+            return f"{writing.add_up(logs)} = {writing.signed(total)}" if len(some) != 1 else writing.add_up(logs)
+        joined = writing.join([step.written(name, style) for step in some], self.operator)
+        total_of = self.products[name]
+        if self.operator == "+":
+            return f"{joined} = {writing.write_value(total_of, style)}" if len(some) != 1 else joined
+        return writing.write_product(joined, total_of, self.log10[name] * math.log(10), len(some), style)
+
+    def written(self, style: Style = "fractions", base: LogBase = "10") -> str:
+        """All of it, in fractions as they were counted, in decimals, or as a sum of logs to a base.
+
+        >>> import likely
+        >>> model = likely.fit({"sky": ["sun", "sun", "rain"], "play": ["y", "y", "n"]}, target="play")
+        >>> print(model.working({"sky": "sun"}).written("logs").splitlines()[2])
+        log10 L(y) = −0.1761 − 0.1249 = −0.301
+        """
+        writing.check_style(style, base, BASES)
+        logs = style == "logs" and self.operator == "×"
+        before = ("ln " if base == "e" else f"log{base} ") if logs else ""
+        headings = [writing.log_heading(before, step.heading) for step in self.steps if step.values]
+        lines = [q.written(style) for q in self.quantities]
+        lines.append(
+            f"{before}{self.sign.format(self.each)} = {writing.join(headings, '+' if logs else self.operator)}"
+        )
+        lines += [
+            f"{before}{self.sign.format(writing.clean(name))} = {self.line(name, style, base)}" for name in self.classes
+        ]
+        lines += writing.shorten([*self.notes])
+        if self.best is None:
+            why = "No class wins" if self.scores else "Every product is 0"
+            return "\n".join([*lines, f"{why}: the row cannot be classified."])
+        mark = "score" if self.scores else "P"
+        chances = ", ".join(f"{mark}({writing.clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
+        return "\n".join([*lines, f"{chances}: {writing.clean(self.best)}"])
+
+    def __str__(self) -> str:
+        return self.written()
+
+    def to_dict(self, style: Style = "fractions", base: LogBase = "10") -> dict[str, object]:
+        """Everything as plain values, for JSON; what is infinite or has no value is None."""
+        plain = writing.plain_value
+
+        def step(s: Step) -> dict[str, object]:
+            return {
+                "name": s.name,
+                "heading": s.heading,
+                "value": s.cell,
+                "power": s.power,
+                "values": {name: plain(v) for name, v in s.values.items()},
+                "log_values": {name: plain(v) for name, v in s.log_values.items()},
+                "note": s.note,
+            }
+
+        return {
+            "lines": self.written(style, base).splitlines(),
+            "operator": self.operator,
+            "quantities": [
+                {"name": q.name, "values": {n: plain(v) for n, v in q.values.items()}} for q in self.quantities
+            ],
+            "tables": [
+                {"title": t.title, "header": list(t.header), "rows": [list(row) for row in t.rows]} for t in self.tables
+            ],
+            "steps": [step(s) for s in self.steps],
+            "products": {name: plain(v) for name, v in self.products.items()},
+            "log10": {name: plain(v) for name, v in self.log10.items()},
+            "posterior": dict(self.posterior),
+            "prediction": self.best,
+        }
+
+
+def multiply(values: Sequence[Quotient | float], log: float, exact: bool = True) -> Fraction | float:
+    """The product of some values: a fraction where all were counted, else what `log` is the log of."""
+    counted = [v for v in values if isinstance(v, Quotient)]
+    if len(counted) < len(values) or not exact:
+        return writing.exp(log)  # scores of texts may be large
+    if any(v.value == 0 for v in counted):
+        return Fraction(0)
+    # Two long products and one reduction; reducing at every step is slow where there are thousands.
+    return prod((v.top for v in counted), start=Fraction(1)) / prod((v.bottom for v in counted), start=Fraction(1))

@@ -1,0 +1,100 @@
+"""Every learner answers for its own working, or says why there is none: with gaps, unseen levels, far numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.errors import SettingError
+
+LEVELS = {
+    "sky": ["sun", "sun", "rain", "rain", None, "sun", "fog", "rain"] * 3,
+    "wind": ["no", "yes", "no", None, "yes", "no", "yes", "no"] * 3,
+}
+NUMBERS = {
+    "x": [float(v) for v in (3, 1, 4, 1, 5, 9, 2, 6)] * 2 + [2.5, 7.0, None, 1.5, 8.0, 2.0, 8.5, 4.5],
+    "z": [1e9 + v for v in (0.1, 0.2, 0.4, 0.8, 0.3, 0.6, 0.7, 0.5)] * 3,
+}
+CLASS = {"class": ["a", "a", "b", "c", "b", "a", "c", "b"] * 3}
+WITHOUT_WORKING = {"Gibbs", "Mixture"}
+LEARNERS: list[tuple[Any, str]] = [
+    (likely.NaiveBayes(), "mixed"),
+    (likely.NaiveBayes(numbers="kernel", missing="level"), "mixed"),
+    (likely.NaiveBayes(blocks=[["sky", "wind"], ["x", "z"]]), "mixed"),
+    (likely.NaiveBayes(temperature=0.5), "mixed"),
+    (likely.TunedNaiveBayes(), "mixed"),
+    (likely.OneRule(), "mixed"),
+    (likely.Prior(), "mixed"),
+    (likely.TreeAugmented(), "mixed"),
+    (likely.TreeAugmented(pseudo_count=0), "levels"),
+    (likely.OneDependence(), "mixed"),
+    (likely.FullBayes(), "numbers"),
+    (likely.FullBayes(), "levels"),
+    (likely.FullBayes(pseudo_count=0), "levels"),
+    (likely.LinearDiscriminant(), "numbers"),
+    (likely.Logistic(), "mixed"),
+    (likely.LeastSquares(), "mixed"),
+    (likely.LeastSquares(mode="pairwise"), "mixed"),
+    (likely.LeastSquares(mode="pairwise", ties="votes", ridge=1.0), "mixed"),
+    (likely.Neighbors(k=3), "mixed"),
+    (likely.Neighbors(k=3, weights="distance", distance="city-block"), "mixed"),
+    (likely.Neighbors(k=3, reading="density"), "numbers"),
+    (likely.Neighbors(k=50, prior="uniform", pseudo_count=0.5), "mixed"),
+    (likely.Additive(), "mixed"),
+    (likely.Auto(), "mixed"),
+    (likely.Mixture(members=("NaiveBayes", "OneRule"), weights="held-out"), "mixed"),
+    (likely.Gibbs(members=("NaiveBayes", "OneRule"), weights="held-out"), "mixed"),
+]
+ROWS: list[dict[str, Any]] = [
+    {"sky": "sun", "wind": "no", "x": 3.0, "z": 1e9 + 0.3},
+    {"sky": None, "wind": "yes", "x": None, "z": 1e9},
+    {"sky": "hail", "wind": "no", "x": 1e12, "z": None},
+    {"sky": "rain", "wind": None, "x": 8.5, "z": 1e9 + 0.5},
+    {},
+]
+
+
+@pytest.mark.parametrize(("learner", "kind"), LEARNERS, ids=lambda v: type(v).__name__ if not isinstance(v, str) else v)
+def test_the_working_comes_to_the_answer(learner: Any, kind: str) -> None:
+    table = {**(LEVELS if kind != "numbers" else {}), **(NUMBERS if kind != "levels" else {}), **CLASS}
+    model = likely.fit(table, "class", learner)
+    for asked in ROWS:
+        row = {name: value for name, value in asked.items() if name in model.schema.names}
+        posterior = model.posterior(row)
+        if type(learner).__name__ in WITHOUT_WORKING:
+            with pytest.raises(SettingError, match=r"fit one of them to see its working"):
+                model.working(row)
+            continue
+        working = model.working(row)
+        assert list(working.posterior.values()) == posterior.matrix[0].tolist()
+        for style in ("fractions", "decimals", "logs"):
+            assert not re.search(r"\bnan\b", working.written(style))  # type: ignore[arg-type]
+        json.dumps(working.to_dict(), allow_nan=False)
+        if posterior.undefined[0] or type(learner).__name__ == "LeastSquares":
+            continue
+        scores = np.array([float(v) for v in working.products.values()])
+        if working.sign == "g({})":
+            scores = np.exp(scores - scores.max())
+        elif not scores.any():  # beyond a double; the logs are not
+            scores = np.power(10.0, np.array(list(working.log10.values())) - max(working.log10.values()))
+        shares = scores / scores.sum()
+        assert shares.tolist() == pytest.approx(posterior.matrix[0].tolist(), rel=1e-8, abs=1e-12), str(working)
+        for step in working.steps:
+            for name, value in step.values.items():
+                if working.operator == "×" and 1e-300 < float(value) < math.inf:
+                    log = step.log_values[name] / step.power
+                    assert math.log(float(value)) == pytest.approx(log, rel=1e-9, abs=1e-9)
+
+
+def test_names_and_cells_are_made_safe() -> None:
+    name = "x\x1b[31m"
+    table = {name: [1.0, 2.0, 3.0, 4.0], "class": ["a", "b", "a", "b"]}
+    for learner in (likely.Neighbors(k=1), likely.LeastSquares(), likely.FullBayes()):
+        model = likely.fit(table, "class", learner, types={name: "number"})
+        assert "\x1b" not in str(model.working({name: 2.0}))
