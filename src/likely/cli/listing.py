@@ -23,6 +23,7 @@ _ROOMS = {
     "sample": "predict",
     "bayes": "bayes",
     "joint": "joint",
+    "hypotheses": "hypotheses",
     "diff": "diff",
     "merge": "update",
     "learn": "update",
