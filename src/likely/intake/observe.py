@@ -62,7 +62,7 @@ class Observation:
         if target is not None and not target.edges and target.name in self._profiles:
             levels.append(target.name)
         self._described = frozenset([*numbers, *levels])
-        return Encoder(schema, witnesses=dict.fromkeys(numbers, self._take_described))
+        return Encoder(schema, witnesses=dict.fromkeys(numbers, self._take_described), crosses=True)
 
     def _take_described(self, name: str, seen: Described) -> None:
         self._profiles[name].take(seen)

@@ -49,6 +49,22 @@ def count(codes: Ints, group: Ints, chunk: Longs, table: Longs, other: Longs) ->
                     other[min(-1 - c, last), g] += chunk[i]
 
 
+@kernel("i8[][], i4[], i4[], i8[][], i8[][]")
+def count_crossed(times: Longs, codes: Ints, groups: Ints, table: Longs, other: Longs) -> None:
+    """`count` of rows that were counted: entry e, of code codes[e], is there times[e, 1 + c] times with class c, which
+    is group groups[c]. times[:, 0] are rows without a class, which are left out."""
+    last = other.shape[0] - 1
+    for e in range(times.shape[0]):
+        c = codes[e]
+        for k in range(groups.size):
+            g = groups[k]
+            if g >= 0 and times[e, k + 1] != 0:
+                if c >= 0:
+                    table[c, g] += times[e, k + 1]
+                else:
+                    other[min(-1 - c, last), g] += times[e, k + 1]
+
+
 @kernel("f8[]", returns=2)
 def exponents(x: Floats) -> tuple[Whole, Whole]:
     """The least and greatest p over the finite non-zero x = m * 2**p; (1, 0) where there is none."""

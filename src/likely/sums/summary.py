@@ -127,7 +127,11 @@ class Summary:
         self.total = self.total + rows.table[:groups].sum(1)
         for name, statistic in self.columns.items():
             statistic.make_room(groups)
-            statistic.update(batch.cells[name], group, share)
+            cells = batch.cells[name]
+            if isinstance(statistic, Counts) and _is_counted(cells, batch) and self._places is not None:
+                statistic.update_crossed(cells.crossed, cells.labels, self._places[1])
+            else:
+                statistic.update(cells, group, share)
 
     def update_more(self, batch: Batch, more: Mapping[str, RowStatistic]) -> None:
         """Take the rows of a batch into statistics beyond the first order, under the classes known by now."""
@@ -338,6 +342,11 @@ class Summary:
     def save(self, path: str | os.PathLike[str], since: Revision | None = None) -> None:
         """Write the summary to a file, atomically; not where it has changed `since` it was read."""
         state.write(path, state.dump({"summary": self.state()}), since)
+
+
+def _is_counted(cells: Codes, batch: Batch) -> bool:
+    """Whether cells were counted with the classes that rows still have, and each row counts once."""
+    return cells.crossed is not None and cells.crossed.target is batch.target and batch.weight is None
 
 
 def _check_schema(schema: Schema) -> None:

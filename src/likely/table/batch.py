@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,12 +20,34 @@ MISSING_CODE = -1
 UNSEEN_CODE = -2
 
 
-@dataclass(frozen=True, slots=True)
 class Codes:
     """A nominal column: each cell is a code into `labels`, MISSING_CODE, or (closed labels only) UNSEEN_CODE."""
 
+    __slots__ = ("_codes", "crossed", "labels")
+
+    def __init__(self, codes: Ints | Callable[[], Ints], labels: Labels, crossed: Crossed | None = None) -> None:
+        self._codes, self.labels = codes, labels
+        self.crossed = crossed
+        """The same cells counted already, for those who want no more of them."""
+
+    @property
+    def codes(self) -> Ints:
+        """The code of each cell, made when it is first asked for."""
+        if callable(self._codes):
+            self._codes = self._codes()
+        return self._codes
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """How often each entry of a column's dictionary meets each class: a column that was counted while it was read."""
+
+    target: Codes
+    """The classes: those of the batch, unless someone has given its rows others since."""
+    times: Longs
+    """(entries and last null) x (no class, then the classes by their code)."""
     codes: Ints
-    labels: Labels
+    """The code of each entry, last of null."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ cell, only per distinct level.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -63,6 +64,8 @@ class Encoder:
     refuse_unseen: bool = False
     witnesses: Mapping[str, Callable[[str, Described], None]] = field(default_factory=dict)
     """Who is told what the texts of a column of numbers or dates look like, batch by batch."""
+    crosses: bool = False
+    """Whether nominal columns are counted with the target as they are read: `Codes.crossed`. Of open labels only."""
     described: set[str] = field(default_factory=set)
     """Columns whose texts in the last batch were told, or are counted for `take_description`."""
     strays: dict[str, int] = field(default_factory=dict)
@@ -94,7 +97,7 @@ class Encoder:
         target: Codes | None = None
         weight: Floats | None = None
         self.described.clear()
-        for column in self.schema.used:
+        for column in sorted(self.schema.used, key=lambda c: c.role != "target"):  # others are counted with it
             place = names.get(column.name)
             if place is None and column.role != "attribute":
                 continue
@@ -106,7 +109,7 @@ class Encoder:
             elif column.role == "weight":
                 weight = self._weight(column, array, start)
             elif column.kind == "nominal":
-                out[column.name] = self._nominal(column, array, start)
+                out[column.name] = self._nominal(column, array, start, target if self.crosses else None)
             elif column.kind == "text":
                 out[column.name] = self._texts(column, array, start)
             else:
@@ -134,8 +137,12 @@ class Encoder:
             values = np.where(np.isin(values, self._gone), np.nan, values)
         return values
 
-    def _nominal(self, column: Column, array: TextArray, start: int) -> Codes:
+    def _nominal(self, column: Column, array: TextArray, start: int, target: Codes | None) -> Codes:
         closed = self.labels is not None
+        if target is not None and not closed:
+            counted = self._cross(column, array, start, target)
+            if counted is not None:
+                return counted
         labels = self.labels[column.name] if self.labels is not None else self._labels(column.name)
         codes = self._codes(column, array, start, labels, closed)
         if closed:
@@ -168,14 +175,22 @@ class Encoder:
         return Codes(self._codes(column, array, start, labels, self.classes is not None), labels)
 
     def _codes(self, column: Column, array: TextArray, start: int, labels: Labels, closed: bool) -> NDArray[np.int32]:
+        with self._told_soundly(column, array, start):
+            return self._reader(column, labels, closed).read(array)
+
+    def _cross(self, column: Column, array: TextArray, start: int, target: Codes) -> Codes | None:
+        with self._told_soundly(column, array, start):
+            return self._reader(column, self._labels(column.name), False).cross(array, target)
+
+    @contextmanager
+    def _told_soundly(self, column: Column, array: TextArray, start: int) -> Iterator[None]:
+        """Note that the texts of a column were read; refuse, with the row, a text that is none."""
+        self.described.add(column.name)
         try:
-            out = self._reader(column, labels, closed).read(array)
+            yield
         except UnicodeDecodeError:
-            self.described.add(column.name)
             _sound(column, array, start)
             raise
-        self.described.add(column.name)
-        return out
 
     def _reader(self, column: Column, labels: Labels, closed: bool) -> LevelReader:
         readers = self._readers

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.machinery.arrays import Bytes, Ints, Longs, Whole
+from likely.machinery.arrays import Bytes, Floats, Ints, Longs, Whole
 from likely.machinery.jit import kernel
 from likely.table.arrow import ArrowArray, ArrowDictionary
 from likely.table.batch import Texts
@@ -89,18 +89,45 @@ def indices(array: ArrowDictionary) -> NDArray[np.int32]:
 
 def indices_and_times(array: ArrowDictionary) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The indices of a dictionary array (null is -1), and how often each occurs, last -1."""
-    index = array.indices
-    if index.type != pa.int32():
+    if array.indices.type != pa.int32():
         codes = indices(array)
         return codes, count_codes(codes, len(array.dictionary))
+    raw, bits, offset = _raw_codes(array)
+    out, times = np.empty(len(raw), np.int32), np.zeros(len(array.dictionary) + 1, np.int64)
+    if read_codes(raw, bits, offset, out, times):
+        raise InputError(_NOT_IN_DICTIONARY)
+    return out, times
+
+
+def _raw_codes(array: ArrowDictionary) -> tuple[NDArray[np.int32], NDArray[np.uint8], int]:
+    """Codes of 32 bits, the bits that say which of them are not null (empty: none is), and the place of the first."""
+    index = array.indices
     bitmap, data = index.buffers()
     raw = numbers_in(data, np.int32)[index.offset : index.offset + len(index)]
     nulls = index.null_count and bitmap is not None
-    bits = numbers_in(bitmap, np.uint8) if nulls else np.empty(0, np.uint8)
-    out, times = np.empty(len(raw), np.int32), np.zeros(len(array.dictionary) + 1, np.int64)
-    if read_codes(raw, bits, index.offset, out, times):
+    return raw, numbers_in(bitmap, np.uint8) if nulls else np.empty(0, np.uint8), index.offset
+
+
+def doubles(array: ArrowArray) -> NDArray[np.float64]:
+    """An array of doubles, NaN where it is null; not copied where nothing is."""
+    bitmap, data = array.buffers()
+    values = numbers_in(data, np.float64)[array.offset : array.offset + len(array)]
+    if not array.null_count or bitmap is None:
+        return values
+    out = np.empty(len(values))
+    fill_nulls(values, numbers_in(bitmap, np.uint8), array.offset, out)
+    return out
+
+
+def cross_classes(array: ArrowDictionary, classes: NDArray[np.int32], count: int) -> NDArray[np.int64]:
+    """How often each entry of the dictionary, whose codes have 32 bits, meets each of so many classes.
+
+    The last entry is null; the first class is none.
+    """
+    times = np.zeros((len(array.dictionary) + 1, count + 1), np.int64)
+    if cross_codes(*_raw_codes(array), classes, times):
         raise InputError(_NOT_IN_DICTIONARY)
-    return out, times
+    return times
 
 
 _NOT_IN_DICTIONARY = "The table is not sound: a column has codes that its dictionary does not have. Make it again."
@@ -158,6 +185,32 @@ def read_codes(codes: Ints, bitmap: Bytes, offset: int, out: Ints, times: Longs)
     return wrong
 
 
+@kernel("i4[], u1[], i8, i4[], i8[][]", returns=1)
+def cross_codes(codes: Ints, bitmap: Bytes, offset: int, classes: Ints, times: Longs) -> Whole:
+    """times[code, 1 + class] += 1; the last code serves null, class 0 whatever is below zero. Else as `read_codes`."""
+    last = np.int64(times.shape[0] - 1)
+    wrong = np.int64(0)
+    if bitmap.size == 0:
+        for i in range(codes.size):
+            c = np.int64(codes[i])
+            if c < 0 or c >= last:
+                wrong += 1
+                continue
+            k = np.int64(classes[i]) + 1
+            times[c, k if k > 0 else np.int64(0)] += 1
+        return wrong
+    for i in range(codes.size):
+        at = offset + i
+        there = np.int64((bitmap[at >> 3] >> np.uint8(at & 7)) & np.uint8(1))
+        c = last + there * (np.int64(codes[i]) - last)
+        if c < 0 or c > last or (c == last and there == 1):
+            wrong += 1
+            continue
+        k = np.int64(classes[i]) + 1
+        times[c, k if k > 0 else np.int64(0)] += 1
+    return wrong
+
+
 @kernel("i4[], u1[], i8, i4[]")
 def mark_nulls(codes: Ints, bitmap: Bytes, offset: int, out: Ints) -> None:
     """Copy codes, -1 where the bit of the bitmap (counted from `offset`) is not set."""
@@ -165,6 +218,15 @@ def mark_nulls(codes: Ints, bitmap: Bytes, offset: int, out: Ints) -> None:
         at = offset + i
         there = (bitmap[at >> 3] >> np.uint8(at & 7)) & np.uint8(1)
         out[i] = codes[i] if there else -1
+
+
+@kernel("f8[], u1[], i8, f8[]")
+def fill_nulls(values: Floats, bitmap: Bytes, offset: int, out: Floats) -> None:
+    """Copy numbers, NaN where the bit of the bitmap (counted from `offset`) is not set."""
+    for i in range(values.size):
+        at = offset + i
+        there = (bitmap[at >> 3] >> np.uint8(at & 7)) & np.uint8(1)
+        out[i] = values[i] if there else np.nan
 
 
 @kernel("i4[], i8[]")

@@ -12,7 +12,7 @@ from likely.sums.checks import read_names, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Codes, Ints
+from likely.table.batch import Codes, Crossed, Ints
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -39,22 +39,33 @@ class Counts:
     def update(self, cells: Codes, group: Ints, weights: Weights = EVERY_ROW_ONE) -> None:
         """Take in one batch: a code and a group (negative: left out) for each row."""
         self._tidy = False
-        codes = self._translated(cells)
+        codes = self._translated(cells.codes, cells.labels)
         self.make_room(self.groups)
         add_counts(codes, group, weights, self.table, self.other)
 
-    def _translated(self, cells: Codes) -> Ints:
-        theirs = cells.labels
+    def update_crossed(self, crossed: Crossed, labels: Labels, groups: Ints) -> None:
+        """Take in one batch of rows of weight one that were counted by class; class i is group groups[i]."""
+        self._tidy = False
+        codes = self._translated(crossed.codes, labels)
+        self.make_room(self.groups)
+        rows = int(crossed.times.sum())
+        self.table.cover(0, 1, rows)
+        self.other.cover(0, 1, rows)
+        table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
+        kernels.count_crossed(crossed.times, codes, groups, table, other)
+
+    def _translated(self, codes: Ints, theirs: Labels) -> Ints:
+        """Codes into other labels as codes into our own."""
         if theirs is self.labels:
-            return cells.codes
+            return codes
         if not len(self.labels) and not self.table.planes.any():
             self.labels = theirs  # shared with the encoder from now on: its codes are ours
-            return cells.codes
+            return codes
         known = self._places
         if known is None or known[0] is not theirs or len(known[1]) != len(theirs):
             places = np.array([self.labels.code(name) for name in theirs.names], np.int32)
             self._places = known = (theirs, places)
-        return np.where(cells.codes < 0, cells.codes, known[1][cells.codes]) if len(theirs) else cells.codes
+        return np.where(codes < 0, codes, known[1][codes]) if len(theirs) else codes
 
     def make_room(self, groups: int) -> None:
         """Grow the tables to the levels and groups known by now."""

@@ -128,7 +128,7 @@ class ParquetSource(_FileSource):
             long = any(self._mean.get(n, 0.0) > _LONG for n in read)
             size = _BYTES if long else _WIDE_BYTES
             rows = 1 + int(size / max(1.0, sum(self._mean.get(n, 0.0) for n in read)))
-            rows = min(rows, ROWS if use_threads else ROWS // 2)  # each of several threads has a batch
+            rows = min(rows, ROWS)
             for batch in file.iter_batches(
                 batch_size=rows, row_groups=list(groups), columns=read, use_threads=use_threads
             ):

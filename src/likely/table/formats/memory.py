@@ -51,13 +51,18 @@ class TableSource(Source):
 
     @property
     def piece_count(self) -> float:  # type: ignore[override]
-        return -(-self.table.num_rows // PIECE)
+        return -(-self.table.num_rows // self._piece)
+
+    @property
+    def _piece(self) -> int:
+        """Rows of a piece: more of a large table, of which there is enough for every thread."""
+        return 2 * PIECE if self.table.num_rows >= 16 * PIECE else PIECE
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
         names = self.resolve_columns(columns)
         table = self.table.select(names or [self.table.schema.names[0]])
-        for start in range(0, table.num_rows, PIECE):
-            yield partial(_read_piece, table.slice(start, PIECE), bool(names))
+        for start in range(0, table.num_rows, self._piece):
+            yield partial(_read_piece, table.slice(start, self._piece), bool(names))
 
 
 def _read_piece(part: pa.Table, named: bool) -> Iterator[pa.RecordBatch]:

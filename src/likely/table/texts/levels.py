@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from likely.table.arrow import ArrowArray, dictionary_encode, is_text
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Texts
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Codes, Crossed, Texts
 from likely.table.columns import TextArray
 from likely.table.labels import Labels, decimal_label, label, number_label
 from likely.table.schema import OTHER
 from likely.table.texts.index import TextIndex
 from likely.table.texts.numbers import BLANKS, Described, describe_cells, parse_numbers, token_hashes
-from likely.table.views import indices, indices_and_times, plain_text, text_cells, translate_codes
+from likely.table.views import cross_classes, indices, indices_and_times, plain_text, text_cells, translate_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,16 +54,7 @@ class LevelReader:
         """The code of each cell."""
         if isinstance(array, pa.DictionaryArray):
             index, times = indices_and_times(array)
-            places = np.full(len(times), MISSING_CODE, np.int32)
-            used = np.flatnonzero(times[:-1])
-            if is_text(array.dictionary.type):
-                texts = text_cells(array.dictionary).take(used)
-                if times[-1]:  # what is null in the array is an empty text, and so missing
-                    texts = Texts(texts.data, np.append(texts.starts, 0), np.append(texts.ends, 0))
-                    used = np.append(used, len(times) - 1)
-                places[used] = self._find(texts, array.dictionary, times[used])
-            else:
-                self._name_codes(self._levels_of(array.dictionary), times > 0, places)
+            places = self._entry_codes(array, times)
         elif len(array) == 0 or pa.types.is_null(array.type):
             return np.full(len(array), MISSING_CODE, np.int32)
         elif is_text(array.type):
@@ -72,9 +63,32 @@ class LevelReader:
             coded: Any = dictionary_encode(array)  # type: ignore[arg-type]
             index, places = indices(coded), np.full(len(coded.dictionary) + 1, MISSING_CODE, np.int32)
             self._name_codes(self._levels_of(coded.dictionary), np.ones(len(places), np.bool_), places)
-        out = np.empty(len(index), np.int32)
-        translate_codes(index, places, out)
-        return out
+        return _translated(index, places)
+
+    def cross(self, array: TextArray, target: Codes) -> Codes | None:
+        """The cells, counted with the classes of their rows in the pass that reads them; None where that does not pay:
+        there are codes of another width, or a table of entries and classes would be as large as the rows."""
+        if not isinstance(array, pa.DictionaryArray) or array.indices.type != pa.int32():
+            return None
+        if 4 * (len(array.dictionary) + 1) * (len(target.labels) + 1) > len(array):
+            return None
+        times = cross_classes(array, target.codes, len(target.labels))
+        places = self._entry_codes(array, times.sum(axis=1))
+        return Codes(lambda: _translated(indices(array), places), self.labels, Crossed(target, times, places))
+
+    def _entry_codes(self, array: Any, times: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The code of each entry of a dictionary, last of null, where entry i is there times[i] times."""
+        places = np.full(len(times), MISSING_CODE, np.int32)
+        used = np.flatnonzero(times[:-1])
+        if is_text(array.dictionary.type):
+            texts = text_cells(array.dictionary).take(used)
+            if times[-1]:  # what is null in the array is an empty text, and so missing
+                texts = Texts(texts.data, np.append(texts.starts, 0), np.append(texts.ends, 0))
+                used = np.append(used, len(times) - 1)
+            places[used] = self._find(texts, array.dictionary, times[used])
+        else:
+            self._name_codes(self._levels_of(array.dictionary), times > 0, places)
+        return places
 
     def _find(self, texts: Texts, array: TextArray, times: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
         """The codes of texts; `array` says of which type they are, text i is there times[i] times."""
@@ -88,9 +102,7 @@ class LevelReader:
             places[:before] = self._places[:-1]
             self._places = places  # first, so that all is in order where a text proves to be none
             self._name_codes(self._levels_of(new), np.ones(len(new), np.bool_), places[before:])
-        out = np.empty(len(numbers), np.int32)
-        translate_codes(numbers, self._places, out)
-        return out
+        return _translated(numbers, self._places)
 
     def _levels_of(self, names: ArrowArray) -> list[str | None]:
         if self._reading == "number":
@@ -114,6 +126,12 @@ class LevelReader:
         """What the texts look like that were met since this was last asked, those texts, and how often each was."""
         texts, times = self._index.texts(), self._index.take_times()
         return describe_cells(texts, missing, times), texts, times
+
+
+def _translated(index: NDArray[np.int32], places: NDArray[np.int32]) -> NDArray[np.int32]:
+    out = np.empty(len(index), np.int32)
+    translate_codes(index, places, out)
+    return out
 
 
 def encode_levels(

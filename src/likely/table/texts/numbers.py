@@ -16,7 +16,7 @@ from likely.table.batch import Floats, Texts, pack_texts
 from likely.table.columns import TextArray
 from likely.table.texts import cells
 from likely.table.texts.index import ONCE
-from likely.table.views import count_codes, indices, numbers_in, plain_text, text_cells, validity
+from likely.table.views import count_codes, doubles, indices, numbers_in, plain_text, text_cells, validity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,6 +77,8 @@ def parse_numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) 
     if pa.types.is_decimal(kind):
         # By way of text: Arrow's own step from decimal to double may miss the nearest one.
         return _text_numbers(array.cast(pa.string()), NO_TOKENS, False)
+    if kind == pa.float64() and len(array):
+        return doubles(array), 0
     if pa.types.is_boolean(kind):
         array = array.cast(pa.float64(), safe=False)
     elif pa.types.is_time(kind) or pa.types.is_duration(kind):
