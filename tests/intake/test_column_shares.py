@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,6 +15,7 @@ from likely.errors import ColumnError
 from likely.intake import observe, plan
 from likely.intake.plan import Plan
 from likely.sums import state
+from likely.table.formats import cut_text
 from likely.table.infer import MANY_LEVELS
 from likely.table.open import open_source
 from likely.table.schema import Column, Schema
@@ -77,6 +79,21 @@ def test_shares_see_what_one_sweep_sees(
     assert all(count >= 3 for count in cut) and len(cut) >= 2
 
 
+@pytest.mark.parametrize("how", [{"target": "class"}, {"target": "class", "weight": "w"}, {}])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_go_with_blocks_of_text_from_share_to_share(
+    tmp_path: Path, how: dict[str, str], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cut_text, "LEAST", 1 << 14)  # a few dozen blocks
+    monkeypatch.setattr(cut_text, "MOST", 1 << 14)
+    path = tmp_path / "t.csv"
+    pc.write_csv(table(), path)
+    whole = dumped(path, threads=1, **how)
+    cut = in_shares(monkeypatch, 2)
+    assert dumped(path, threads=threads, **how) == whole
+    assert cut and all(count >= 3 for count in cut)
+
+
 def test_observations_are_the_same_to_the_last_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Profiles, tallies, strays and columns given up as well as sums."""
     monkeypatch.setattr(observe, "MANY_LEVELS", 100)
@@ -117,10 +134,13 @@ def test_what_is_wrong_is_told_by_its_row(tmp_path: Path, monkeypatch: pytest.Mo
         likely.summarize(path, "class", weight="w", threads=2)
 
 
-def test_progress_counts_rows_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("text", [False, True])
+def test_progress_counts_rows_once(tmp_path: Path, text: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    pc.write_csv(table(), path)
     in_shares(monkeypatch, 2)
     told: list[int] = []
-    likely.summarize(table(), "class", progress=told.append)
+    likely.summarize(path if text else table(), "class", progress=told.append, threads=2)
     assert max(told) == ROWS
 
 

@@ -164,47 +164,115 @@ def sweep_shares(
     progress: Callable[[int], None] | None = None,
     finish: Callable[[W], None] | None = None,
 ) -> list[W] | None:
-    """Sweep a source of many columns once for each share of them (their names, and who takes their cells).
+    """Sweep a source of many columns in shares of them: their names, and who takes their cells.
 
-    Each share is swept by one thread, so what is kept of a column is kept once, and many of its cells come in a row.
+    What is kept of a column is kept once, not by each thread. Where columns can be read apart, each share is swept by
+    itself; else threads draw pieces of all columns and go with each from share to share.
     None where something in the rows is wrong: a sweep in the order of the file says what and where.
     """
-    done: dict[int, W] = {}
-    waiting = iter(range(len(shares)))
-    lock = threading.Lock()
-    failures: list[BaseException] = []
-    rows = 0
+    count = threads or default_threads()
+    workers = [make() for _, make in shares]
+    try:
+        if source.reads_columns_apart:
+            pieces: list[Iterator[Any]] = [source.pieces(names) for names, _ in shares]
+            _sweep_apart(pieces, workers, count, progress, finish)
+        else:
+            names = list(dict.fromkeys(name for own, _ in shares for name in own))
+            _sweep_together(source.pieces(names), workers, count, progress)
+            if finish is not None:
+                _run_each(workers, finish, count)
+    except (Uncut, LikelyError):
+        return None
+    return workers
+
+
+def _run_each(items: Sequence[T], work: Callable[[T], None], threads: int) -> None:
+    """Do the work of each item, on several threads."""
+    waiting, lock, failures = iter(items), threading.Lock(), list[BaseException]()
 
     def run(_: object) -> None:
+        try:
+            while not failures:
+                with lock:
+                    item = next(waiting, None)
+                if item is None:
+                    return
+                work(item)
+        except BaseException as error:
+            failures.append(error)
+
+    _run_crew(range(min(threads, len(items))), run, failures)
+
+
+def _sweep_apart(
+    pieces: Sequence[Iterator[Callable[[], Iterable[Any]]]],
+    workers: Sequence[W],
+    threads: int,
+    progress: Callable[[int], None] | None,
+    finish: Callable[[W], None] | None,
+) -> None:
+    """Let each worker take all of its pieces, whichever thread it is on."""
+    lock, rows = threading.Lock(), 0
+
+    def take_all(place: int) -> None:
+        nonlocal rows
+        own = workers[place]
+        for piece in pieces[place]:
+            for batch in piece():
+                own.take(batch, 0)
+                if progress is not None:
+                    with lock:
+                        rows += batch.num_rows
+                        progress(rows // len(workers))
+        if finish is not None:
+            finish(own)
+
+    _run_each(range(len(workers)), take_all, threads)
+
+
+def _sweep_together(
+    pieces: Iterator[Callable[[], Iterable[Any]]],
+    workers: Sequence[W],
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Let all workers take every batch: a thread goes from one that is free to the next."""
+    locks = [threading.Lock() for _ in workers]
+    lock, rows, failures = threading.Lock(), 0, list[BaseException]()
+
+    def hand_round(batch: Any, first: int) -> None:
+        left = [*range(first, len(workers)), *range(first)]
+        while left:
+            free = next((k for k in left if locks[k].acquire(blocking=False)), None)
+            if free is None:
+                free = left[0]
+                locks[free].acquire()
+            try:
+                workers[free].take(batch, 0)
+            finally:
+                locks[free].release()
+            left.remove(free)
+
+    def run(thread: int) -> None:
         nonlocal rows
         try:
             while True:
                 with lock:
-                    place = None if failures else next(waiting, None)
-                if place is None:
+                    piece = None if failures else next(pieces, None)
+                if piece is None:
                     return
-                names, make = shares[place]
-                own = make()
-                for piece in source.pieces(names):
-                    for batch in piece():
-                        own.take(batch, 0)
-                        if progress is not None:
-                            with lock:
-                                rows += batch.num_rows
-                                progress(rows // len(shares))
-                        if failures:
-                            return
-                if finish is not None:
-                    finish(own)
-                done[place] = own
+                for batch in piece():
+                    hand_round(batch, thread * len(workers) // threads)
+                    rows_read = batch.num_rows
+                    del batch  # before the next is read: there is room for one
+                    if progress is not None:
+                        with lock:
+                            rows += rows_read
+                            progress(rows)
         except BaseException as error:
             failures.append(error)
 
-    try:
-        _run_crew(range(min(threads or default_threads(), len(shares))), run, failures)
-    except (Uncut, LikelyError):
-        return None
-    return [done[place] for place in range(len(shares))]
+    _run_crew(range(threads), run, failures)
 
 
 def sweep_sum(

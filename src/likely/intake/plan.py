@@ -10,7 +10,7 @@ WIDE = 64
 """Attributes from which on a table is swept in shares of columns, where its source can read columns apart."""
 LEAST_COLUMNS, MOST_COLUMNS = 8, 32
 """Attributes of a share: the target is read again for each; many more would leave few rows in a batch."""
-SHARES = 4
+SHARES = 2
 """Shares for each thread, so that threads end at about the same time."""
 
 
@@ -53,18 +53,21 @@ class Plan:
         columns = (replace(c, role="left out") if c.name in names else c for c in self.schema.columns)
         return replace(self, schema=self.schema.with_columns(columns))
 
-    def split(self, threads: int) -> list[Plan]:
+    def split(self, threads: int, apart: bool = True) -> list[Plan]:
         """Plans of a few columns each, which together are this one; itself where there are not many columns.
 
-        Every share has the target and the weights of rows; only the first profiles and tallies the target.
+        Every share has the target and the weights of rows; only the first profiles and tallies the target. Where
+        columns are not read `apart`, nothing is gained by more shares than keep the threads at work.
         """
         columns = () if self.schema is None else self.schema.columns
-        apart = {c.name for c in columns if c.role in ("target", "weight")} | {self.tallied}
-        names = [name for name in self.columns if name not in apart]
+        everywhere = {c.name for c in columns if c.role in ("target", "weight")} | {self.tallied}
+        names = [name for name in self.columns if name not in everywhere]
         if len(names) < WIDE:
             return [self]
-        count = max(-(-len(names) // MOST_COLUMNS), min(SHARES * threads, len(names) // LEAST_COLUMNS))
-        return [self._share(frozenset(names[k::count]), apart if k == 0 else set()) for k in range(count)]
+        count = min(SHARES * threads, len(names) // LEAST_COLUMNS)
+        if apart:
+            count = max(count, -(-len(names) // MOST_COLUMNS))
+        return [self._share(frozenset(names[k::count]), everywhere if k == 0 else set()) for k in range(count)]
 
     def _share(self, names: frozenset[str], target: set[str | None]) -> Plan:
         schema = self.schema

@@ -59,15 +59,15 @@ class Profile:
     def _add_hashes(self, hashes: NDArray[np.uint64]) -> None:
         done = 0
         while done < len(hashes):
-            limit = len(self._kept) // 2
+            limit = 3 * len(self._kept) // 4
             done, self._known = cells.keep_small(hashes, self._ceiling, self._kept, self._known, limit, done)
             if done < len(hashes):
                 self._make_space()
 
     def _make_space(self) -> None:
         some = self._kept[self._kept != 0]
-        if len(self._kept) < 4 * KEEP:
-            self._kept = np.zeros(4 * len(self._kept), np.uint64)
+        if len(self._kept) < 2 * KEEP:
+            self._kept = np.zeros(min(4 * len(self._kept), 2 * KEEP), np.uint64)
         else:
             some = np.partition(some, KEEP)
             self._ceiling = some[KEEP]

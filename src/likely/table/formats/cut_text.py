@@ -16,7 +16,7 @@ from likely.table.columns import CellBatch, RowBatch, TextColumn
 from likely.table.formats.files import file_errors
 from likely.table.formats.text_file import TextFile
 from likely.table.source import Uncut
-from likely.table.texts.cut import PADDING, REFUSED, cut_cells, find_last_row_end, list_marks, mark_bytes
+from likely.table.texts.cut import PADDING, REFUSED, count_quotes, cut_cells, find_last_row_end, list_marks, mark_bytes
 from likely.table.words.tokens import first_broken
 
 LEAST, MOST = 2 << 20, 8 << 20
@@ -97,8 +97,10 @@ class CutText:
             return self._slow(block[:size].tobytes())
         places = np.empty(int(np.count_nonzero(marks)) + 2, np.int32)
         count = list_marks(marks, whole, places)
+        del marks
         # One row more than can be whole: cells of a row that proves too short are written before it is refused.
-        columns, most = len(self._schema), count // len(self._names) + 1
+        edges = count - (int(count_quotes(block, whole)) if quotes else 0)
+        columns, most = len(self._schema), edges // len(self._names) + 1
         starts, ends = np.empty((columns, most), np.int64), np.empty((columns, most), np.int64)
         trimmed = np.zeros(len(self._names), np.int64)
         rows = int(cut_cells(block, whole, self._delimiter, places, count, self._places, starts, ends, trimmed))

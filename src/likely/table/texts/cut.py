@@ -61,6 +61,15 @@ def list_marks(marks: Bytes, size: int, out: Ints) -> Whole:
     return count
 
 
+@kernel("u1[], i8", returns=1)
+def count_quotes(data: Bytes, size: int) -> Whole:
+    """How many quotes there are."""
+    count = np.int64(0)
+    for i in range(np.uint64(size)):
+        count += np.int64(data[i] == np.uint8(QUOTE))
+    return count
+
+
 @kernel("u1[], i8, i8", returns=1)
 def find_last_row_end(data: Bytes, size: int, delimiter: int) -> Whole:
     """Where the last row ends that ends with a line feed, quotes observed; 0 where none does.
