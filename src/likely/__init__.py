@@ -71,6 +71,10 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.evaluate.drift.tables import drift as drift
     from likely.evaluate.drift.changes import changes as changes
 
+    # What a picture shows
+    from likely.evaluate.pictures.two_numbers import two_numbers as two_numbers
+    from likely.evaluate.pictures.straight_line import straight_line as straight_line
+
     # Without a classifier
     from likely.apply.joint_table import joint as joint
     from likely.apply.regression import regress as regress, Regression as Regression
@@ -128,6 +132,9 @@ _NAMES = {
     "likely.evaluate.doctor": "doctor",
     "likely.evaluate.drift.tables": "drift",
     "likely.evaluate.drift.changes": "changes",
+    # What a picture shows
+    "likely.evaluate.pictures.two_numbers": "two_numbers",
+    "likely.evaluate.pictures.straight_line": "straight_line",
     # Without a classifier
     "likely.apply.joint_table": "joint",
     "likely.apply.regression": "regress Regression",

@@ -65,6 +65,8 @@ EXPECTED = [
     "by_missing",
     "changes",
     "export",
+    "straight_line",
+    "two_numbers",
 ]
 
 HEAVY = ["numba", "pyarrow.dataset", "sklearn", "duckdb", "rich", "pandas"]

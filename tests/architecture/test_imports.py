@@ -86,6 +86,7 @@ LIBRARIES = {
     "starlette": "web/",
     "uvicorn": "web/",
     "jinja2": "present/page/writing.py",
+    "resvg_py": "present/charts/raster.py",
     "sqlglot": "portable/languages/",
     "onnx": "portable/languages/",
     "sklearn": "sklearn/",

@@ -23,6 +23,8 @@ _ROOMS = {
     "sample": "predict",
     "bayes": "bayes",
     "joint": "joint",
+    "normal": "plot",
+    "plot": "plot",
     "hypotheses": "hypotheses",
     "diff": "diff",
     "merge": "update",

@@ -15,7 +15,20 @@ from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
 from likely.models.contracts import Model
-from likely.models.shapes import Axis, Block, Column, Graph, PairTable, Score, TreeSum, WordWeights, graph_of, sum_of
+from likely.models.shapes import (
+    Axis,
+    Block,
+    Column,
+    Graph,
+    JointTable,
+    MultivariateNormal,
+    PairTable,
+    Score,
+    TreeSum,
+    WordWeights,
+    graph_of,
+    sum_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +122,8 @@ def _blocks(shape: Score) -> dict[str, tuple[str, ...]]:
     """The attributes of each term that takes several together."""
     whole = sum_of(shape)
     terms = () if whole is None else whole[0].terms
-    return {" & ".join(term.names): term.names for term in terms if isinstance(term, Block)}
+    joint = (Block, JointTable, MultivariateNormal)
+    return {" & ".join(term.names): term.names for term in terms if isinstance(term, joint)}
 
 
 def _has_code(axis: Axis, state: State) -> bool:

@@ -35,9 +35,14 @@ class Chart(str):
     def _repr_html_(self) -> str:
         return str(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a file."""
-        state.write(path, str(self).encode())
+    def save(self, path: str | os.PathLike[str], size: tuple[int, int] | None = None) -> None:
+        """Write the drawing to a file: as PNG (of so many pixels) where its name ends so, else as SVG."""
+        if os.fspath(path).lower().endswith(".png"):
+            from likely.present.charts.raster import to_png
+
+            state.write(path, to_png(str(self), STYLE.read_text("utf-8"), size))
+        else:
+            state.write(path, str(self).encode())
 
 
 def escape_text(text: object, most: int = 200) -> str:

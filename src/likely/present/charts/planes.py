@@ -25,7 +25,7 @@ def landscape(found: Plane) -> Chart:
     body = [frame.drawn(), '<g clip-path="url(#plane-clip)">', _contours(found, frame)]
     for code, mean, spread in zip(found.codes, found.means, found.spreads, strict=True):
         for times in (2.0, 1.0):
-            body.append(path(_ellipse(frame, mean, spread, times), f"{colour(code)} ring", True))
+            body.append(path(ellipse_points(frame, mean, spread, times), f"{colour(code)} ring", True))
     for name, code, mean in zip(found.classes, found.codes, found.means, strict=True):
         x, y = frame.across(mean[0]), frame.up(mean[1])
         body.append(
@@ -50,7 +50,7 @@ def regions(found: Plane) -> tuple[tuple[str, Chart], ...]:
     for name, codes in found.regions.items():
         frame = _frame(found, 250, 180)
         grid = np.array(codes).reshape(found.lines, found.columns)
-        body = [_filled(grid, code, frame) for code in sorted({*codes} - {-1})]
+        body = [filled_region(grid, code, frame) for code in sorted({*codes} - {-1})]
         body.append(frame.drawn(grid=False))
         for code, mean in zip(found.codes, found.means, strict=True):
             x, y = frame.across(mean[0]), frame.up(mean[1])
@@ -65,7 +65,7 @@ def _frame(found: Plane, width: float, height: float) -> Frame:
     return Frame(Axis(*found.x_range, found.x), Axis(*found.y_range, found.y), 48, 24, width, height)
 
 
-def _filled(grid: NDArray[np.int_], code: int, frame: Frame) -> str:
+def filled_region(grid: NDArray[np.int_], code: int, frame: Frame) -> str:
     """The cells of one class as one path: a rectangle for each run of a line, and equal runs of lines together."""
     lines, columns = grid.shape
     wide, high = frame.width / columns, frame.height / lines
@@ -88,9 +88,10 @@ def _filled(grid: NDArray[np.int_], code: int, frame: Frame) -> str:
     return f'<path class="{colour(code)} region" d="{"".join(d)}"/>'
 
 
-def _ellipse(
+def ellipse_points(
     frame: Frame, mean: tuple[float, float], spread: tuple[float, float, float], times: float
 ) -> list[tuple[float, float]]:
+    """The ellipse at so many standard deviations."""
     values, vectors = np.linalg.eigh(np.array([[spread[0], spread[1]], [spread[1], spread[2]]]))
     axes = vectors * np.sqrt(np.maximum(values, 0.0)) * times
     turn = np.linspace(0, 2 * math.pi, CORNERS, endpoint=False)
@@ -121,13 +122,17 @@ def _contours(found: Plane, frame: Frame) -> str:
     field = field / field.max()
     xs = [frame.across(float(x)) for x in places(found.x_range, found.columns)]
     ys = [frame.up(float(y)) for y in places(found.y_range, found.lines)]
-    return "".join(path(joined, "contour") for level in LEVELS for joined in _joined(_segments(field, level, xs, ys)))
+    return "".join(
+        path(joined, "contour") for level in LEVELS for joined in join_segments(level_segments(field, level, xs, ys))
+    )
 
 
 Point = tuple[float, float]
 
 
-def _segments(field: NDArray[np.float64], level: float, xs: list[float], ys: list[float]) -> list[tuple[Point, Point]]:
+def level_segments(
+    field: NDArray[np.float64], level: float, xs: list[float], ys: list[float]
+) -> list[tuple[Point, Point]]:
     out = []
     over = field > level
     mixed = over[:-1, :-1].astype(int) + over[1:, :-1] + over[:-1, 1:] + over[1:, 1:]
@@ -145,7 +150,7 @@ def _segments(field: NDArray[np.float64], level: float, xs: list[float], ys: lis
     return out
 
 
-def _joined(segments: list[tuple[Point, Point]]) -> list[list[Point]]:
+def join_segments(segments: list[tuple[Point, Point]]) -> list[list[Point]]:
     """Segments that meet as one line, so that they take up less of the file."""
     ends: dict[Point, list[int]] = {}
     for k, segment in enumerate(segments):

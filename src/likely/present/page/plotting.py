@@ -10,6 +10,8 @@ from likely.apply.explain.ledger import Ledger
 from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
+from likely.evaluate.pictures.straight_line import StraightLine
+from likely.evaluate.pictures.two_numbers import TwoNumbers
 from likely.models.contracts import Model
 from likely.models.factors.categorical import shares_in_training
 from likely.models.posterior import Posterior
@@ -19,6 +21,7 @@ from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import COLOURS, Chart, standalone
 from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
+from likely.present.charts.pictures import SIZE, draw_straight_line, draw_two_numbers
 from likely.present.charts.planes import landscape
 from likely.present.effects import evidence, evidence_bits, find_effects, prior_of
 from likely.present.page.attributes import MOST_WORDS, draw_curve
@@ -30,12 +33,14 @@ from likely.sums.columns.numbers import Numbers
 OF_LOOK = ("bits", "confusion", "reliability", "plane", "graph")
 
 
-def plot(thing: object, what: str | None = None, *, attribute: str | None = None) -> Chart:
-    """One chart, as SVG: a string that a notebook shows and that `save` writes to a file.
+def plot(
+    thing: object, what: str | None = None, *, attribute: str | None = None, size: tuple[float, float] = SIZE
+) -> Chart:
+    """One chart, as SVG: a string that a notebook shows and that `save` writes to a file, as PNG if it is called so.
 
     Of a look: 'bits' (what each attribute tells), 'confusion', 'reliability', 'plane' (two numbers; of a look with
     `picture=True`), 'graph'. Of a model: 'graph', or with `attribute=` what its values say. Of a curve, a posterior of
-    one row, or a ledger: the one chart there is.
+    one row, a ledger, two numbers (`likely.two_numbers`) or a line (`likely.straight_line`): the one chart there is.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -63,7 +68,14 @@ def plot(thing: object, what: str | None = None, *, attribute: str | None = None
         return standalone(_posterior(thing))
     if isinstance(thing, Ledger):
         return standalone(_ledger(thing))
-    raise SettingError(f"{shown(thing)} cannot be drawn. Give a look, a model, a curve, a posterior or a ledger.")
+    if isinstance(thing, TwoNumbers):
+        return standalone(draw_two_numbers(thing, size))
+    if isinstance(thing, StraightLine):
+        return standalone(draw_straight_line(thing, size))
+    raise SettingError(
+        f"{shown(thing)} cannot be drawn. Give a look, a model, a curve, a posterior, a ledger, two_numbers(…) or "
+        "straight_line(…)."
+    )
 
 
 def _kind(thing: object) -> str:

@@ -1,13 +1,12 @@
 // The controls: one for each attribute, the strongest first. Knows elements and how values are spelled; no scores.
 
-import { byId, cut, draw, make, marked } from "./elements.js";
-import { densitiesOf } from "./evidence.js";
+import { byId, cut, make, marked, SLICE } from "./elements.js";
 import { cellOf, dateLabel, numberLabel, UNSEEN } from "./reading.js";
+import { drawResponse } from "./responses.js";
 
 const FEW = 12;
 const NOT_MANY = 16;
 const STEPS = 1000;
-const PLOTTED = 121;
 export const ANOTHER = "(another level)";
 
 export class Controls {
@@ -37,6 +36,20 @@ export class Controls {
     byId("w-search").hidden = !this.many;
     byId("w-none").hidden = some.length > 0;
     for (const k of some) this.made.get(k).refresh();
+  }
+
+  // How the answer would move with each value that can be seen here, in slices of time.
+  respond(portable, cells, chances, go) {
+    const open = [...this.made].filter(([, control]) => control.box.isConnected && control.response);
+    const slice = () => {
+      for (const until = performance.now() + SLICE; open.length && performance.now() < until; ) {
+        const [k, control] = open.shift();
+        const drawn = drawResponse(portable, cells, portable.attributes[k], this.about[k], chances);
+        control.response.replaceChildren(...(drawn ? [drawn] : []));
+      }
+      if (open.length) setTimeout(() => go() && slice());
+    };
+    slice();
   }
 
   refresh() {
@@ -70,7 +83,8 @@ function levelControl(id, attribute, about, get, set, portable) {
     const cell = cellOf(attribute, get(), portable.missing);
     select.value = cell >= 0 ? String(cell) : cell === UNSEEN ? "another" : "";
   };
-  return { box: make("div", { class: "w-field" }, heading(id, attribute), select), refresh };
+  const response = make("div", { class: "w-answer" });
+  return { box: make("div", { class: "w-field" }, heading(id, attribute), response, select), refresh, response };
 }
 
 // A text that is surely no level of training.
@@ -117,30 +131,13 @@ function numberControl(id, attribute, about, get, set, portable) {
     marked(box, bad);
     wrong.textContent = bad ? (isDate ? "no date: counts as unknown" : "no number: counts as unknown") : "";
   };
-  const curves = densities(attribute.name, about, portable);
+  const response = make("div", { class: "w-answer" });
   const ends = make("div", { class: "w-ends", "aria-hidden": true }, make("span", {}, spelled(low)), make("span", {}, spelled(high)));
   const row = make("div", { class: "w-number" }, box, make("label", { class: "w-unknown" }, unknown, " unknown"));
   const field = make("div", { class: "w-field" }, heading(id, attribute), row);
-  if (high > low && Number.isFinite(high - low)) field.append(make("div", { class: "w-slide" }, ...curves, slider), ends);
+  if (high > low && Number.isFinite(high - low)) field.append(response, make("div", { class: "w-slide" }, slider), ends);
   field.append(wrong);
-  return { box: field, refresh };
-}
-
-// The density of each class behind the slider, each of the same height at most.
-function densities(name, about, portable) {
-  const { low, high } = about;
-  if (!(high > low) || portable.classes.length > 8) return [];
-  const points = Array.from({ length: PLOTTED }, (_, k) => low + ((high - low) * k) / (PLOTTED - 1));
-  const found = densitiesOf(portable, name, points);
-  if (!found) return [];
-  const top = Math.max(...found.flat().filter(Number.isFinite));
-  if (!(top > 0) || !Number.isFinite(top)) return [];
-  const svg = draw("svg", { viewBox: "0 0 240 34", preserveAspectRatio: "none", class: "w-curves", "aria-hidden": true });
-  found.forEach((values, k) => {
-    const line = values.map((v, j) => `${(2 * j).toFixed(0)},${(33 - 31 * Math.min(1, v / top)).toFixed(1)}`);
-    svg.append(draw("polyline", { points: line.join(" "), class: `k${k % 8} w-curve` }));
-  });
-  return [svg];
+  return { box: field, refresh, response };
 }
 
 function textControl(id, attribute, about, get, set) {

@@ -47,3 +47,5 @@ export function figure(value) {
 }
 
 export const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+export const SLICE = 30; // milliseconds that the page may be kept from answering

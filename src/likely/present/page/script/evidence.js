@@ -3,9 +3,8 @@
 
 import { logSum } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
-import { binOf } from "./jointly.js";
 import {
-  chancesOf, damped, factorOf, knownWords, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
+  chancesOf, damped, factorOf, knownWords, readBy, scoresBy, scoresOf, sumOf, termsOf,
 } from "./scoring.js";
 
 // -- decisions -------------------------------------------------------------------------------------------------
@@ -329,27 +328,4 @@ function rounded(value, turns, whole, room) {
     }
   }
   return value;
-}
-
-// -- densities, for the picture behind a slider --------------------------------------------------------------------
-
-// For each class the density of a number at these points, or null where the model has none of it alone.
-export function densitiesOf(portable, name, points) {
-  const form = sumOf(portable);
-  const own = form ? termsReading(form, name) : [];
-  const kinds = ["NormalTerm", "KernelTerm", "BinTerm"];
-  if (!portable.generative && !own.some((term) => term.form !== "BinTerm")) return null;
-  if (own.length !== 1 || !kinds.includes(own[0].form)) return null;
-  const term = own[0];
-  const width = (x) => {
-    if (term.form !== "BinTerm") return 1;
-    const k = binOf(term.starts, x);
-    const ends = [points[0], ...term.starts, points.at(-1)];
-    return Math.max(ends[k + 1] - ends[k], (points.at(-1) - points[0]) / 1000) || 1;
-  };
-  const rows = points.map((x) => {
-    const [[, logs]] = partsOf(term, new Map([[name, x]]), portable, form.constant.length);
-    return logs.map((v) => Math.exp(v) / width(x));
-  });
-  return form.constant.map((_, k) => rows.map((row) => row[k]));
 }

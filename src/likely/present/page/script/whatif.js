@@ -1,10 +1,11 @@
 // The what-if of the page: values in, and at once the probabilities, the evidence, the decision and what would change it.
 
 import { Controls } from "./controls.js";
-import { bits, byId, cut, figure, make, marked, percent } from "./elements.js";
+import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf } from "./reading.js";
+import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
 
@@ -13,7 +14,6 @@ const MOST_BARS = 12;
 const MOST_PIECES = 15;
 const MOST_CLASSES = 8;
 const LATER = 120;
-const SLICE = 30; // milliseconds that the page may be kept from answering
 
 class WhatIf {
   constructor(told, page) {
@@ -32,11 +32,13 @@ class WhatIf {
       abstain: told.abstain,
       changed: false,
     };
-    this.controls = new Controls(this.describer, this.about, this.state, (name, value) => {
+    const changed = (name, value) => {
       this.state.values.set(name, value);
       byId("w-start").value = "own";
       this.update();
-    });
+    };
+    this.controls = new Controls(this.describer, this.about, this.state, changed);
+    this.map = new TwoNumbers(this.portable, this.about, changed);
     this.startFrom();
     this.sides();
     this.lossTable();
@@ -220,6 +222,8 @@ class WhatIf {
   later() {
     clearTimeout(this.waiting);
     const { portable, cells, loss } = this;
+    this.controls.respond(portable, cells, this.chances, () => cells === this.cells);
+    this.map.show(cells);
     this.questions(this.describer, cells, loss);
     const found = changesOf(portable, cells, loss, this.about);
     const items = found.slice(0, 6).map((change) => {

@@ -1,0 +1,205 @@
+"""Pictures as SVG or PNG: two numbers with their classes, a line, charts of a look or a model; normal densities."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from likely.cli import terminal
+from likely.cli.learning import Learning, learning_options
+from likely.cli.options import Values, data_argument, json_option, writable
+from likely.errors import SettingError, shown
+
+if TYPE_CHECKING:
+    from likely.present.charts.drawing import Chart
+
+LAYERS = ("points", "ellipses", "naive", "contours", "regions")
+CHARTS = ("bits", "confusion", "reliability", "graph")
+
+
+def _read_size(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, int] | None:
+    """1280x720 as two whole numbers."""
+    if given is None:
+        return None
+    parts = given.lower().replace("×", "x").split("x")
+    if len(parts) != 2 or not all(part.isdigit() and 64 <= int(part) <= 16_384 for part in parts):
+        raise SettingError(f"--size is {shown(given)}. Give width and height in pixels, such as 1280x720.")
+    return int(parts[0]), int(parts[1])
+
+
+def _read_numbers(option: str, given: str | None) -> tuple[float, float] | None:
+    """Two numbers with a comma between them; -inf and inf are numbers."""
+    if given is None:
+        return None
+    try:
+        low, high = (float(part) for part in given.split(","))
+    except ValueError:
+        raise SettingError(f"{option} is {shown(given)}. Give two numbers with a comma between them.") from None
+    if math.isnan(low) or math.isnan(high):
+        raise SettingError(f"{option} is {shown(given)}, and that is no number.")
+    return low, high
+
+
+size_option = click.option(
+    "--size",
+    default="1280x720",
+    metavar="WxH",
+    callback=_read_size,
+    help="Width and height of a PNG in pixels; an SVG has their shape.",
+)
+
+
+@click.command(short_help="A picture as SVG or PNG: two numbers by class, a line, charts.")
+@data_argument()
+@click.argument("target", required=False)
+@click.argument("columns", nargs=-1)
+@click.option(
+    "-o", "--out", required=True, metavar="FILE.svg|FILE.png", callback=writable, help="Where the picture goes."
+)
+@click.option(
+    "--show",
+    default="points,ellipses",
+    metavar="LAYERS",
+    help=f"Of two numbers, with commas: {', '.join(LAYERS)}. naive: the axis-parallel ellipses of naive Bayes.",
+)
+@click.option("--point", metavar="X,Y", help="One more point, of which the learner is asked.")
+@click.option("--level", type=float, default=0.01, help="Contours: this share of a class's greatest density.")
+@click.option("--neighbors", type=click.IntRange(1), metavar="K", help="The ball of the K rows nearest to the point.")
+@click.option("--line", is_flag=True, help="TARGET as a straight line of one column, with residuals.")
+@click.option("--chart", type=click.Choice(CHARTS), help="A chart of `likely look`, or the graph of a model.")
+@click.option("--attribute", metavar="NAME", help="What the values of an attribute say.")
+@size_option
+@learning_options
+def plot(
+    data: object,
+    how: Learning,
+    columns: tuple[str, ...],
+    out: str,
+    show: str,
+    point: str | None,
+    level: float,
+    neighbors: int | None,
+    line: bool,
+    chart: str | None,
+    attribute: str | None,
+    size: tuple[int, int],
+) -> None:
+    """Draw two numbers of DATA by the classes of TARGET: likely plot iris.csv species petal_length petal_width -o a.png
+
+    Without COLUMNS the two numbers that tell most. With --line the regression of TARGET on one column; with --chart or
+    --attribute a chart of what `likely look` finds, or of the model that DATA is (a file of `likely fit`).
+    """
+    if sum((line, chart is not None, attribute is not None)) > 1:
+        raise SettingError("Choose one of --line, --chart and --attribute.")
+    drawn: Chart
+    if isinstance(data, str) and data.endswith(".likely"):
+        from likely.apply.fitting import load_model
+        from likely.present.page.plotting import plot as draw
+
+        if chart not in (None, "graph") or line:
+            raise SettingError(
+                "Of a model there are --chart graph and --attribute NAME. For the others give the table."
+            )
+        drawn = draw(load_model(data), None if attribute else "graph", attribute=attribute)
+    elif line:
+        drawn = _line(data, how, columns, size)
+    elif chart is not None or attribute is not None:
+        drawn = _chart(data, how, chart, attribute)
+    else:
+        drawn = _two_numbers(data, how, columns, (show, point, level, neighbors), size)
+    drawn.save(out, size if line or not (chart or attribute) else None)
+    terminal.write(f"{out}: {os.path.getsize(out):,} bytes.")
+
+
+def _slide(size: tuple[int, int]) -> tuple[float, float]:
+    """The size that a picture is drawn in: words keep theirs, whatever the number of pixels."""
+    from likely.present.charts.pictures import SIZE
+
+    return SIZE[0], SIZE[0] * size[1] / size[0]
+
+
+def _line(data: object, how: Learning, columns: tuple[str, ...], size: tuple[int, int]) -> Chart:
+    from likely.evaluate.pictures.straight_line import straight_line
+    from likely.present.page.plotting import plot as draw
+
+    if len(columns) != 1:
+        raise SettingError("A line goes over one column: likely plot DATA TARGET COLUMN --line.")
+    reading = {name: value for name, value in how.reading.items() if name != "types"}
+    found = straight_line(data, how.target or "", columns[0], **reading)
+    return draw(found, size=_slide(size))
+
+
+def _chart(data: object, how: Learning, chart: str | None, attribute: str | None) -> Chart:
+    from likely.evaluate.look import look
+    from likely.present.page.plotting import plot as draw
+
+    record = how.run(look, data, how.learner, picture=True)
+    return draw(record, chart, attribute=attribute)
+
+
+def _two_numbers(
+    data: object,
+    how: Learning,
+    columns: tuple[str, ...],
+    asked: tuple[str, str | None, float, int | None],
+    size: tuple[int, int],
+) -> Chart:
+    from likely.evaluate.pictures.two_numbers import two_numbers
+    from likely.present.page.plotting import plot as draw
+
+    show, point, level, neighbors = asked
+    if len(columns) > 2:
+        raise SettingError("A picture has two numbers. Name two columns, or none.")
+    layers = [layer.strip() for layer in show.split(",") if layer.strip()]
+    more: Values = {
+        "show": layers,
+        "point": _read_numbers("--point", point),
+        "level": level,
+        "neighbors": neighbors,
+        "learner": how.learner,
+    }
+    found = how.run(two_numbers, data, *columns, **more)
+    for note in found.notes:
+        terminal.say(note)
+    return draw(found, size=_slide(size))
+
+
+@click.command(short_help="A normal density: the probability between two values, drawn.")
+@click.argument("mean", type=float)
+@click.argument("deviation", type=float)
+@click.option("--between", metavar="A,B", help="P(A ≤ x ≤ B); -inf and inf are allowed.")
+@click.option("-o", "--out", metavar="FILE.svg|FILE.png", callback=writable, help="Draw the density and the area.")
+@size_option
+@json_option
+def normal(
+    mean: float, deviation: float, between: str | None, out: str | None, size: tuple[int, int], as_json: bool
+) -> None:
+    """Work out a probability of a normal density of this MEAN and DEVIATION: likely normal 73 6.2 --between 66,80
+
+    Negative numbers go after two hyphens: likely normal --between=-1,1 -- -0.5 2
+    """
+    from likely.probability.normal import Normal
+    from likely.sums import state
+
+    found = Normal(mean, deviation)
+    ends = _read_numbers("--between", between) or (mean - deviation, mean + deviation)
+    share = found.between(*ends)
+    if out is not None:
+        from likely.present.charts.drawing import standalone
+        from likely.present.charts.pictures import draw_normal
+
+        standalone(draw_normal(mean, deviation, *ends, share, _slide(size))).save(out, size)
+    record = {
+        "mean": mean,
+        "deviation": deviation,
+        "between": [end if math.isfinite(end) else None for end in ends],
+        "z": [z if math.isfinite(z) else None for z in map(found.standard, ends)],
+        "probability": share,
+    }
+    if as_json:
+        terminal.write_bytes(state.as_json(record))
+        return
+    terminal.write("\n".join(found.working(*ends)))

@@ -1,0 +1,323 @@
+"""Two numbers of a table and what learners make of them: points, ellipses, contours, regions, neighbours of a point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likely.apply.fitting import engine_of, fit_table, summarize_source
+from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
+from likely.evaluate.attributes.information import attributes
+from likely.evaluate.sampling import sample_rows, sample_share
+from likely.intake.arguments import GivenLearner, read_arguments, read_learner
+from likely.intake.reading import Reading, with_encoding
+from likely.models.contracts import Learner, Model
+from likely.models.joint.full import FullBayes
+from likely.models.model import numbered
+from likely.models.naive.naive import NaiveBayes
+from likely.models.shapes import Block, Density, MultivariateNormal, sum_of
+from likely.sums.summary import Summary
+from likely.table.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LAYERS = ("points", "ellipses", "naive", "contours", "regions")
+"""What can be shown: rows; ellipses of the full normal densities, and axis-parallel ones of naive Bayes; lines of equal
+density of each class; which class a learner names where."""
+MOST_POINTS = 3_000
+"""Rows that are drawn at most; beyond, a sample of about so many."""
+COLUMNS, LINES = 160, 100
+"""Places of the grid on which a learner is asked."""
+MARGIN = 0.06
+
+Spread = tuple[float, float, float]
+"""Variance of x, covariance, variance of y."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a learner says of one point."""
+
+    x: float
+    y: float
+    classes: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    @property
+    def best(self) -> int:
+        return int(np.argmax(self.probabilities))
+
+
+@dataclass(frozen=True)
+class Ball:
+    """The k nearest rows of a point: the ball that reaches the farthest of them, and how many of each class it has."""
+
+    k: int
+    radius: float
+    """In units of the ranges of the two numbers, or of the numbers as they are."""
+    reach: tuple[float, float]
+    """The same in the units of x and of y: where these differ, the ball is drawn as an ellipse."""
+    rows: tuple[tuple[float, float, int, float], ...]
+    """x, y, class and distance of each row within, nearest first."""
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TwoNumbers:
+    """Everything that a picture of two numbers shows."""
+
+    x: str
+    y: str
+    target: str
+    classes: tuple[str, ...]
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    rows: int
+    """Rows that have both numbers and a class."""
+    every: bool
+    """Whether all of them are drawn."""
+    points: tuple[tuple[float, float, int], ...] = ()
+    means: Mapping[int, tuple[float, float]] | None = None
+    spreads: Mapping[int, Spread] | None = None
+    """By class, of the full normal densities."""
+    naive_spreads: Mapping[int, Spread] | None = None
+    learner: str = ""
+    level: float = 0.0
+    contours: Mapping[int, Floats] | None = None
+    """By class, its density at each place as a share of its greatest."""
+    regions: NDArray[np.intp] | None = None
+    """(LINES, COLUMNS): the class that is named at each place, from the lowest y; -1 none."""
+    answer: Answer | None = None
+    ball: Ball | None = None
+    notes: tuple[str, ...] = ()
+
+
+def two_numbers(
+    data: object,
+    target: object,
+    x: str | None = None,
+    y: str | None = None,
+    *,
+    show: Collection[str] = ("points", "ellipses"),
+    learner: GivenLearner = None,
+    point: Mapping[str, float] | Sequence[float] | None = None,
+    level: float = 0.01,
+    neighbors: int | None = None,
+    scale: bool = True,
+    **reading: Any,
+) -> TwoNumbers:
+    """Two numbers of a table with the classes of its target, for `plot`; without names the two that tell most.
+
+    `show` names layers: points, ellipses (one and two standard deviations of full normal densities), naive (those of
+    naive Bayes, axis-parallel), contours (where the density of a class is `level` of its greatest) and regions (which
+    class the learner names). `point` is one more point, of which the learner is asked; `neighbors` draws the ball of
+    its nearest rows, distances in units of the ranges, or with scale=False as they are.
+
+    >>> table = {"a": [1.0, 2.0, 1.5, 8.0, 9.0, 8.5], "b": [1.0, 1.5, 3.0, 4.0, 4.5, 6.0], "y": list("uuuvvv")}
+    >>> found = two_numbers(table, "y", "a", "b", point=(2, 2), neighbors=3)
+    >>> found.ball.counts, found.classes
+    ((3, 0), ('u', 'v'))
+    """
+    table, how = read_arguments(data, target, reading)
+    asked = read_learner(learner)
+    layers = _check_layers(show)
+    if not 0 < level < 1:
+        raise SettingError(f"level is {shown(level)}. Give a share of the greatest density, between 0 and 1.")
+    if neighbors is not None and (neighbors < 1 or point is None):
+        raise SettingError("neighbors draws the ball around a point: give the point, and how many rows it holds.")
+    return with_encoding(table, how, lambda s: _look_at(s, how, (x, y), layers, asked, point, level, neighbors, scale))
+
+
+def _check_layers(show: Collection[str]) -> tuple[str, ...]:
+    for layer in [show] if isinstance(show, str) else show:
+        if layer not in LAYERS:
+            raise SettingError(f"There is no layer {shown(layer)}. {nearest(str(layer), LAYERS)}")
+    return tuple(layer for layer in LAYERS if layer in show)
+
+
+def _look_at(
+    source: Source,
+    how: Reading,
+    wanted: tuple[str | None, str | None],
+    layers: tuple[str, ...],
+    asked: Learner | None,
+    point: Mapping[str, float] | Sequence[float] | None,
+    level: float,
+    neighbors: int | None,
+    scale: bool,
+) -> TwoNumbers:
+    names = _names(summarize_source(source, how, lambda _: frozenset()), wanted)
+    how = replace(how, types={**(how.types or {}), **_others(source, how, names)})
+    naive = fit_table(engine_of(source, how), NaiveBayes(), how)
+    rows, every = _rows(source, naive, names)
+    if not rows.shape[1]:
+        raise InputError(f"No row has numbers in {shown(names[0])} and {shown(names[1])}, and a class.")
+    place = _place(point, names)
+    ranges = [_range(rows[k], None if place is None else place[k]) for k in (0, 1)]
+    target = naive.schema.target
+    assert target is not None
+    found = TwoNumbers(*names, target.name, naive.classes, ranges[0], ranges[1], int(rows.shape[1]), every)
+    notes: list[str] = []
+    if "points" in layers:
+        drawn = rows[:, :: max(1, -(-rows.shape[1] // MOST_POINTS))]
+        points = tuple((float(a), float(b), int(c)) for a, b, c in drawn.T)
+        found = replace(found, points=points, every=every and len(points) == rows.shape[1])
+    found = _with_normals(found, source, how, naive, layers, notes)
+    if asked is not None or "regions" in layers or "contours" in layers or place is not None:
+        model = naive if asked == NaiveBayes() else fit_table(engine_of(source, how), asked, how)
+        found = _with_learner(found, model, layers, level, place, notes)
+    if neighbors is not None and place is not None:
+        if not every:
+            raise SettingError(f"The ball of neighbours is drawn for tables of up to {MOST_POINTS:,} rows.")
+        found = replace(found, ball=_ball(rows, place, neighbors, scale, len(found.classes)))
+    return replace(found, notes=tuple(notes))
+
+
+def _names(summary: Summary, wanted: tuple[str | None, str | None]) -> tuple[str, str]:
+    """The two numbers: those named, else those that tell most of the target."""
+    numbers = [c.name for c in summary.schema.attributes if c.kind == "number"]
+    told = [a.name for a in attributes(summary) if a.name in numbers] if None in wanted else numbers
+    chosen = [name for name in wanted if name is not None]
+    for name in chosen:
+        if summary.schema[name].kind != "number" or name not in numbers:
+            raise ColumnError(f"{shown(name)} is no attribute of numbers. {nearest(name, numbers)}")
+    chosen += [name for name in told if name not in chosen][: 2 - len(chosen)]
+    if len(chosen) < 2 or chosen[0] == chosen[1]:
+        raise ColumnError("A picture of two numbers needs two different attributes that are numbers. Name them: X Y.")
+    return chosen[0], chosen[1]
+
+
+def _others(source: Source, how: Reading, names: tuple[str, str]) -> dict[str, str]:
+    """All other columns left out."""
+    used = {*names, how.target, how.weight}
+    return {name: "ignore" for name in source.schema.names if name not in used} | dict.fromkeys(names, "number")
+
+
+def _rows(source: Source, model: Model, names: tuple[str, str]) -> tuple[Floats, bool]:
+    """x, y and class of the rows, or of a sample of them, and whether they are all."""
+    share = sample_share(model.summary, MOST_POINTS)
+    encoder, parts = model.encoder(), []
+    for start, arrow in numbered(source.batches(model.columns_in(source))):
+        batch = encoder.encode(arrow, start)
+        assert batch.target is not None
+        batch = batch.take(sample_rows(batch, start, share, 1))
+        assert batch.target is not None
+        columns = np.stack([*(batch.cells[n] for n in names), batch.target.codes.astype(np.float64)])
+        parts.append(columns[:, np.isfinite(columns).all(axis=0)])
+    return (np.concatenate(parts, axis=1) if parts else np.empty((3, 0))), share >= 1
+
+
+def _place(point: Mapping[str, float] | Sequence[float] | None, names: tuple[str, str]) -> tuple[float, float] | None:
+    if point is None:
+        return None
+    values = [point.get(name) for name in names] if isinstance(point, Mapping) else list(point)
+    if len(values) != 2 or not all(isinstance(v, (int, float)) and math.isfinite(v) for v in values):
+        raise SettingError(f"A point has a number for {shown(names[0])} and one for {shown(names[1])}.")
+    return float(values[0]), float(values[1])  # type: ignore[arg-type]
+
+
+def _range(values: Floats, also: float | None) -> tuple[float, float]:
+    """Where the values lie, and one more, with a margin."""
+    low, high = float(values.min()), float(values.max())
+    low, high = (low, high) if also is None else (min(low, also), max(high, also))
+    margin = MARGIN * (high - low) or 0.5 * (abs(high) or 1.0)
+    return low - margin, high + margin
+
+
+# -- layers -------------------------------------------------------------------------------------------------
+
+
+def _with_normals(
+    found: TwoNumbers, source: Source, how: Reading, naive: Model, layers: tuple[str, ...], notes: list[str]
+) -> TwoNumbers:
+    """Means and ellipses, of full densities and of naive ones."""
+    if "naive" in layers:
+        own = {f.name: f for f in naive.factors}
+        factors = [own[name] for name in (found.x, found.y)]
+        a, b = (f.normal if isinstance(f, Density) else None for f in factors)
+        if a is not None and b is not None:
+            classes = range(len(found.classes))
+            spreads = {k: (float(a.deviation[k]) ** 2, 0.0, float(b.deviation[k]) ** 2) for k in classes}
+            means = {k: (float(a.mean[k]), float(b.mean[k])) for k in classes}
+            found = replace(found, means=means, naive_spreads=spreads)
+    if "ellipses" in layers:
+        try:
+            normal = _normal(fit_table(engine_of(source, how), FullBayes(), how))
+        except LikelyError as error:
+            notes.append(f"No ellipses: {error}")
+            return found
+        if normal is None:
+            notes.append("No ellipses: the two numbers have no normal density together.")
+            return found
+        places = [normal.names.index(name) for name in (found.x, found.y)]
+        means, spreads = {}, {}
+        for k in range(len(found.classes)):
+            deviation = normal.deviation[k][places]
+            between = float(normal.correlation[k][places[0], places[1]] * deviation.prod())
+            means[k] = (float(normal.mean[k][places[0]]), float(normal.mean[k][places[1]]))
+            spreads[k] = (float(deviation[0] ** 2), between, float(deviation[1] ** 2))
+        found = replace(found, means=means, spreads=spreads)
+    return found
+
+
+def _normal(model: Model) -> MultivariateNormal | None:
+    """The normal density of two numbers that a model is made of."""
+    shape = model.shape()
+    whole = None if shape is None else sum_of(shape)
+    terms = [] if whole is None else [t.joint if isinstance(t, Block) else t for t in whole[0].terms]
+    return next((joint for joint in terms if isinstance(joint, MultivariateNormal)), None)
+
+
+def middles(ends: tuple[float, float], count: int) -> Floats:
+    """The middles of so many cells between two ends."""
+    return np.asarray(ends[0] + (np.arange(count) + 0.5) * ((ends[1] - ends[0]) / count), np.float64)
+
+
+def _with_learner(
+    found: TwoNumbers,
+    model: Model,
+    layers: tuple[str, ...],
+    level: float,
+    place: tuple[float, float] | None,
+    notes: list[str],
+) -> TwoNumbers:
+    """What the learner says on a grid, and of the point."""
+    found = replace(found, learner=type(model.learner).__name__)
+    if "regions" in layers or "contours" in layers:
+        across, up = np.meshgrid(middles(found.x_range, COLUMNS), middles(found.y_range, LINES))
+        grid = {found.x: across.ravel().tolist(), found.y: up.ravel().tolist()}
+        (batch,) = model.batches(grid)
+        joint = model.log_joint(batch)
+        if "regions" in layers:
+            named = model.posterior(grid).codes.astype(np.intp)
+            found = replace(found, regions=named.reshape(LINES, COLUMNS))
+        if "contours" in layers and model.generative:
+            logs = joint - joint.max(axis=0)  # the prior of a class moves none of its own contours
+            shares = {k: np.exp(logs[:, k]).reshape(LINES, COLUMNS) for k in range(len(found.classes))}
+            found = replace(found, level=level, contours=shares)
+        elif "contours" in layers:
+            notes.append(f"No contours: {found.learner} has no density of a row given its class.")
+    if place is not None:
+        one = model.posterior({found.x: place[0], found.y: place[1]})
+        found = replace(found, answer=Answer(*place, tuple(one.classes), tuple(one.matrix[0].tolist())))
+    return found
+
+
+def _ball(rows: Floats, place: tuple[float, float], k: int, scale: bool, classes: int) -> Ball:
+    """The k nearest rows, and those as far as the k-th of them."""
+    width = np.ptp(rows[:2], axis=1) if scale else np.ones(2)
+    width = np.where(width > 0, width, 1.0)
+    apart = np.sqrt((((rows[:2].T - place) / width) ** 2).sum(axis=1))
+    radius = float(np.sort(apart)[min(k, len(apart)) - 1])
+    inside = np.flatnonzero(apart <= radius)
+    order = inside[np.argsort(apart[inside], kind="stable")]
+    near = tuple((*map(float, rows[:2, i]), int(rows[2, i]), float(apart[i])) for i in order)
+    counts = np.bincount(rows[2, inside].astype(np.intp), minlength=classes)
+    return Ball(k, radius, (radius * float(width[0]), radius * float(width[1])), near, tuple(counts.tolist()))  # type: ignore[arg-type]

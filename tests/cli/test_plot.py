@@ -1,0 +1,54 @@
+"""`likely plot` and `likely normal` as a lecturer types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["petal_length", "petal_width"],
+        ["--show", "points,ellipses,naive"],
+        ["--show", "regions", "--learner", "Neighbors", "--set", "k=3", "--point", "4.9,1.6", "--neighbors", "5"],
+        ["--show", "contours", "--learner", "NaiveBayes", "--level", "0.05", "--size", "800x800"],
+        ["--chart", "bits", "--learner", "NaiveBayes"],
+        ["--attribute", "petal_width", "--learner", "NaiveBayes"],
+    ],
+)
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_pictures_of_a_table(run, examples, tmp_path, words, form) -> None:
+    out = tmp_path / f"a.{form}"
+    run("plot", examples / "iris.csv", "species", *words, "-o", out).done()
+    assert out.read_bytes().startswith(b"\x89PNG" if form == "png" else b"<svg")
+
+
+def test_a_line_and_a_model(run, examples, tmp_path) -> None:
+    run("plot", examples / "iris.csv", "petal_width", "petal_length", "--line", "-o", "line.svg").done()
+    assert "least of all lines" in (tmp_path / "line.svg").read_text()
+    run("fit", examples / "weather.csv", "play", "-o", "m.likely").done()
+    run("plot", "m.likely", "--attribute", "outlook", "-o", "o.svg").done()
+    assert "overcast" in (tmp_path / "o.svg").read_text()
+    run("plot", "m.likely", "-o", "g.svg").done()
+    run("plot", "m.likely", "--chart", "bits", "-o", "b.svg").refused("give the table")
+
+
+def test_bad_pictures(run, examples) -> None:
+    iris = examples / "iris.csv"
+    run("plot", iris, "species", "-o", "a.svg", "--show", "dots").refused("'dots'")
+    run("plot", iris, "species", "-o", "a.svg", "--point", "1").refused("--point")
+    run("plot", iris, "species", "-o", "a.svg", "--size", "big").refused("--size")
+    run("plot", iris, "species", "a", "b", "c", "-o", "a.svg").refused("two numbers")
+    run("plot", iris, "petal_width", "--line", "-o", "a.svg").refused("one column")
+
+
+def test_a_normal_density_is_worked_out(run, tmp_path) -> None:
+    out = run("normal", "73", "6.2", "--between", "66,80", "-o", "n.png").done().out
+    assert "z = (66 - 73) / 6.2 = -1.129" in out and "= 0.741116" in out
+    assert (tmp_path / "n.png").read_bytes().startswith(b"\x89PNG")
+    record = json.loads(run("normal", "--json", "--between=-inf,0", "--", "0", "1").done().out)
+    assert record["probability"] == 0.5 and record["between"] == [None, 0.0]
+    run("normal", "0", "0").refused("above zero")
+    run("normal", "0", "1", "--between", "2,1").refused("lower value")
