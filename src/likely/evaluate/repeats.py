@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
@@ -19,13 +22,13 @@ from likely.models.contracts import Learner, Model, Search, has_trait
 from likely.models.default import default_learner
 from likely.models.naive.naive import NaiveBayes
 from likely.sums import state
+from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 AS_IT_IS = "as it is"
@@ -44,11 +47,26 @@ class Change:
 
 
 @dataclass(frozen=True)
+class LevelOdds:
+    """What a level that was entered twice does: odds of the class that it speaks for most, against all others."""
+
+    level: str
+    name: str
+    """The class."""
+    before: float | None
+    """Without either; None where they are infinite."""
+    once: float | None
+    twice: float | None
+
+
+@dataclass(frozen=True)
 class Counted:
     """A pair that is counted twice, and what might be done about it, the best log loss first."""
 
     pair: Pair
     changes: tuple[Change, ...]
+    odds: tuple[LevelOdds, ...] = ()
+    """Of two that are the same, for each level: what the model says with neither, one, and both of them."""
 
 
 @dataclass(frozen=True)
@@ -178,9 +196,35 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
         changes = [change(f"{k} joined", "joined", None)]
         for key, name in ((f"{k} one", pair.one), (f"{k} other", pair.other)):
             changes.append(change(key, f"without {shown(name, 40)}", name))
-        counted.append(Counted(pair, tuple(sorted(changes, key=_rank))))
+        odds = _level_odds(learner, total, pair) if pair.same else ()
+        counted.append(Counted(pair, tuple(sorted(changes, key=_rank)), odds))
     scores = found.scorers[AS_IT_IS].read()
     return Repeats(source.name, target.name, total.rows, folds, seed, scores, tuple(counted), pairs)
+
+
+def _level_odds(learner: NaiveBayes, total: Summary, pair: Pair) -> tuple[LevelOdds, ...]:
+    """The odds that the model itself gives, level by level."""
+    statistic = total.columns[pair.one]
+    model = learner.learn(total)
+    if not isinstance(statistic, Counts) or not isinstance(model, Model) or len(model.classes) < 2:
+        return ()
+    out = []
+    for level in statistic.labels.names:
+        rows = [{}, {pair.one: level}, {pair.one: level, pair.other: level}]
+        odds = []
+        for row in rows:
+            p = model.posterior(row).matrix[0]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                odds.append(p / (1 - p))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = int(np.nanargmax(odds[1] / odds[0])) if np.isfinite(odds[1] / odds[0]).any() else 0
+        before, once, twice = (_finite(float(o[best])) for o in odds)
+        out.append(LevelOdds(level, model.classes[best], before, once, twice))
+    return tuple(out)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _rank(change: Change) -> tuple[int, float]:

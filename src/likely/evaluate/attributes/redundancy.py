@@ -6,17 +6,19 @@ A pair is worth a word where chance hardly explains it, however many pairs were 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate.attributes.information import Attribute, attributes
-from likely.evaluate.attributes.repetition import holm, push, repetition
+from likely.evaluate.attributes.repetition import copy_push, holm, push, repetition
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.row_cache import Piece
+from likely.sums.rows.row_hashes import cell_bits
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes
 
@@ -38,6 +40,9 @@ CHANCE = 0.01
 """A pair is significant below this, after Holm's correction for all pairs looked at."""
 FAR = 0.5
 """Bits of log-odds too far, in the mean over the rows, from which on a pair matters."""
+
+FELT = 0.1
+"""Of two that are the same in every row: bits too far from which on that matters. It is exact, so little is enough."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,10 @@ class Pair:
     rows: int = 0
     """Rows of the sample that have both."""
     matters: bool = False
-    """Whether chance hardly explains it (below CHANCE), and it moves the odds far enough (FAR) to be worth a word."""
+    """Whether it is worth a word: the two are the same, and that is felt in the odds (FELT); or chance hardly explains
+    it (below CHANCE), and it moves the odds far enough (FAR)."""
+    same: bool = False
+    """Whether both have the same value in every row that was looked at: a fact, which needs no test of chance."""
 
 
 def outside(pairs: Iterable[Pair], blocks: Iterable[Collection[str]]) -> tuple[Pair, ...]:
@@ -81,26 +89,32 @@ class Sample:
         self.attributes = [a for a in found if 2 <= len(a.cells) <= MOST_LEVELS][:MOST_ATTRIBUTES]
         self.classes = classes
         self._rows: list[NDArray[np.int32]] = []
+        self._values: list[NDArray[np.uint64]] = []
         self._sizes: list[int] = []
 
     def take(self, batch: Batch, rows: NDArray[np.intp]) -> None:
         """Keep the codes of these rows."""
         assert batch.target is not None
         out = np.empty((1 + len(self.attributes), len(rows)), np.int32)
+        values = np.empty((len(self.attributes), len(rows)), np.uint64)
         out[0] = batch.target.codes[rows]
         for k, attribute in enumerate(self.attributes, 1):
             cell = batch.cells[attribute.name]
             if isinstance(cell, Codes):
                 out[k] = cell.codes[rows]
+                values[k - 1] = _level_hashes(cell.labels.names)[out[k]]
             else:
                 x = cell[rows]
                 codes = np.searchsorted(np.array(attribute.edges), x, side="right")
                 out[k] = np.where(np.isfinite(x), codes, -1)
+                values[k - 1] = cell_bits(x)
         self._rows.append(out)
+        self._values.append(values)
 
     def __add__(self, other: Sample) -> Sample:
         out = Sample(self.attributes, self.classes)
         out._rows = self._rows + other._rows
+        out._values = self._values + other._values
         return out
 
     def pairs(self) -> list[Pair]:
@@ -115,6 +129,8 @@ class Sample:
                 cells[k] = np.where(cells[k] < 0, -1, cells[k] * most // size)
                 size = most
             self._sizes.append(size)
+        values = np.concatenate(self._values, axis=1)
+        whole = [row.tobytes() for row in values]
         found: list[tuple[Pair, int, int]] = []
         for i, j in combinations(range(len(self.attributes)), 2):
             table = self._table(cells[i], cells[j], group, i, j)
@@ -122,7 +138,8 @@ class Sample:
                 continue
             told = repetition(table)
             one, other = self.attributes[i].name, self.attributes[j].name
-            pair = Pair(one, other, told.bits, told.share, told.p, 1.0, rows=int(table.sum()))
+            same = whole[i] == whole[j] and len(np.unique(values[i])) > 1
+            pair = Pair(one, other, told.bits, told.share, told.p, 1.0, rows=int(table.sum()), same=same)
             found.append((pair, i, j))
         corrected = holm([pair.p for pair, _, _ in found])
         out, wanted = [], MOST_PUSHES
@@ -130,14 +147,19 @@ class Sample:
         for k in order:
             pair, i, j = found[k]
             pair = replace(pair, p_of_all=corrected[k])
-            if pair.p_of_all < CHANCE and wanted:
+            if pair.same:
+                table = self._table(cells[i], cells[j], group, i, j)
+                assert table is not None
+                pushed_by = copy_push(table)
+                pair = replace(pair, share=1.0, push=pushed_by, matters=pushed_by >= FELT)
+            elif pair.p_of_all < CHANCE and wanted:
                 wanted -= 1
                 table = self._table(cells[i], cells[j], group, i, j)
                 assert table is not None
                 pushed = push(table)
                 pair = replace(pair, push=pushed.bits, gain=pushed.gain, matters=pushed.bits >= FAR)
             out.append(pair)
-        return sorted(out, key=lambda p: (-np.inf if p.push is None else p.push, p.bits), reverse=True)
+        return sorted(out, key=lambda p: (p.same, -np.inf if p.push is None else p.push, p.bits), reverse=True)
 
     def _bins(self, rows: int) -> int:
         """So many bins of a number that a cell of two of them and a class has about ROWS_A_CELL rows."""
@@ -154,6 +176,15 @@ class Sample:
         both = (one >= 0) & (other >= 0)
         counted = np.bincount(key if both.all() else key[both], minlength=shape[0] * shape[1] * shape[2])
         return counted.reshape(shape).astype(np.float64)
+
+
+def _level_hashes(names: Sequence[str]) -> NDArray[np.uint64]:
+    """For each level 64 bits that are those of the same level in any other column; for the code of a missing cell 0.
+
+    Codes cannot be compared: each column numbers its levels as they come.
+    """
+    out = [int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()) for name in names]
+    return np.array([*out, 0], np.uint64)
 
 
 class Sampler:

@@ -149,6 +149,29 @@ def push(table: Counts3, pseudo_count: float = 1.0) -> Push:
     return Push(float((share * np.sign(twice - before) * (twice - joined)).sum()), float((share * gain).sum()))
 
 
+def copy_push(table: Counts3, pseudo_count: float = 1.0) -> float:
+    """What an attribute that was entered twice does: bits by which its evidence, once more, moves the log-odds.
+
+    In the mean over the rows, of the true class against the others. Nothing is estimated, so no row is left out.
+
+    >>> copy = np.zeros((2, 2, 2)); copy[0, 0] = (3, 1); copy[1, 1] = (1, 3)
+    >>> round(copy_push(copy), 9)  # every row: log2 of (3 + 1) / (1 + 1)
+    1.0
+    """
+    counts = table.sum(axis=1)
+    at, group = np.nonzero(counts)
+    if not len(at) or table.shape[2] < 2:
+        return 0.0
+    weight, whole = counts[at, group], counts.sum(axis=0)
+    mine = np.arange(table.shape[2]) == group[:, None]
+    with np.errstate(divide="ignore"):
+        prior = np.log(whole)
+        once = np.log((counts[at] + pseudo_count) / (whole + len(counts) * pseudo_count))
+    moved = _log_odds(prior + 2 * once, mine) - _log_odds(prior + once, mine)
+    good = np.isfinite(moved)
+    return float((weight[good] * np.abs(moved[good])).sum() / weight[good].sum() / math.log(2)) if good.any() else 0.0
+
+
 def _leaning(table: Counts3) -> float:
     """How far counts lean on independence, in rows: infinitely, where chance explains how they stray from it.
 

@@ -112,6 +112,10 @@ def repeat_findings(
         if grave:
             more = "" if k else f" What joining them or leaving one out would change: {then}"
             then = f"counted as two, they push the odds {p.push:.1f} bits too far.{more}"
+        if p.same:
+            words = f"{shown(p.other)} has the same value as {shown(p.one)} in all {p.rows:,} rows looked at: {then}"
+            yield Finding("repeat", (p.one, p.other), grave, words)
+            continue
         words = (
             f"{shown(p.one)} and {shown(p.other)} repeat each other given {of} ({p.bits:.2f} bits, "
             f"{chance(p.p_of_all)}): {then}"

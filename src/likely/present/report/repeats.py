@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from likely.evaluate.attributes.redundancy import CHANCE, FAR, chance
+from likely.evaluate.attributes.redundancy import CHANCE, FAR, Pair, chance
 from likely.evaluate.repeats import Change, Counted, Repeats
 from likely.intake.schema import type_option
 from likely.present.sections import Report, Table
@@ -22,14 +22,16 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
         if matter
         else "No pair repeats each other so much that counting both would push the odds far."
     )
-    shown_pairs = record.pairs if everything else matter[:10] or [p for p in record.pairs if p.p_of_all < CHANCE][:5]
+    same = [p for p in record.pairs if p.same and not p.matters]
+    usual = matter[:10] + same[:5] or [p for p in record.pairs if p.p_of_all < CHANCE][:5]
+    shown_pairs = record.pairs if everything else usual
     rows = tuple(
         (
             clean(p.one, 30),
             clean(p.other, 30),
             f"{p.bits:.3f}",
             percent(p.share),
-            chance(p.p_of_all),
+            "the same" if p.same else chance(p.p_of_all),
             "–" if p.push is None else f"{p.push:+.2f}",
         )
         for p in shown_pairs
@@ -37,8 +39,11 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
     header = ("one", "other", "bits shared", "of what there is", "by chance", "odds too far, bits")
     title = "Pairs: what one tells of the other in rows of one class"
     pairs = Table(title, header, rows, frozenset({2, 3, 5}))
-    tables = ((pairs,) if rows else ()) + tuple(_what_if(record, one) for one in record.counted)
-    remarks = [_advice(record, one) for one in record.counted]
+    tables = ((pairs,) if rows else ()) + tuple(
+        table for one in record.counted for table in (*_odds(one), _what_if(record, one))
+    )
+    remarks = [_same(p) for p in shown_pairs if p.same]
+    remarks += [_advice(record, one) for one in record.counted]
     for one in record.counted:
         remarks += [
             f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)} cannot be joined: {c.refused}"
@@ -49,10 +54,34 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
         remarks.append(f"Not shown: {plural(len(matter) - len(shown_pairs), 'pair')}; --all shows them.")
     if matter:
         remarks.append(
-            f"A pair is named where chance is below {CHANCE:g}, all pairs considered (Holm), and the odds go {FAR:g} "
-            "bits or more too far (1 bit is a factor of 2)."
+            "A pair is named where both are the same in every row and that is felt, or where chance is below "
+            f"{CHANCE:g}, all pairs considered (Holm), and the odds go {FAR:g} bits or more too far (1 bit is a factor "
+            "of 2)."
         )
     return Report(headline, tables, tuple(remarks))
+
+
+def _same(pair: Pair) -> str:
+    names = f"{clean(pair.other, 30)} is {clean(pair.one, 30)} entered twice"
+    return (
+        f"{names}: the same value in all {plural(pair.rows, 'row')} that were looked at. Counting both overstates the "
+        f"odds by {pair.push or 0.0:.2f} bits on average. Keep one: {type_option(pair.other, 'ignore')}"
+    )
+
+
+def _odds(one: Counted) -> tuple[Table, ...]:
+    """What an attribute entered twice does to the odds, level by level."""
+    if not one.odds:
+        return ()
+
+    def written(odds: float | None) -> str:
+        return "infinite" if odds is None else number(odds)
+
+    rows = tuple(
+        (clean(o.level, 30), clean(o.name, 30), written(o.before), written(o.once), written(o.twice)) for o in one.odds
+    )
+    title = f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)} are the same: odds of a class, this alone known"
+    return (Table(title, ("level", "class", "before", "counted once", "twice"), rows, frozenset({2, 3, 4})),)
 
 
 def _loss(value: float | None) -> str:
