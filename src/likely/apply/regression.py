@@ -29,6 +29,7 @@ from likely.table.arrow import number_array
 from likely.table.batch import Batch, Codes
 from likely.table.encode import Encoder
 from likely.table.formats.frames import FrameKind
+from likely.table.infer import remarks
 from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.schema import Column, Schema
@@ -172,7 +173,8 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
     if reading.get("target_bins") is not None:
         raise SettingError("A regression predicts the number itself. Leave the target's bins out, or use `likely fit`.")
     kinds = {**(reading.pop("types", None) or {}), target: "number"}
-    how = Reading(None, None if reading.get("schema") is not None else kinds, **reading)
+    # A number that counts the rows, such as x = 0, 1, 2 …, is the usual abscissa of a regression.
+    how = Reading(None, None if reading.get("schema") is not None else kinds, keep_row_numbers=True, **reading)
 
     def work(source: Source) -> Regression:
         summary = summarize_source(source, how, lambda schema: frozenset())
@@ -189,6 +191,7 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
 
 def _least_squares(summary: Summary, products: Products, target: Column, ridge: float, left_out: int) -> Regression:
     """Least squares of one number on all other columns."""
+    texts = [shown(c.name) for c in summary.schema.attributes if c.kind == "text"]
     summary = summary.without_text()
     weight = float(products.table[0, 0].floats()[0])
     if not weight:
@@ -198,7 +201,8 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
     own = next((k for k, p in enumerate(squares.places) if p.name == target.name), None)
     schema = summary.schema.with_columns(attributes)
     labels = {c.name: Labels(domain(c, s)) for c in attributes if isinstance(s := summary.columns[c.name], Counts)}
-    notes = constant_notes(n for n in squares.left_out if n != target.name)
+    notes = [f"{name} is free text, which a regression does not read; it is left out." for name in texts]
+    notes += [*remarks(summary.schema), *constant_notes(n for n in squares.left_out if n != target.name)]
     if own is None:
         mean = products.table[0, products.features.index(("value", target.name, ""))].fractions()[0]
         base = float(mean / products.table[0, 0].fractions()[0])

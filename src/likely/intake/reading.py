@@ -54,6 +54,8 @@ class Reading:
     """Levels and words of fewer rows are not kept by name: levels are "other", words are left out."""
     remark: Callable[[str], None] | None = None
     """Who is told, in sentences, what happened on the way; without it Python's warnings are."""
+    keep_row_numbers: bool = False
+    """Whether numbers that count the rows stay numbers, as a regression wants them."""
 
     @property
     def by_file(self) -> bool:

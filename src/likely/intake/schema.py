@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 
 import numpy as np
 
@@ -19,7 +18,13 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
 from likely.sums.summary import ColumnStatistic, Summary
 from likely.sums.words.words import Words
-from likely.table.infer import MANY_CLASSES, NUMERIC_CLASSES, finalize_number_column, infer_text_column
+from likely.table.infer import (
+    MANY_CLASSES,
+    NUMERIC_CLASSES,
+    finalize_number_column,
+    infer_text_column,
+    type_option,
+)
 from likely.table.kinds import parse_kind
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
@@ -40,6 +45,8 @@ class Draft:
     open: frozenset[str]
     least_count: int = 1
     """Levels and words of fewer rows are not to be kept by name."""
+    keep_row_numbers: bool = False
+    """Whether numbers that count the rows stay numbers."""
 
 
 def draft_schema(source: Source, reading: Reading, seen: Observation | None = None) -> Draft:
@@ -67,6 +74,7 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
         Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)),
         frozenset(still_open),
         reading.least_count,
+        reading.keep_row_numbers,
     )
 
 
@@ -301,31 +309,6 @@ def given_edges(bins: Sequence[float]) -> tuple[float, ...]:
     return edges
 
 
-def type_option(name: str, kind: str) -> str:
-    """The option that reads a column otherwise, as it can be typed into a shell."""
-    plain = name if name.isprintable() and len(name) <= 40 else "COLUMN"
-    return f"--type {quote(f'{plain}={kind}')}"
-
-
-def remark(column: Column) -> str:
-    """What a person should know of how a column was read: that it is left out, or has cells unlike the rest."""
-    name = shown(column.name)
-    if column.kind == "identifier" and not column.asked:
-        return f"{name} looks like an identifier and is left out: {column.why}."
-    if column.reason.why == "large whole numbers":
-        option = type_option(column.name, "nominal")
-        return f"{name} is read as a number: {column.why}. If these are keys or account numbers, say {option}."
-    if column.reason.strays:
-        other = "number" if column.kind == "nominal" else "nominal"
-        return f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}."
-    return ""
-
-
-def remarks(schema: Schema) -> list[str]:
-    """All that is to be said of columns."""
-    return [words for column in schema.columns if (words := remark(column))]
-
-
 # -- the last word ------------------------------------------------------------------------------------------
 
 
@@ -386,7 +369,9 @@ def finalize_schema(draft: Draft, total: Summary) -> Summary:
         if column.name in draft.open:
             statistic = total.column(column.name, Numbers)
             values, table = statistic.tally()
-            column = finalize_number_column(column, values, table.sum(1).floats(), statistic.level == 0)
+            column = finalize_number_column(
+                column, values, table.sum(1).floats(), statistic.level == 0, draft.keep_row_numbers
+            )
         columns.append(column)
     whole = total.with_schema(draft.schema.with_columns(columns)).canonical()
     return without_rare(whole, draft.least_count) if draft.least_count > 1 else whole

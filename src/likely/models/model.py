@@ -27,6 +27,7 @@ from likely.table.arrow import name_array, number_array
 from likely.table.batch import Batch
 from likely.table.encode import Encoder
 from likely.table.formats.frames import FrameKind
+from likely.table.infer import remarks
 from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.atomic import Revision
@@ -73,6 +74,24 @@ class Answers(ABC):
     def __post_init__(self) -> None:
         unread = unread_texts(self.schema)
         object.__setattr__(self, "notes", (*unread, *(note for note in self.notes if note not in unread)))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything a person should know of how the model came about, as `likely fit` says it: rows and columns that
+        are left out, columns that may have been misread, then `notes`.
+
+        >>> import likely
+        >>> table = {"id": [f"k{n}" for n in range(8)], "x": ["a", "b"] * 4, "y": ["p", "q"] * 4}
+        >>> likely.fit(table, "y").remarks
+        ("'id' looks like an identifier and is left out: almost every cell is different (8 in 8 rows).",)
+        """
+        out = []
+        if len(self.classes) == 1 and self.schema.target is not None and self.summary.rows:
+            out.append(f"Every row has the class {shown(self.classes[0])}; the model can say nothing else.")
+        if gone := self.summary.left_out:
+            what = "1 row" if gone == 1 else f"{gone:,} rows"
+            out.append(f"{what} without a class or weight {'is' if gone == 1 else 'are'} left out.")
+        return (*out, *remarks(self.schema), *self.notes)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -259,7 +278,7 @@ class Answers(ABC):
             lines,
             right=(2, 3),
             bars=(1,),
-            remarks=(f"Attributes: {kinds}{f' and {more} more' if more > 0 else ''}.", *self.notes[:3]),
+            remarks=(f"Attributes: {kinds}{f' and {more} more' if more > 0 else ''}.", *self.remarks[:3]),
         )
 
     def __repr__(self) -> str:

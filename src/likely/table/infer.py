@@ -6,12 +6,13 @@ A rule depends on counts over the whole table, so the order of rows cannot chang
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import shown
-from likely.table.schema import Column, Kind, Reading, Reason, Why
+from likely.table.schema import Column, Kind, Reading, Reason, Schema, Why
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ NUMERIC_CLASSES = 30
 """A numeric target with more values than this must be binned."""
 MOSTLY_NUMBERS = 0.8
 """A text column with this share of numbers is a number; the strays count as missing, and are told."""
+
+
+SMALL_TABLE = 30
+"""In a table of fewer rows, numbers that count them (0, 1, 2 …) may be measurements: they are kept, and told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,13 @@ def _mixed(why: Why, strays: int, profile: TextProfile) -> Reason:
     return Reason(why, profile.distinct, strays=strays, examples=examples)
 
 
-def finalize_number_column(column: Column, values: Floats, weight: Floats, complete: bool) -> Column:
+def finalize_number_column(
+    column: Column, values: Floats, weight: Floats, complete: bool, keep_row_numbers: bool = False
+) -> Column:
     """The last word on a column of numbers, once its values have been tallied.
 
     `values` are sorted, `weight` says how much each weighs; `complete` tells that no value was coarsened.
+    `keep_row_numbers` keeps numbers that count the rows, as a small table does anyway.
     """
     if len(values) == 0:
         return replace(column, kind="constant", role="left out", reason=Reason("empty"))
@@ -109,6 +117,8 @@ def finalize_number_column(column: Column, values: Floats, weight: Floats, compl
     if complete and (len(values) == 2 or (len(values) <= FEW_NUMBERS and rows >= ROWS_PER_LEVEL * len(values))):
         return replace(column, kind="nominal", reason=Reason("few whole numbers", len(values)))
     if is_serial(values, weight):
+        if keep_row_numbers or rows < SMALL_TABLE:
+            return replace(column, reason=Reason("kept row numbers"))
         return replace(column, kind="identifier", role="left out", reason=Reason("row numbers"))
     return column
 
@@ -127,3 +137,34 @@ def is_serial(values: Floats, weight: Floats) -> bool:
     stretch = np.diff(values)
     inside = weight[:-1]
     return bool(np.mean(np.abs(inside - stretch) <= 0.01 * stretch) > 0.98)
+
+
+# -- what a person should know of it ---------------------------------------------------------------------------
+
+
+def type_option(name: str, kind: str) -> str:
+    """The option that reads a column otherwise, as it can be typed into a shell."""
+    plain = name if name.isprintable() and len(name) <= 40 else "COLUMN"
+    return f"--type {quote(f'{plain}={kind}')}"
+
+
+def remark(column: Column) -> str:
+    """What a person should know of how a column was read: that it is left out, or has cells unlike the rest."""
+    name = shown(column.name)
+    if column.kind == "identifier" and not column.asked:
+        return f"{name} looks like an identifier and is left out: {column.why}."
+    if column.reason.why == "kept row numbers":
+        option = type_option(column.name, "ignore")
+        return f"{name} counts the rows, and is kept as a number. If it only numbers them, leave it out: {option}"
+    if column.reason.why == "large whole numbers":
+        option = type_option(column.name, "nominal")
+        return f"{name} is read as a number: {column.why}. If these are keys or account numbers, say {option}."
+    if column.reason.strays:
+        other = "number" if column.kind == "nominal" else "nominal"
+        return f"{name} is mixed: {column.why}. If that is wrong, say {type_option(column.name, other)}."
+    return ""
+
+
+def remarks(schema: Schema) -> list[str]:
+    """All that is to be said of columns."""
+    return [words for column in schema.columns if (words := remark(column))]

@@ -22,8 +22,8 @@ OTHER = "other"
 Why = Literal[
     "unsaid", "asked", "declared", "weight", "stored numbers", "stored dates", "booleans", "unusable", "empty",
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
-    "few whole numbers", "large whole numbers", "row numbers", "numeric classes", "equal bins", "given bins",
-    "known classes", "group", "order",
+    "few whole numbers", "large whole numbers", "row numbers", "kept row numbers", "numeric classes", "equal bins",
+    "given bins", "known classes", "group", "order",
 ]  # fmt: skip
 _SENTENCES: dict[Why, str] = {
     "unsaid": "",
@@ -47,6 +47,7 @@ _SENTENCES: dict[Why, str] = {
     "few whole numbers": "whole numbers with only {count} values",
     "large whole numbers": "whole numbers of more than 15 digits, rounded to the nearest double",
     "row numbers": "whole numbers that count the rows",
+    "kept row numbers": "whole numbers; they count the rows, which may be chance",
     "numeric classes": "numbers with {count} values",
     "equal bins": "numbers in {count} bins of about as many rows each",
     "given bins": "numbers in the given bins",

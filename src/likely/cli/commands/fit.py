@@ -78,7 +78,7 @@ def fit(
     else:
         model = _fit(data, how, engine, master, {"keep": keep, "push": push})
         model.save(out)
-    for line in _lines(model, out, data is not None):
+    for line in _lines(model, out):
         terminal.say(line)
 
 
@@ -94,9 +94,8 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
         return fit_here(data, how.target, how.learner, loss=how.loss, progress=progress, **more, **how.reading)
 
 
-def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
+def _lines(model: Model, out: str) -> Iterator[str]:
     """What was learned, and by whom."""
-    from likely.intake.schema import remarks
     from likely.portable.abilities import abilities_sentence
     from likely.present.words import clean, percent, plural
 
@@ -104,11 +103,6 @@ def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
     used = plural(len(model.schema.attributes), "attribute" if classes else "column")
     yield f"{clean(out)}: {plural(summary.rows, 'row')},{classes} {used}."
-    if len(model.classes) == 1 and classes and has_rows:
-        yield f"Every row has the class {clean(model.classes[0])}; the model can say nothing else."
-    if summary.left_out:
-        which = "is" if summary.left_out == 1 else "are"
-        yield f"{plural(summary.left_out, 'row')} without a class or weight {which} left out."
     if (trial := model.held_out) is not None:
         yield (
             f"On {plural(trial.rows, 'row')} held out: accuracy {percent(trial.hits)}, "
@@ -116,7 +110,7 @@ def _lines(model: Model, out: str, has_rows: bool) -> Iterator[str]:
         )
     if model.schema.target is not None:
         yield abilities_sentence(model)
-    yield from (*remarks(model.schema), *model.notes)[:10]
+    yield from model.remarks[:10]
 
 
 def _follow(out: str, every: int, how: Learning) -> Model:

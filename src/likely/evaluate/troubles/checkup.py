@@ -29,8 +29,8 @@ from likely.evaluate.troubles.findings import (
     text_findings,
 )
 from likely.evaluate.troubles.functions import Dependency, OneClassGroups
-from likely.intake.schema import type_option
 from likely.sums.summary import Summary
+from likely.table.infer import type_option
 from likely.table.schema import Schema
 
 WORTH = 0.02

@@ -17,10 +17,10 @@ from likely.evaluate.attributes.redundancy import Pair, chance
 from likely.evaluate.attributes.word_information import NEARLY_ALL, WordStatistics
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.duplicates import Copies, RepeatedRows
-from likely.intake.schema import remark
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
+from likely.table.infer import remark
 from likely.table.schema import Schema
 
 LEAK = 0.95

@@ -58,7 +58,7 @@ class LogOdds(Model):
     design: Design | Curves
     facts: dict[str, float]
     """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
-    remarks: tuple[str, ...]
+    search_remarks: tuple[str, ...]
 
     @classmethod
     def of(
@@ -83,7 +83,7 @@ class LogOdds(Model):
             parts=measure_from_prior(parts, weights[0], log_prior, design.summary, learner.missing == "level"),
             design=design,
             facts=facts,
-            remarks=remarks,
+            search_remarks=remarks,
         )
 
     @classmethod
@@ -136,7 +136,7 @@ class LogOdds(Model):
         """The weights, and how the search ended."""
         if not self.facts:
             return {}
-        return {"weights": self.weights, "facts": dict(self.facts), "remarks": list(self.remarks)}
+        return {"weights": self.weights, "facts": dict(self.facts), "remarks": list(self.search_remarks)}
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from likely.evaluate.attributes.redundancy import CHANCE, FAR, Pair, chance
 from likely.evaluate.repeats import Change, Counted, Repeats
-from likely.intake.schema import type_option
 from likely.present.sections import Report, Table
 from likely.present.words import clean, number, percent, plural
+from likely.table.infer import type_option
 
 
 def present_repeats(record: Repeats, everything: bool = False) -> Report:
