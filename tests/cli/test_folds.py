@@ -71,7 +71,7 @@ def test_all_shows_the_curves(run, table) -> None:
     assert full == run(*plain, "--all").done().out
     for title in ("Calibration: how often", "Lift: how much of", "95 % bounds\n", "NaiveBayes less the baselines"):
         assert title in full
-    assert "Lift:" not in short and "--all also shows" in short
+    assert "Lift:" not in short and "--all shows" in short
     assert "<script>" in run(*plain, "--all", "--positive", "<script>").done().out
 
 

@@ -113,7 +113,7 @@ def test_a_table_that_is_not_small_is_studied_only_when_asked(run, write, tmp_pa
 
 
 def test_markdown_is_markdown(run, examples) -> None:
-    out = run("look", examples / "iris.csv", "species", "--md").done().out
+    out = run("look", examples / "iris.csv", "species", "--md", "--all").done().out
     assert out.startswith("# species in iris.csv: 150 rows")
     lines = out.splitlines()
     table = lines[lines.index("## Classes") + 2 :]

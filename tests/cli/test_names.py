@@ -28,7 +28,7 @@ def nasty(write) -> str:
 
 
 def test_look(nasty, run) -> None:
-    plain = run("look", nasty, "class", *NAIVE).done().out
+    plain = run("look", nasty, "class", *NAIVE, "--all").done().out
     assert max(len(line) for line in plain.splitlines()) < 200
     assert "\u202e" not in plain and "<b>html</b>" in plain and "[bold]b[/bold]" in plain
     record = json.loads(run("look", nasty, "class", *NAIVE, "--json").done().out)

@@ -35,7 +35,7 @@ def model(run, write) -> str:
 def test_look(run, write) -> None:
     write("mails.csv", mails())
     plain = ("look", "mails.csv", "label", "--learner", "NaiveBayes")
-    told = run(*plain).done().out
+    told = run(*plain, "--all").done().out
     assert "Words of body that alone tell most" in told and "with 'prize'" in told and "≥ 0." in told
     assert "left out" not in told.split("How the columns were read")[0] and "nothing is learned" not in told
     assert run(*plain, encoding="ascii").done().out.isascii()
@@ -62,13 +62,13 @@ def test_other_learners_say_that_they_leave_text_out(run, write) -> None:
 
 def test_headers_and_copies_are_told(run, write) -> None:
     write("mails.csv", mails(header=True))
-    told = run("look", "mails.csv", "label", "--learner", "NaiveBayes").done().out
+    told = run("look", "mails.csv", "label", "--learner", "NaiveBayes", "--all").done().out
     assert "2 words are in at least 95 % of the texts of 'body': 'list', 'subject'" in told
     assert "The word 'bulk' alone nearly tells whether 'body' is of class 'spam': 100 % of its texts have it" in told
     rows = mails().splitlines()
     doubled = [r.replace("!", " ???").upper() if k % 2 else r for k, r in enumerate(rows[1:41])]
     write("twice.csv", "\n".join([*rows, *(r.replace("HAM", "ham").replace("SPAM", "spam") for r in doubled)]) + "\n")
-    told = run("look", "twice.csv", "label", "--learner", "NaiveBayes").done().out
+    told = run("look", "twice.csv", "label", "--learner", "NaiveBayes", "--all").done().out
     assert "80 of 280 texts of 'body' (28.6 %) occur more than once" in told and "with a copy in another fold" in told
 
 

@@ -44,7 +44,7 @@ def test_without_attributes_nothing_is_claimed() -> None:
 
 def test_weights_are_not_called_rows(examples) -> None:
     table = {"x": [1.5, 2.5, 3.5, 9.5] * 10, "w": [0.5, 1.5] * 20, "y": ["a", "b"] * 20}
-    page = present_look(likely.look(table, "y", weight="w"))
+    page = present_look(likely.look(table, "y", weight="w"), everything=True)
     assert next(t for t in page.tables if t.title == "Classes").header[1] == "weight"
 
 

@@ -100,7 +100,7 @@ class Trust:
     """Rows that occur more than once."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Look:
     """Everything `likely look` shows, without any row of the data."""
 
@@ -136,6 +136,10 @@ class Look:
     """The picture of the two numbers that tell most, where it was asked for."""
     model: Model | None = field(default=None, repr=False, compare=False)
     """What the learner believes after all rows; None where it would have to be searched for, and no page was wanted."""
+
+    def __repr__(self) -> str:
+        right = f"{100 * self.scores.accuracy:.1f} % right on rows not learned from"
+        return f"<Look at {shown(self.target)} in {shown(self.source)}: {self.rows:,} rows, {right}>"
 
     def _repr_html_(self) -> str:
         """How well the target is predicted and what tells most, for a notebook."""

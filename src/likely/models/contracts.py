@@ -90,7 +90,7 @@ class Search(ABC):
         return None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Model(Answers):
     """What a learner believes. `proper` says whether its posterior is made of probabilities or only of scores.
 

@@ -282,7 +282,21 @@ class Answers(ABC):
         )
 
     def __repr__(self) -> str:
-        return f"<Model by {self.learner!r} from {self.summary!r}>"
+        return f"<Model by {type(self.learner).__name__} from {self.summary!r}>"
+
+    def __str__(self) -> str:
+        """What it predicts, from what, and what is to be said of it: a few lines."""
+        target = "A density" if self.schema.target is None else f"{shown(self.schema.target.name)}"
+        names = [c.name for c in self.schema.attributes]
+        some = ", ".join(shown(name, 30) for name in names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "")
+        classes = ", ".join(shown(c, 30) for c in self.classes[:8]) + ("…" if self.classes[8:] else "")
+        lines = [
+            f"{target} by {type(self.learner).__name__}, from {self.summary.rows:,} rows.",
+            f"Classes: {classes}." if self.schema.target is not None else "",
+            f"Attributes: {some}." if names else "",
+            *(note if len(note) <= 300 else f"{note[:299]}…" for note in self.remarks[:3]),
+        ]
+        return "\n".join(filter(None, lines))
 
 
 def learnable(summary: Summary, classes: Collection[str] = (), text: bool = False) -> Summary:

@@ -30,7 +30,7 @@ BLOCK = 8192
 Part: TypeAlias = BinTable | LevelTable | PairTable | TreeSum
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AdditiveModel(Model):
     """log P(class) + sum of f_S(cells of S). What is unknown adds 0: with nothing known the answer is the prior.
 

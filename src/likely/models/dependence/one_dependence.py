@@ -84,7 +84,7 @@ class OneDependence(Settings):
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OneDependenceModel(Model):
     """Logs of P(class), P(cell | class), P(class, cell) and P(other cell | class, cell), cells of all attributes."""
 

@@ -114,7 +114,7 @@ class TreeAugmented(Settings):
         return shares(grid.counts[grid.cells(u), own], self.pseudo_count, single).transpose(1, 0, 2)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TreeAugmentedModel(Model):
     """A tree over the attributes under the class, and a table of P(level | parent's level, class) for each."""
 

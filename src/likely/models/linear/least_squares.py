@@ -120,7 +120,7 @@ def _beside(found: list[Solution], columns: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(np.concatenate([np.empty((columns, 0)), *(s.weights for s in found)], axis=1))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Hyperplanes(Model):
     """Linear outputs. Of "multi" the posterior is max(output, 0), normalised; where no output is above 0, the largest
     (the first of equals) has it all. Of "pairwise" a class that won all its duels has it all; "votes" shares by votes.

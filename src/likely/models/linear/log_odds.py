@@ -40,7 +40,7 @@ class LogisticSettings(Learner, Protocol):
     def missing(self) -> str: ...
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LogOdds(Model):
     """P(class | row) itself: the model says nothing of how rows come about, so `log_joint` is log P(class | row), and
     log_evidence is 0 (up to rounding) for every row.

@@ -38,7 +38,7 @@ class Prior(Settings):
         return Frequencies(learner=self, summary=summary, prior=prior, log_prior=log_of(prior), factors=())
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Frequencies(Product):
     """The classes alone: of rows nothing is known, so that they have no density."""
 

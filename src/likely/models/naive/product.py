@@ -28,7 +28,7 @@ BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache while the factors are added."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Product(Model):
     """log P(class) + sum of log P(cell | class). `terms` is the one definition of the score."""
 

@@ -21,7 +21,7 @@ from likely.sums.contracts import State
 from likely.table.batch import Batch
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class WeightedProduct(Model):
     """temperature * (log P(class) + sum of weight * log P(cell | class))."""
 

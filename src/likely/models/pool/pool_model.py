@@ -37,7 +37,7 @@ BLOCK = 4096
 """Rows that are scored at a time."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PoolModel(Model):
     """The prior, and the weighed evidence of the members."""
 

@@ -112,7 +112,7 @@ class Found:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class WordLogOdds(WeightedProduct):
     """log P(class) + what other attributes say, times one weight, + sum over words of root share * weight.
 

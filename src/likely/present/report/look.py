@@ -5,9 +5,7 @@ from __future__ import annotations
 from likely.evaluate.look import Look
 from likely.evaluate.scores.losses import LossScores
 from likely.present.report.look_tables import (
-    COLUMNS,
     attribute_table,
-    attribute_title,
     baseline_table,
     calibration_table,
     class_of,
@@ -21,43 +19,41 @@ from likely.present.report.look_tables import (
     score_table,
     word_table,
 )
-from likely.present.sections import Report
+from likely.present.sections import Report, Table
 from likely.present.words import clean, number, percent, plural
 
-MOST_NOTES = 4
-MOST_CLASSES, MOST_ATTRIBUTES, MOST_COLUMNS, MOST_WORDS = 20, 20, 40, 10
-"""Lines of tables in the short view of a terminal."""
-NEARLY = 0.02
-"""A temperature so near to 1 changes nothing worth a word."""
+MOST_ATTRIBUTES, MOST_WARNINGS, MOST_NOTES = 5, 2, 3
+"""Lines of each in the short view, which fits a terminal of 24 lines."""
+NEARLY, LEAST_GAIN = 0.02, 0.001
+"""A temperature so near to 1, or so few bits a row gained by one, is not worth a word."""
 
 
 def present_look(record: Look, everything: bool = False) -> Report:
-    """What `likely look` says."""
+    """What `likely look` says: the answer, scores, the strongest attributes and warnings; or everything there is."""
     headline = f"{clean(record.target)} in {clean(record.source)}: {size(record)}.\n{_verdict(record)}"
-    tables = [score_table(record), class_table(record)]
     if everything:
-        tables += [calibration_table(record), lift_table(record), precision_table(record), baseline_table(record)]
-    tables.append(attribute_table(record))
-    tables += [word_table(text.words) for text in record.texts]
-    tables += [evidence_table(record), confusion_table(record), column_table(record.columns)]
-    most = {tables[1].title: MOST_CLASSES, attribute_title(record): MOST_ATTRIBUTES, COLUMNS: MOST_COLUMNS}
-    most |= {word_table(text.words).title: MOST_WORDS for text in record.texts}
-    if not everything:
-        tables = [t.first(most.get(t.title, len(t.rows))) for t in tables]
-    counts = (
-        (len(record.classes), MOST_CLASSES, "class"),
-        (len(record.attributes), MOST_ATTRIBUTES, "attribute"),
-        (len(record.columns), MOST_COLUMNS, "column"),
-    )
-    more = [plural(n - most, word) for n, most, word in counts if n > most and not everything]
-    hidden = [f"Not shown: {', '.join(more)}; --all shows them."] if more else []
-    if not everything:
-        hidden.append("--all also shows calibration, lift and baselines; likely curve, what more rows buy.")
-    notes = list(record.notes if everything else record.notes[:MOST_NOTES])
-    if len(record.notes) > len(notes):
-        notes.append(f"{len(record.notes) - len(notes)} more such notes; --all shows them.")
-    remarks = [*trust_sentences(record), *(f"Beware: {w}" for w in record.warnings), *notes, *hidden]
+        return Report(headline, tuple(t for t in _all_tables(record) if t.rows), tuple(_all_remarks(record)))
+    tables = [score_table(record), attribute_table(record).first(MOST_ATTRIBUTES)]
+    tables += [word_table(text.words).first(MOST_ATTRIBUTES) for text in record.texts[:1]]
+    warnings, notes = record.warnings[:MOST_WARNINGS], [*record.notes, *trust_sentences(record)]
+    left = len(record.warnings) - len(warnings) + max(0, len(notes) - MOST_NOTES)
+    counts = ((len(record.attributes) - MOST_ATTRIBUTES, "more attribute"), (left, "more remark"))
+    counted = [plural(count, word) for count, word in counts if count > 0]
+    hint = f"--all shows {', '.join([*counted, 'classes, the strongest evidence, errors, columns'])}."
+    remarks = [*(f"Beware: {w}" for w in warnings), *notes[:MOST_NOTES], hint]
     return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+
+
+def _all_tables(record: Look) -> list[Table]:
+    tables = [score_table(record), class_table(record), calibration_table(record), lift_table(record)]
+    tables += [precision_table(record), baseline_table(record), attribute_table(record)]
+    tables += [word_table(text.words) for text in record.texts]
+    return [*tables, evidence_table(record), confusion_table(record), column_table(record.columns)]
+
+
+def _all_remarks(record: Look) -> list[str]:
+    more = "likely curve shows what more rows would bring."
+    return [*trust_sentences(record), *(f"Beware: {w}" for w in record.warnings), *record.notes, more]
 
 
 def size(record: Look) -> str:
@@ -85,11 +81,14 @@ def _verdict(record: Look) -> str:
 
 
 def one_attribute_clause(record: Look) -> str:
-    """That one attribute alone gives as good probabilities, as far as these rows can tell; else nothing."""
+    """That one attribute alone does as well, as far as these rows can tell; else nothing."""
     alone, name = record.baselines.one_rule, record.baselines.one_attribute
     pairs = [p for p in record.baselines.against if (p.other, p.score) == ("one attribute", "log_loss")]
     if alone is None or name is None or not pairs or len(record.attributes) < 2:
         return ""
+    named = [p for p in record.baselines.against if (p.other, p.score) == ("one attribute", "accuracy")]
+    if any(p.difference.low is not None and p.difference.low > 0 for p in named):
+        return ""  # its probabilities may be worse; that is said of its percentages
     if record.baseline.log_loss is None or alone.log_loss is None or alone.log_loss >= record.baseline.log_loss:
         return ""  # the attribute tells nothing either, and the baseline says so already
     worse = pairs[0].difference.high is not None and pairs[0].difference.high < 0
@@ -145,7 +144,7 @@ def trust_sentences(record: Look) -> list[str]:
     if better is not None and abs(better.temperature - 1) <= NEARLY:
         better = None
     # Better than 1 by more than noise: chance hardly explains the calibration error.
-    if better is not None and doubted and (loss is None or better.log_loss < 0.99 * loss):
+    if better is not None and doubted and (loss is None or better.log_loss < min(0.99 * loss, loss - LEAST_GAIN)):
         how = "sure of itself" if better.temperature < 1 else "timid"
         words = f"It is too {how}: all evidence times {better.temperature:.2g} gives {better.log_loss:.4f} bits a row."
         if record.learner.startswith("NaiveBayes("):
