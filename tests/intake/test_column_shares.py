@@ -51,6 +51,7 @@ def dumped(data: object, **how: object) -> bytes:
 def in_shares(monkeypatch: pytest.MonkeyPatch, columns: int) -> list[int]:
     """Let tables of two columns count as wide; collects into how many shares sweeps were cut."""
     monkeypatch.setattr(plan, "WIDE", 2)
+    monkeypatch.setattr(plan, "FEW_ROWS", -1)
     monkeypatch.setattr(plan, "LEAST_COLUMNS", columns)
     monkeypatch.setattr(plan, "MOST_COLUMNS", columns)
     cut: list[int] = []
@@ -73,6 +74,7 @@ def test_shares_see_what_one_sweep_sees(
     path = tmp_path / "t.parquet"
     pq.write_table(table(), path, row_group_size=1024)
     whole = dumped(table(), threads=1, **how)
+    assert dumped(table(), threads=threads, **how) == whole
     cut = in_shares(monkeypatch, columns)
     assert dumped(table(), threads=threads, **how) == whole
     assert dumped(path, threads=threads, **how) == whole
@@ -156,3 +158,13 @@ def test_shares_have_every_column_once(count: int, threads: int) -> None:
     assert all("class" in share.columns and share.is_guess for share in shares)
     assert [share.tallied for share in shares] == ["class", *[None] * (len(shares) - 1)]
     assert sorted(n for share in shares for n in share.profiled) == ["c1", "class"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "threads", "apart", "shares"), [(1000, 2, True, 4), (1000, 1, True, 1), (1000, 2, False, 1)]
+)
+def test_tables_of_few_rows_are_cut_sooner(rows: int, threads: int, apart: bool, shares: int) -> None:
+    columns = [Column(f"c{k}", "number", "attribute", "number") for k in range(20)]
+    wanted = Plan((), None, Schema((*columns, Column("class", "nominal", "target", "text"))))
+    assert len(wanted.split(threads, apart, rows)) == shares
+    assert len(wanted.split(threads, apart, plan.FEW_ROWS + 1)) == len(wanted.split(threads, apart)) == 1

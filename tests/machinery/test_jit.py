@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from likely.machinery.jit import _find_address_of
 from likely.sums.kernels import count
 
 PROGRAM = """
@@ -52,3 +53,11 @@ def _as_file(program: str) -> str:
 def test_arrays_of_another_kind_are_refused() -> None:
     with pytest.raises(TypeError, match="wants a contiguous"):
         count(*[np.zeros((2, 4), np.float32)[:, ::2]] * len(count.parts))
+
+
+def test_cells_are_found_where_numpy_says_they_are() -> None:
+    """Whatever way a kernel asks for the address of an array: of views, of foreign memory, of nothing."""
+    address_of = _find_address_of()
+    base = np.arange(24.0)
+    views = [base, base[5:], base.reshape(2, 3, 4)[1], np.frombuffer(b"12345678", np.int64), np.empty((0, 3)), base[:0]]
+    assert [address_of(a) for a in views] == [a.__array_interface__["data"][0] for a in views]

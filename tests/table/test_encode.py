@@ -252,3 +252,26 @@ def test_rows_of_a_batch() -> None:
     for part in (batch.sliced(slice(1, 3)), batch.take(np.array([1, 2]))):
         assert (part.rows, plain(part.cells["x"]), part.weight.tolist()) == (2, [2, 3], [2, 3])
         assert part.target.codes.tolist() == [1, 2]
+
+
+def test_a_few_texts_are_looked_up_as_many_are() -> None:
+    """Codes of known levels, of unseen ones, of blanks and of missing cells, whether rows come one by one or not."""
+    column = Column("c", "nominal", "attribute", "text")
+    texts = ["sun", "rain", None, "", " ", "NA", "snow", " sun ", "1", "1.0", "true"]
+    closed = {"c": Labels(["rain", "sun", "1", "True"])}
+    many = Encoder(Schema((column,)), closed).encode(pa.record_batch({"c": pa.array(texts * 3)})).cells["c"].codes
+    encoder = Encoder(Schema((column,)), closed)
+    for _ in range(2):  # looked up, then remembered
+        rows = [pa.record_batch({"c": pa.array([t], pa.string())}) for t in texts]
+        one_by_one = [encoder.encode(row).cells["c"].codes for row in rows]
+        assert np.concatenate(one_by_one).tolist() == many[: len(texts)].tolist()
+    truth = [encoder.encode(pa.record_batch({"c": pa.array([t])})).cells["c"].codes[0] for t in (True, 1)]
+    assert truth == [3, 2]  # what is no text is not taken for one
+
+
+def test_a_text_that_is_none_is_refused_though_it_comes_alone() -> None:
+    encoder = Encoder(Schema((Column("c", "nominal", "attribute", "text"),)), {"c": Labels(["a"])})
+    offsets = pa.py_buffer(np.array([0, 1], np.int32).tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b"\xff")])
+    with pytest.raises(InputError, match="Row 1 of column 'c' is not valid UTF-8"):
+        encoder.encode(pa.RecordBatch.from_arrays([broken], names=["c"]))

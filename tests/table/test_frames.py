@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ import pytest
 
 import likely
 from likely.table.arrow import pack_table, unpack_table
+from likely.table.formats import memory
 from likely.table.formats.frames import FrameKind, named_table, stack_tables
+from likely.table.open import open_source
 
 TABLE: dict[str, list[Any]] = {
     "a 'b' = [red]": ["x", "y", "x", None, "y", "x"],
@@ -88,3 +92,22 @@ def test_tables_one_below_the_other_need_not_agree_on_types() -> None:
     assert both == {"a": [None, None, "x", None], "b": ["u", "v", "w", "u"]}
     assert stack_tables([three, four]).table.to_pydict() == {"n": [1.0, 1.5], "m": [2.0, 2.0]}
     assert unpack_table(pack_table(two.table)).equals(two.table)
+
+
+ROWS = [
+    {"a": 1, "b": 2.5, "c": "x", "d": None, "e": True, "f": float("nan")},
+    {"a": np.float64(3), "b": np.int32(4), "c": np.str_("q"), "d": np.bool_(True), "e": np.float32(0.1)},
+    {"a": date(2020, 1, 1), "b": datetime(2020, 1, 1, 3), "c": Decimal("1.5"), "d": b"xy"},
+    {"a": 2**63, "b": -(2**63), "c": 2**70},
+    {"a": {"x": 1}, "b": np.datetime64("2020-01-01")},
+    {"a": "1", "b": 7},
+    {"b": "z"},
+    {"a": True},
+]
+
+
+@pytest.mark.parametrize("row", range(len(ROWS)))
+def test_one_row_makes_the_table_that_its_columns_make(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = open_source([ROWS[row]]).table  # type: ignore[attr-defined]
+    monkeypatch.setattr(memory, "_of_one_row", lambda row: None)
+    assert quick.equals(open_source([ROWS[row]]).table)  # type: ignore[attr-defined]

@@ -299,7 +299,7 @@ def observe_source(
     count = threads or default_threads()
     # One thread keeps everything once as it is; from text it would only read the target more often.
     in_shares = source.reads_columns_apart or (count > 1 and source.piece_count >= count)
-    shares = plan.split(count, source.reads_columns_apart) if in_shares else [plan]
+    shares = plan.split(count, source.reads_columns_apart, source.rows) if in_shares else [plan]
     if len(shares) > 1:
         makers = [(share.columns, partial(Observation, share)) for share in shares]
         parts = sweep_shares(source, makers, threads, progress, Observation.canonicalize)

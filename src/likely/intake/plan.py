@@ -10,6 +10,9 @@ WIDE = 64
 """Attributes from which on a table is swept in shares of columns, where its source can read columns apart."""
 LEAST_COLUMNS, MOST_COLUMNS = 8, 32
 """Attributes of a share: the target is read again for each; many more would leave few rows in a batch."""
+FEW_ROWS, FEW_WIDE, FEW_LEAST = 1 << 18, 8, 4
+"""Of no more rows than this, putting together what threads keep of a column costs more than its cells: such a table is
+swept in shares from so many attributes on, of so many at least."""
 SHARES = 2
 """Shares for each thread, so that threads end at about the same time."""
 
@@ -53,18 +56,21 @@ class Plan:
         columns = (replace(c, role="left out") if c.name in names else c for c in self.schema.columns)
         return replace(self, schema=self.schema.with_columns(columns))
 
-    def split(self, threads: int, apart: bool = True) -> list[Plan]:
+    def split(self, threads: int, apart: bool = True, rows: int | None = None) -> list[Plan]:
         """Plans of a few columns each, which together are this one; itself where there are not many columns.
 
         Every share has the target and the weights of rows; only the first profiles and tallies the target. Where
-        columns are not read `apart`, nothing is gained by more shares than keep the threads at work.
+        columns are not read `apart`, nothing is gained by more shares than keep the threads at work. `rows` is the
+        number of rows, where it is known.
         """
         columns = () if self.schema is None else self.schema.columns
         everywhere = {c.name for c in columns if c.role in ("target", "weight")} | {self.tallied}
         names = [name for name in self.columns if name not in everywhere]
-        if len(names) < WIDE:
+        few = apart and rows is not None and rows <= FEW_ROWS and threads > 1
+        wide, least = (FEW_WIDE, FEW_LEAST) if few else (WIDE, LEAST_COLUMNS)
+        if len(names) < wide:
             return [self]
-        count = min(SHARES * threads, len(names) // LEAST_COLUMNS)
+        count = min(SHARES * threads, len(names) // least)
         if apart:
             count = max(count, -(-len(names) // MOST_COLUMNS))
         return [self._share(frozenset(names[k::count]), everywhere if k == 0 else set()) for k in range(count)]

@@ -157,9 +157,10 @@ class Kernel:
             types += [pointer, pointer, word, word, pointer, *[word] * (2 * dimensions)] if dimensions else [word]
         entry = ctypes.CFUNCTYPE(ctypes.c_int32, *types)(address)
         results, expected, name = self.returns, self._expected, self.__name__
+        out_type, address_of = ctypes.c_int64 * max(results, 1), _find_address_of()
 
         def call(*args: Any) -> Any:
-            out, error = (ctypes.c_int64 * max(results, 1))(), ctypes.c_void_p()
+            out, error = out_type(), ctypes.c_void_p()
             flat: list[Any] = [ctypes.addressof(out), ctypes.addressof(error)]
             for (kind, dimensions), value in zip(expected, args, strict=True):
                 if not dimensions:
@@ -169,8 +170,7 @@ class Kernel:
                     raise TypeError(
                         f"{name}: wants a contiguous {kind} array of {dimensions} dimensions, not {value.dtype}"
                     )
-                data = value.__array_interface__["data"][0]
-                flat += (None, None, value.size, value.itemsize, data, *value.shape, *value.strides)
+                flat += (None, None, value.size, value.itemsize, address_of(value), *value.shape, *value.strides)
             entry(*flat)
             return None if not results else (out[0] if results == 1 else tuple(out))
 
@@ -194,6 +194,25 @@ class Kernel:
         lines = library.get_llvm_str().splitlines()
         outside = [x.split("@")[1].split("(")[0] for x in lines if x.startswith("declare") and "@llvm." not in x]
         return overload.fndesc.llvm_func_name, outside, library.serialize_using_object_code()[2][0]
+
+
+@cache
+def _find_address_of() -> Callable[[Any], int]:
+    """How to ask where the cells of an array begin: that is half the cost of a call, so the quick way if it holds.
+
+    An array of numpy begins, after what every object has, with the address of its cells.
+    """
+    head, word_at = object.__basicsize__, ctypes.c_size_t.from_address
+
+    def ask(array: Any) -> int:
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+    def look(array: Any) -> int:
+        return word_at(id(array) + head).value
+
+    samples = [np.zeros(5), np.arange(12).reshape(3, 4)[1:], np.frombuffer(b"bytes", np.uint8), np.empty((0, 2))]
+    quick = sys.implementation.name == "cpython" and all(look(array) == ask(array) for array in samples)
+    return look if quick else ask
 
 
 def kernel(signature: str, returns: int = 0) -> Callable[[Callable[..., object]], Any]:

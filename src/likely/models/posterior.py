@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -127,6 +127,8 @@ class Posterior:
 
 def join_posteriors(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:
     """Posteriors of consecutive batches as one."""
+    if len(parts) == 1:
+        return replace(parts[0], one=one, absent=tuple(sorted(parts[0].absent)))
     matrix = np.concatenate([p.matrix for p in parts]) if parts else np.empty((0, len(classes)))
     evidence = np.concatenate([p.log_evidence for p in parts]) if parts else np.empty(0)
     unseen, strays = (dict(sum((Counter(getattr(p, name)) for p in parts), Counter())) for name in ("unseen", "strays"))

@@ -29,6 +29,10 @@ ROWS = 1 << 17
 """Rows of a batch at most."""
 
 
+_PLAIN = frozenset(type.id for type in (pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.null()))
+"""Types that are plain at first sight, by their number: tables of one row are read as well, time and again."""
+
+
 # -- plain types ------------------------------------------------------------------------------------------------
 
 
@@ -39,6 +43,8 @@ def is_text(type: pa.DataType) -> bool:
 
 def plain_type(type: pa.DataType) -> pa.DataType:
     """The type without views, run-length codes, extensions and dictionaries."""
+    if type.id in _PLAIN:
+        return type
     if isinstance(type, pa.BaseExtensionType):
         return plain_type(type.storage_type)
     if pa.types.is_dictionary(type) or pa.types.is_run_end_encoded(type):
@@ -61,6 +67,8 @@ def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _is_plain(type: pa.DataType) -> bool:
+    if type.id in _PLAIN:
+        return True
     values = type.value_type if pa.types.is_dictionary(type) else type
     return plain_type(values) == values
 

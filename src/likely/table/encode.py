@@ -7,8 +7,7 @@ cell, only per distinct level.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -175,19 +174,17 @@ class Encoder:
         return Codes(self._codes(column, array, start, labels, self.classes is not None), labels)
 
     def _codes(self, column: Column, array: TextArray, start: int, labels: Labels, closed: bool) -> NDArray[np.int32]:
-        with self._told_soundly(column, array, start):
-            return self._reader(column, labels, closed).read(array)
-
-    def _cross(self, column: Column, array: TextArray, start: int, target: Codes) -> Codes | None:
-        with self._told_soundly(column, array, start):
-            return self._reader(column, self._labels(column.name), False).cross(array, target)
-
-    @contextmanager
-    def _told_soundly(self, column: Column, array: TextArray, start: int) -> Iterator[None]:
-        """Note that the texts of a column were read; refuse, with the row, a text that is none."""
         self.described.add(column.name)
         try:
-            yield
+            return self._reader(column, labels, closed).read(array)
+        except UnicodeDecodeError:
+            _sound(column, array, start)  # refuses it, with the row
+            raise
+
+    def _cross(self, column: Column, array: TextArray, start: int, target: Codes) -> Codes | None:
+        self.described.add(column.name)
+        try:
+            return self._reader(column, self._labels(column.name), False).cross(array, target)
         except UnicodeDecodeError:
             _sound(column, array, start)
             raise

@@ -144,7 +144,7 @@ def scored(
     out[:] = model.log_prior
     for start in range(0, batch.rows, BLOCK):
         rows = slice(start, start + BLOCK)
-        block = batch.sliced(rows)
+        block = batch if batch.rows <= BLOCK else batch.sliced(rows)
         for factor in model.factors:
             words = add(factor, block, out[rows])
             if words is not None:

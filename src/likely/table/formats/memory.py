@@ -140,7 +140,20 @@ def _of_rows(rows: Sequence[object]) -> pa.Table:
         i, row = next((i, row) for i, row in enumerate(rows, 1) if not isinstance(row, Mapping))
         raise InputError(f"Row {i:,} of the list is a {type(row).__name__}. Every row must be a dict of its cells.")
     names = dict.fromkeys(name for row in dicts for name in row)
+    if len(rows) == 1 and names and all(type(name) is str for name in names):
+        table = _of_one_row(dict(dicts[0]))
+        if table is not None:
+            return table
     return _of_columns({name: [row.get(name) for row in dicts] for name in names})
+
+
+def _of_one_row(row: dict[str, object]) -> pa.Table | None:
+    """A row in one call of Arrow's, not one for each column; None where Arrow does not know a value."""
+    check_names("the table", tuple(row))
+    try:
+        return pa.Table.from_struct_array(pa.array([row], from_pandas=True))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
 
 
 def _of_columns(columns: Mapping[object, object]) -> pa.Table:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_UNSEEN = 1 << 16
 """Different texts that are remembered of a column whose levels are known: beyond them all are forgotten."""
+FEW = 8
+"""Texts that are looked up one by one, where levels are known."""
 
 
 class LevelReader:
@@ -47,11 +49,26 @@ class LevelReader:
         self._forget()
 
     def _forget(self) -> None:
+        self._spelled: dict[str | None, int] = {}  # codes of texts that came a few at a time
         self._index = TextIndex()
         self._places: NDArray[np.int32] = np.full(1, MISSING_CODE, np.int32)  # the last one serves null
 
     def read(self, array: TextArray) -> NDArray[np.int32]:
         """The code of each cell."""
+        if self._closed and len(array) <= FEW and isinstance(array, pa.StringArray):
+            return self._read_few(array)
+        return self._read(array)
+
+    def _read_few(self, array: Any) -> NDArray[np.int32]:
+        """The same of a few texts, each of which is looked up once: kernels would take longer to call than to run."""
+        spelled, texts = self._spelled, array.to_pylist()
+        if any(text not in spelled for text in texts):
+            if len(spelled) > MOST_UNSEEN:
+                spelled.clear()
+            spelled.update(zip(texts, self._read(array).tolist(), strict=True))
+        return np.array([spelled[text] for text in texts], np.int32)
+
+    def _read(self, array: TextArray) -> NDArray[np.int32]:
         if isinstance(array, pa.DictionaryArray):
             index, times = indices_and_times(array)
             places = self._entry_codes(array, times)
