@@ -264,10 +264,11 @@ def add_pairs(first: Codes, second: Codes, rows: Codes, columns: Codes, table: F
                 out[i, k] += table[a, b, k]
 
 
-@kernel("i4[][], i4[], i4[], i4[], u1[][], f8[][], f8[], f8[][]")
+@kernel("i4[][], i4[], i4[], i4[], i4[], u1[][], f8[][], f8[], f8[][][]")
 def add_trees(
     codes: Codes,
     roots: Codes,
+    bounds: Codes,
     axis: Codes,
     below: Codes,
     left: NDArray[np.uint8],
@@ -275,18 +276,22 @@ def add_trees(
     room: Floats,
     out: Floats,
 ) -> None:
-    """out[i] += the sum of what the trees say of row i, each followed down to a leaf or to an unknown code (-1)."""
-    for i in range(codes.shape[0]):
-        for k in range(room.size):
-            room[k] = 0.0
-        for t in range(roots.size):
-            n = roots[t]
-            while axis[n] >= 0:
-                c = codes[i, axis[n]]
-                if c < 0:
-                    break
-                n = below[n] + (0 if left[n, c] else 1)
+    """out[s, i] += the sum of what the trees of set s say of row i, each followed down to a leaf or to an unknown code
+    (-1). The roots of set s are those from bounds[s] to bounds[s + 1]. Where `out` has one place, it serves all sets.
+    """
+    for s in range(bounds.size - 1):
+        at = s if out.shape[0] > 1 else 0
+        for i in range(codes.shape[0]):
             for k in range(room.size):
-                room[k] += values[n, k]
-        for k in range(room.size):
-            out[i, k] += room[k]
+                room[k] = 0.0
+            for t in range(bounds[s], bounds[s + 1]):
+                n = roots[t]
+                while axis[n] >= 0:
+                    c = codes[i, axis[n]]
+                    if c < 0:
+                        break
+                    n = below[n] + (0 if left[n, c] else 1)
+                for k in range(room.size):
+                    room[k] += values[n, k]
+            for k in range(room.size):
+                out[at, i, k] += room[k]

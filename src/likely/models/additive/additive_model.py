@@ -18,6 +18,7 @@ from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, Score, Sum, TreeSum
+from likely.models.shapes.tree_sets import TreeSets
 from likely.sums.contracts import State
 from likely.table.batch import Batch
 
@@ -69,17 +70,32 @@ class AdditiveModel(Model):
             rows = slice(start, start + BLOCK)
             block = batch.sliced(rows)
             codes: dict[str, NDArray[np.int32]] = {}
-            for part in self.parts:
+            for part in self._singles_and_pairs:
                 _add(part, block, codes, out[rows])
+            if self._sets is not None:
+                self._sets.add(block, codes, out[None, rows])
         return out
+
+    @cached_property
+    def _singles_and_pairs(self) -> tuple[BinTable | LevelTable | PairTable, ...]:
+        return tuple(part for part in self.parts if not isinstance(part, TreeSum))
+
+    @cached_property
+    def _sets(self) -> TreeSets | None:
+        """The larger sets, which come last, as one."""
+        sets = [part for part in self.parts if isinstance(part, TreeSum)]
+        return TreeSets.join(sets) if sets else None
 
     def terms(self, batch: Batch) -> Terms:
         """The prior, then what each attribute, pair and larger set says."""
         out = np.zeros((1 + len(self.parts), batch.rows, len(self.classes)))
         out[0] = self.log_prior
         codes: dict[str, NDArray[np.int32]] = {}
-        for term, part in zip(out[1:], self.parts, strict=True):
+        first = self._singles_and_pairs
+        for term, part in zip(out[1:], first, strict=False):
             _add(part, batch, codes, term)
+        if self._sets is not None:
+            self._sets.add(batch, codes, out[1 + len(first) :])
         return Terms(("prior", *(p.name for p in self.parts)), out.transpose(1, 0, 2))
 
     def shape(self) -> Score:
@@ -145,9 +161,11 @@ def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:
     return sign.join(axes[j].name for j in at)
 
 
-def _add(part: Part, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats) -> None:
+def _add(
+    part: BinTable | LevelTable | PairTable, batch: Batch, codes: dict[str, NDArray[np.int32]], out: Floats
+) -> None:
     """Add a term; codes of attributes are made once for all terms."""
-    if not isinstance(part, (PairTable, TreeSum)):
+    if not isinstance(part, PairTable):
         part.add(batch, out)
         return
     for axis in part.axes:

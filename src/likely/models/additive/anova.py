@@ -81,7 +81,8 @@ class Anova:
         else:
             trees, own = self.sets[at], np.ascontiguousarray(columns[list(at)].T)
             room = np.empty(out.shape[1])
-            add_trees(own, trees.roots, trees.axis, trees.below, trees.left, trees.values, room, out)
+            bounds = np.array([0, len(trees.roots)], np.int32)
+            add_trees(own, trees.roots, bounds, trees.axis, trees.below, trees.left, trees.values, room, out[None])
 
     @property
     def places(self) -> list[tuple[int, ...]]:

@@ -1,7 +1,8 @@
 """Shapes: what a factor or a model looks like from outside. Rooms that draw, explain, decide or export read shapes.
 
 A term adds to the log score of each class, by the cells of one attribute (`column`) or of several (`block`). A score
-says how terms become the score of a model (`score`). Knows no learner and no settings; imports table, sums and kernels.
+says how terms become the score of a model (`score`); `tree_sets` scores many sums of trees by one call. Knows no
+learner and no settings; imports table, sums and kernels.
 """
 
 from likely.models.shapes.block import (

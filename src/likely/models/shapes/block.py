@@ -244,8 +244,8 @@ class TreeSum:
     def add_codes(self, codes: Sequence[NDArray[np.int32]], out: Floats) -> None:
         """The same from the codes of its attributes; -1 is unknown."""
         each = np.ascontiguousarray(np.stack(codes, axis=1), np.int32)
-        room = np.empty(self.values.shape[1])
-        kernels.add_trees(each, self.roots, self.axis, self.below, self.left, self.values, room, out)
+        bounds, room = np.array([0, len(self.roots)], np.int32), np.empty(self.values.shape[1])
+        kernels.add_trees(each, self.roots, bounds, self.axis, self.below, self.left, self.values, room, out[None])
 
 
 @dataclass(frozen=True, eq=False)
