@@ -1,7 +1,7 @@
 """The command line: each command parses, makes one call to the library, and prints. The only room that knows click.
 
 May import everything; what is heavy only inside a command that needs it. `listing` names the commands, which stand in
-commands/; `options` and `learning` are the options that several share; `terminal` prints.
+commands/; `options` and `learning` are the options that several share; `terminal` prints; `asking` says what lacks.
 Exit codes: 0 done; 2 bad usage or bad input, with a sentence on standard error; 70 a fault of likely; 130 interrupted.
 """
 
@@ -38,8 +38,13 @@ def run(arguments: list[str]) -> int:
     """Run a command; every failure becomes a sentence and an exit code, never a traceback."""
     import click
 
-    from likely.cli.listing import commands
+    from likely.cli.listing import COMPLETE, commands
     from likely.errors import LikelyError, shown
+
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(commands, {}, "likely", COMPLETE, instruction)
 
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleans up as Ctrl-C does

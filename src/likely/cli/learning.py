@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from likely.cli import terminal
+from likely.cli.asking import require_target
 from likely.cli.options import TOKENS, Command, Decorator, Values, packed, pair, pairs, read_loss_file, reading_options
 from likely.errors import SettingError, shown
 from likely.models.naive.settings import NaiveBayesSettings
@@ -243,10 +244,9 @@ class Learning:
 
     def run(self, work: Callable[..., T], data: object, *arguments: object, **more: object) -> T:
         """A function of the library on a table and its target, with a line of progress."""
-        if self.target is None:
-            raise click.UsageError("Missing argument 'TARGET': the column to predict.")
+        target = require_target(self.target, data)
         with terminal.counting() as progress:
-            return work(data, self.target, *arguments, progress=progress, **more, **self.reading)
+            return work(data, target, *arguments, progress=progress, **more, **self.reading)
 
 
 def _read_learning(values: Values) -> Learning:

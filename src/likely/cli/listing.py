@@ -33,9 +33,14 @@ _ROOMS = {
     "window": "update",
     "serve": "serve",
     "export": "export",
+    "completion": "completion",
 }
 COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}
 """The commands in the order of help, and the module that holds a click command of that name."""
+
+
+COMPLETE = "_LIKELY_COMPLETE"
+"""What a shell sets when it asks how a line may go on."""
 
 
 class LazyGroup(click.Group):

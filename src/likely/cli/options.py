@@ -8,6 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.shell_completion import CompletionItem
 
 from likely.cli import terminal
 from likely.errors import InputError, SettingError, shown
@@ -82,7 +83,12 @@ def table_of(data: str | None) -> object:
 
 def data_argument(required: bool = True) -> Decorator:
     """DATA: a file, a folder, a pattern, standard input, or (with --query, --table) a database."""
-    return click.argument("data", required=required, callback=lambda context, option, data: table_of(data))
+    return click.argument(
+        "data",
+        required=required,
+        callback=lambda context, option, data: table_of(data),
+        shell_complete=lambda context, option, begun: [CompletionItem(begun, type="file")],
+    )
 
 
 _QUERY: Values = {"is_eager": True, "expose_value": False, "callback": _keep}

@@ -7,6 +7,7 @@ import os
 import click
 
 from likely.cli import terminal
+from likely.cli.asking import target_argument
 from likely.cli.learning import Learning, learning_options, spec_options
 from likely.cli.options import (
     Values,
@@ -22,7 +23,7 @@ from likely.errors import SettingError
 
 @click.command(short_help="All learners side by side, on the same folds.")
 @data_argument()
-@click.argument("target", required=False)
+@target_argument
 @click.option(
     "--learner",
     "names",
@@ -56,7 +57,7 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
 
 @click.command(short_help="The learning curve, and what more rows would buy.")
 @data_argument()
-@click.argument("target", required=False)
+@target_argument
 @folds_option(5, most=50, words="Folds, each predicted in turn.")
 @click.option(
     "--steps",
@@ -87,7 +88,7 @@ def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: s
 
 @click.command(short_help="Attributes that are counted twice, and what to do about it.")
 @data_argument()
-@click.argument("target", required=False)
+@target_argument
 @click.option(
     "--most", type=click.IntRange(0, 50), default=3, help="For so many of the worst pairs, work out what would change."
 )
@@ -112,7 +113,7 @@ def repeats(data: object, how: Learning, most: int, folds: int, seed: int, every
 
 @click.command(short_help="What may be wrong with a table: leaks, copies, useless columns, doubtful labels.")
 @click.argument("data")
-@click.argument("target", required=False)
+@target_argument
 @click.option(
     "--suspects",
     type=click.IntRange(0, 10_000),

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.asking import require_target, target_argument
 from likely.cli.learning import Learning, learning_options
-from likely.cli.options import Values, data_argument, json_option, loss_option, out_option, reading_options
+from likely.cli.options import (
+    Values,
+    data_argument,
+    json_option,
+    loss_option,
+    out_option,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Learn a model and write it to a file.")
 @data_argument(required=False)
-@click.argument("target", required=False)
+@target_argument
 @out_option("FILE.likely", "Where to write the model.")
 @click.option("--keep", metavar="FOLDER", help="Keep the sums of each file there, and read only new and changed files.")
 @click.option("--push", is_flag=True, help="Of a database: let it count for itself where counts are enough.")
@@ -65,8 +73,8 @@ def fit(
 
     if data is None and not setting_of(how.learner, "knowledge", ()):
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
-    if how.target is None and not has_trait(how.learner, "density"):
-        raise click.UsageError("Missing argument 'TARGET': the column to predict (none for --learner Density).")
+    if data is not None and not has_trait(how.learner, "density"):
+        require_target(how.target, data, " (none for --learner Density)")
     if master is not None and engine != "spark":
         raise click.UsageError("--master is of Spark: say --engine spark as well.")
     if engine == "spark" and (data is None or every is not None or how.reading["threads"] is not None):

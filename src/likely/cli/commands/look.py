@@ -5,14 +5,22 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
+from likely.cli.asking import target_argument
 from likely.cli.learning import Learning, learning_options
-from likely.cli.options import Values, data_argument, dealing_options, json_option, loss_option, writable
+from likely.cli.options import (
+    Values,
+    data_argument,
+    dealing_options,
+    json_option,
+    loss_option,
+    writable,
+)
 from likely.errors import SettingError
 
 
 @click.command(short_help="How well can a target be predicted, by what, and why.")
 @data_argument()
-@click.argument("target", required=False)
+@target_argument
 @dealing_options
 @click.option("--positive", metavar="CLASS", help="The class that is looked for: of two the rarer one otherwise.")
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.asking import target_argument
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, json_option, writable
 from likely.errors import SettingError, shown
@@ -54,7 +55,7 @@ size_option = click.option(
 
 @click.command(short_help="A picture as SVG or PNG: two numbers by class, a line, charts.")
 @data_argument()
-@click.argument("target", required=False)
+@target_argument
 @click.argument("columns", nargs=-1)
 @click.option(
     "-o", "--out", required=True, metavar="FILE.svg|FILE.png", callback=writable, help="Where the picture goes."
