@@ -15,7 +15,7 @@ from likely.present.page.whatif import whatif
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_typical_values_are_most_frequent_levels_and_means() -> None:
+def test_typical_values_are_most_frequent_levels_medians_and_telling_words() -> None:
     table = {
         "sky": ["sun", "sun", "rain", "rain", "rain", None],
         "t": [1.23456, 2.0, 10.0, 20.0, 33.0, 4.0],
@@ -29,10 +29,11 @@ def test_typical_values_are_most_frequent_levels_and_means() -> None:
     found = json.loads(whatif(model))
     own = dict(zip([a["name"] for a in found["portable"]["attributes"]], found["attributes"], strict=True))
     assert own["sky"]["typical"] == ["sun", "rain", None]
-    assert own["t"]["typical"] == ["1.62", "21", "4"]
-    assert own["n"]["typical"] == ["2", "4", "9"] and own["n"]["whole"] is True
-    assert own["d"]["typical"] == ["2020-01-02", "2020-05-02", "2020-06-01"]
-    assert own["note"]["typical"] == [None] * 3
+    assert own["t"]["typical"] == ["1.23456", "20", "4"]
+    assert own["n"]["typical"] == ["1", "4", "9"] and own["n"]["whole"] is True
+    assert own["d"]["typical"] == ["2020-01-01", "2020-05-01", "2020-06-01"]
+    assert [{*text.split()} for text in own["note"]["typical"]] == [{"a", "b", "c"}, {"d", "e", "f", "g"}, {"h"}]
+    assert found["first"] == 1
     assert (own["t"]["low"], own["t"]["high"], own["t"]["whole"]) == (1.23456, 33.0, False)
     assert found["actions"] == ["a", "b", "c"] and found["abstain"] is None and found["note"] == ""
 

@@ -1,14 +1,13 @@
 """What the page's what-if needs of a model: its portable form, and for each attribute a range and typical values.
 
-Aggregates only: least, greatest, means and most frequent levels. Knows no HTML.
+Aggregates only: least, greatest, medians, most frequent levels and telling words. Knows no HTML.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,11 +23,17 @@ from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 LARGEST = 1_200_000
 """Characters that the what-if may take in a page, which people mail."""
 MOST_CLASSES = 200
 """With more classes neither bars nor costs can be seen through."""
-DAY = 86400.0
+MOST_WORDS = 6
+"""Words of a typical text."""
 
 
 def whatif(model: Model) -> str:
@@ -79,6 +84,7 @@ def _whatif_json(model: Model, note: str) -> str:
         "costs": [[float(c) for c in row] for row in loss.rows(model.classes)],
         "abstain": None if loss.abstain is None else float(loss.abstain),
         "note": note,
+        "first": int(np.argmax(model.summary.total.floats())),
         "prior": _prior_before_powers(model),
         "reserve": setting_of(model.learner, "unseen") == "reserve",
     }
@@ -100,14 +106,14 @@ def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:
     if isinstance(statistic, Counts):
         return {"typical": _levels(statistic, attribute.levels)}
     if not isinstance(statistic, Numbers):
-        return {"typical": [None] * len(model.classes)}
-    values, _ = statistic.tally()
+        return {"typical": [_message(model, attribute.name, k) for k in range(len(model.classes))]}
+    values, table = statistic.tally()
     if not len(values):
         return {"typical": [None] * len(model.classes), "low": 0.0, "high": 0.0, "whole": False}
     low, high = float(values[0]), float(values[-1])
     whole = bool((np.floor(values) == values).all()) and abs(low) < 2**53 and abs(high) < 2**53
-    means = [first / weight if weight else None for weight, first, _ in statistic.moments()]
-    typical = [None if m is None else _spelled(float(m), low, high, whole, attribute.kind == "date") for m in means]
+    middles = [_median(values, column) for column in table.floats().T]
+    typical = [None if m is None else _spelled(m, attribute.kind == "date") for m in middles]
     return {"typical": typical, "low": low, "high": high, "whole": whole}
 
 
@@ -121,13 +127,21 @@ def _levels(counts: Counts, levels: tuple[str, ...]) -> list[str | None]:
     return [named[int(column.argmax())] if column.max() > 0 else None for column in some.T]
 
 
-def _spelled(mean: float, low: float, high: float, whole: bool, date: bool) -> str:
-    """A mean in as many digits as the range deserves, as a file would spell it."""
-    span = high - low
-    if date:
-        return date_label(round(mean / DAY) * DAY if span > 10 * DAY else float(round(mean)))
-    if whole:
-        return number_label(float(round(mean)))
-    if not 0 < span < math.inf:
-        return number_label(mean)
-    return number_label(round(mean, 3 - math.floor(math.log10(span))))
+def _median(values: Floats, weight: Floats) -> float | None:
+    """The value with half of the rows below or at it: one that a row has."""
+    below = np.cumsum(weight)
+    return float(values[np.searchsorted(below, below[-1] / 2)]) if below[-1] > 0 else None
+
+
+def _message(model: Model, name: str, group: int) -> str | None:
+    """A text of a few words that speak most for a class."""
+    for factor, power in model.word_speakers(name):
+        words = [factor.scores.vocabulary[k] for k in factor.strongest(group, MOST_WORDS)] if power else []
+        if words:
+            return " ".join(words)
+    return None
+
+
+def _spelled(value: float, date: bool) -> str:
+    """A number as a file would spell it."""
+    return date_label(value) if date else number_label(value)

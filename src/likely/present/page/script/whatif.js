@@ -53,7 +53,7 @@ class WhatIf {
       this.reset();
     });
     const linked = stateIn(location.hash, this.state);
-    if (!linked) for (const [name, value] of this.typical(0)) this.state.values.set(name, value);
+    if (!linked) for (const [name, value] of this.typical(told.first)) this.state.values.set(name, value);
     byId("w-note").textContent = told.note;
     byId("w-note").hidden = !told.note;
     byId("w").hidden = false;
@@ -80,7 +80,7 @@ class WhatIf {
     pick.append(make("option", { value: "" }, "everything unknown"));
     const known = classes.map((_, k) => k).filter((k) => this.typical(k).some(([, value]) => value !== null));
     for (const k of known) pick.append(make("option", { value: k }, `a typical row of ${cut(classes[k], 40)}`));
-    let origin = known.includes(0) ? "0" : "";
+    let origin = known.includes(this.told.first) ? String(this.told.first) : "";
     const go = () => {
       if (pick.value !== "own") origin = pick.value;
       const values = origin === "" ? [] : this.typical(Number(origin));
