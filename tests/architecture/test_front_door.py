@@ -63,6 +63,7 @@ EXPECTED = [
     "sureness",
     "Window",
     "by_missing",
+    "tables",
     "changes",
     "export",
     "straight_line",

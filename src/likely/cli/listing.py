@@ -15,7 +15,7 @@ _ROOMS = {
     "ask": "explain",
     "explain": "explain",
     "score": "predict",
-    "show": "explain",
+    "show": "show",
     "compare": "evaluate",
     "curve": "evaluate",
     "repeats": "evaluate",

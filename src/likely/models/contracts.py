@@ -19,7 +19,7 @@ from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit as Exhibit
-from likely.models.shapes import Score, WordWeights
+from likely.models.shapes import Plane, Score, WordWeights
 from likely.models.working.product import product_working
 from likely.models.working.records import Working
 from likely.models.working.total import evidence_working
@@ -205,6 +205,17 @@ class Model(Answers):
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What the model believes as a whole, beyond its classes and columns: weights, a tree, hypotheses."""
         return ()
+
+    def cell_tables(self) -> tuple[Exhibit, ...]:
+        """Tables of attributes given others than the class, in fractions; others are those of its factors."""
+        return ()
+
+    def plane_between(self, first: str, second: str) -> Plane:
+        """The hyperplane on whose one side the first class beats the second."""
+        raise SettingError(
+            f"{type(self.learner).__name__} draws no hyperplane between classes. LeastSquares, Logistic and "
+            "LinearDiscriminant do."
+        )
 
     def term_strengths(self) -> dict[tuple[str, ...], float]:
         """How strong the term of each attribute, or of several together, is: in nats, the mean over rows of training.

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from likely.models.contracts import Learner, Model
+from likely.models.contracts import Exhibit, Learner, Model
 from likely.models.pool.members import learner_titles
 from likely.table.encode import Encoder
 
@@ -31,6 +31,9 @@ class Wrapper(Model):
 
     def power_of(self, name: str) -> float:
         return self.inner.power_of(name)
+
+    def cell_tables(self) -> tuple[Exhibit, ...]:
+        return self.inner.cell_tables()
 
     def term_strengths(self) -> dict[tuple[str, ...], float]:
         return self.inner.term_strengths()

@@ -1,4 +1,4 @@
-"""Commands that show what a model believes, and why: explain, ask, show."""
+"""Commands about one answer of a model: explain, ask."""
 
 from __future__ import annotations
 
@@ -152,41 +152,3 @@ def ask(
     questions = questions_about(loaded, asking.batch, read_loss_file(loss_file), prior=read_prior(priors))
     unseen = [name for name, what in asking.states.items() if what == "unseen"]
     terminal.answer(as_json, lambda: questions_json(questions), lambda: present_questions(questions, unseen))
-
-
-@click.command(short_help="What a model believes: counts and probabilities.")
-@click.argument("model")
-@click.argument("attribute", required=False)
-@click.option("--fractions", is_flag=True, help="Show probabilities as exact fractions.")
-@click.option("--spec", "as_spec", is_flag=True, help="Print the model's assumptions as TOML, for `likely fit --spec`.")
-@click.option(
-    "--curves",
-    is_flag=True,
-    help="With --spec: learned curves (Additive) as settings, of all attributes or of ATTRIBUTE, to be edited.",
-)
-@json_option
-def show(model: str, attribute: str | None, fractions: bool, as_spec: bool, curves: bool, as_json: bool) -> None:
-    """Show what MODEL believes: its classes and columns, or the counts and probabilities of one ATTRIBUTE."""
-    from likely.apply.fitting import load_model
-    from likely.present.report.model import page_json, present_attribute, present_model
-
-    if curves and not as_spec:
-        raise click.UsageError("--curves are a part of the spec. Say --spec --curves.")
-    loaded = load_model(model)
-    if as_spec:
-        from likely.apply.spec import spec_of
-
-        names = (attribute,) if attribute is not None else ()
-        click.echo(spec_of(loaded, names if curves else None).toml(), nl=False)
-        return
-    if attribute is not None and loaded.schema[attribute].kind == "text" and attribute in loaded.summary.columns:
-        from likely.present.report.text_column import present_text
-
-        page = present_text(loaded, attribute, fractions, everything=as_json)
-    else:
-        page = (
-            present_model(loaded, fractions, as_json)
-            if attribute is None
-            else present_attribute(loaded, attribute, fractions, as_json)
-        )
-    terminal.answer(as_json, lambda: page_json(page), lambda: page)

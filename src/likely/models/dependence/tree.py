@@ -195,17 +195,19 @@ class TreeAugmentedModel(Model):
         return out
 
     def exhibits(self) -> tuple[Exhibit, ...]:
-        """The tree: each attribute, what it depends on besides the class, and how many bits that tells; and all tables,
-        in fractions."""
+        """The tree: each attribute, what it depends on besides the class, and how many bits that tells."""
         names = [axis.name for axis in self.grid.axes]
         rows = [
             (names[v], names[u] if (u := int(self.parents[v])) >= 0 else "–", float(self.bits[v, u]) if u >= 0 else 0.0)
             for v in self.order.tolist()
         ]
         title = "What each attribute depends on, besides the class, in bits"
-        links = Exhibit(title, ("attribute", "parent", "bits"), tuple(rows))
+        return (Exhibit(title, ("attribute", "parent", "bits"), tuple(rows)),)
+
+    def cell_tables(self) -> tuple[Exhibit, ...]:
+        """P(level | parent's level, class) of each attribute, in fractions."""
         pseudo_count = float(setting_of(self.learner, "pseudo_count"))
-        return (links, *link_exhibits(self.grid, self.order, self.parents, pseudo_count, self.classes))
+        return link_exhibits(self.grid, self.order, self.parents, pseudo_count, self.classes)
 
     def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """A class by its prior, then each cell given its parent's. A number is a value of its bin in training."""

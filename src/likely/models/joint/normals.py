@@ -15,7 +15,7 @@ from likely.models.factors.patterns import patterns
 from likely.models.model import left_over
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
-from likely.models.shapes import JointTable, MultivariateNormal, Score, Sum
+from likely.models.shapes import JointTable, MultivariateNormal, Plane, Score, Sum
 from likely.models.working.product import product_working
 from likely.models.working.records import Working
 from likely.table.batch import Batch
@@ -108,10 +108,20 @@ class Discriminant(Normals):
 
     def hyperplane(self) -> tuple[NDArray[np.float64], float]:
         """Weights and constant of log P(second class | row) - log P(first class | row), for one covariance."""
+        return self._hyperplane(1, 0)
+
+    def _hyperplane(self, a: int, b: int) -> tuple[NDArray[np.float64], float]:
+        """Weights and constant of log P(class a | row) - log P(class b | row)."""
         mean, deviation = self.normal.mean, self.normal.deviation[0]
-        apart, middle = (mean[1] - mean[0]) / deviation, (mean[0] + mean[1]) / 2
+        apart, middle = (mean[a] - mean[b]) / deviation, (mean[b] + mean[a]) / 2
         weights = np.linalg.solve(self.normal.correlation[0], apart) / deviation
-        return weights, float(self.log_prior[1] - self.log_prior[0] - weights @ middle)
+        return weights, float(self.log_prior[a] - self.log_prior[b] - weights @ middle)
+
+    def plane_between(self, first: str, second: str) -> Plane:
+        """Where both classes are as probable, all numbers being known."""
+        weights, constant = self._hyperplane(self.classes.index(first), self.classes.index(second))
+        named = tuple((name, "", float(w)) for name, w in zip(self.normal.names, weights, strict=True))
+        return Plane(first, second, constant, named)
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         names, out = self.normal.names, means_and_covariances(self.normal, self.classes, pooled=True)

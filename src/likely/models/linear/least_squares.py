@@ -6,7 +6,7 @@ Everything comes from exact sums of products. The outputs are scores, no probabi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -16,11 +16,12 @@ from likely.errors import SettingError
 from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.linear.design import Weighed, constant_notes, exhibit, hyperplane, outputs, plane_exhibit
 from likely.models.linear.equations import normal_equations, output_steps
+from likely.models.linear.planes import mix_outputs, plane_between, plane_of
 from likely.models.linear.squares import Solution, Squares
 from likely.models.model import learnable
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import Settings, setting
-from likely.models.shapes import Clipped, Duels, Score, Slope, Sum
+from likely.models.shapes import Clipped, Duels, Plane, Score, Sum
 from likely.models.working.records import Working
 from likely.models.working.total import added
 from likely.sums.rows.products import Products
@@ -218,12 +219,16 @@ class Hyperplanes(Model):
         if self.pairs:
             return hyperplane(float(self.constant[0]), self.parts, 0)
         both = np.array([[1.0], [-1.0]])
-        between = tuple(_mixed(part, both) for part in self.parts)
+        between = tuple(mix_outputs(part, both) for part in self.parts)
         return hyperplane(float(self.constant @ both[:, 0]), between, 0)
 
-
-def _mixed(part: Weighed, by: NDArray[np.float64]) -> Weighed:
-    """The weights of other outputs, each a mix of the old ones."""
-    if isinstance(part, Slope):
-        return replace(part, weights=part.weights @ by, known=part.known @ by, absent=part.absent @ by)
-    return replace(part, log_table=part.log_table @ by)
+    def plane_between(self, first: str, second: str) -> Plane:
+        """Where the outputs of two classes are equal, or (pairwise) where the output of their duel is 0."""
+        a, b = self.classes.index(first), self.classes.index(second)
+        if not self.pairs:
+            return plane_between(self.constant, self.parts, a, b, (first, second))
+        k = self.pairs.index((min(a, b), max(a, b)))
+        turn = np.zeros((len(self.pairs), 1))
+        turn[k] = 1.0 if a < b else -1.0
+        parts = [mix_outputs(part, turn) for part in self.parts]
+        return plane_of(float(self.constant @ turn[:, 0]), parts, 0, (first, second))

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from likely.errors import SettingError
 from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
+from likely.models.linear.planes import plane_between
 from likely.models.linear.unknown import measure_from_prior
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.shapes import Normalised, Score, Sum
+from likely.models.shapes import Normalised, Plane, Score, Sum
 from likely.sums.contracts import State
 from likely.table.batch import Batch
 
@@ -137,6 +139,14 @@ class LogOdds(Model):
         if not self.facts:
             return {}
         return {"weights": self.weights, "facts": dict(self.facts), "remarks": list(self.search_remarks)}
+
+    def plane_between(self, first: str, second: str) -> Plane:
+        """Where both classes are as probable, all cells being known."""
+        if not isinstance(self.design, Design):
+            raise SettingError("With curves (squares or bins) there is no hyperplane. Learn with numbers='linear'.")
+        parts: Any = self.design.parts(self.weights)
+        a, b = self.classes.index(first), self.classes.index(second)
+        return plane_between(self.weights[0], parts, a, b, (first, second))
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""

@@ -297,8 +297,9 @@ class WordWeights(Column):
     def log_orders(self, cells: Texts) -> Floats:
         """What the log probability of each text has besides its score, the same for all classes."""
 
-    def word_quotients(self, k: int) -> tuple[Quotient, ...] | None:
-        """P(known word k | class) as it was counted; None where weights of words are no probabilities."""
+    def word_quotients(self, k: int, smoothed: bool = True) -> tuple[Quotient, ...] | None:
+        """P(known word k | class) as it was counted, with or without pseudo-counts; None where weights of words are no
+        probabilities."""
         return None
 
     @abstractmethod

@@ -101,6 +101,27 @@ Score: TypeAlias = Sum | Normalised | Shifted | Mixture | Clipped | Duels | OneD
 
 
 @dataclass(frozen=True)
+class Plane:
+    """constant + the sum of weight * value (a level: 1 where a row has it) is above 0 where `first` beats `second`."""
+
+    first: str
+    second: str
+    constant: float
+    weights: tuple[tuple[str, str, float], ...]
+    """Attribute, level ("" of a number, "(missing)" where it is not known), weight."""
+
+    def equation(self) -> str:
+        """`0.5 − 2·x + 1·[sky=sun] = 0`."""
+        parts = [f"{self.constant:.6g}".replace("-", "−", 1) if self.constant or not self.weights else ""]
+        for name, level, weight in self.weights:
+            if weight:
+                what = name if not level else f"[no {name}]" if level == "(missing)" else f"[{name}={level}]"
+                sign = "−" if weight < 0 else "+" if any(parts) else ""
+                parts.append(f"{sign} {abs(weight):.6g}·{what}" if any(parts) else f"{sign}{abs(weight):.6g}·{what}")
+        return " ".join(part for part in parts if part) + " = 0"
+
+
+@dataclass(frozen=True)
 class Graph:
     """What hangs on the class, and on what besides: arrows from parent to child, attributes that are taken together."""
 

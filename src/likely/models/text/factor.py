@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -75,13 +76,13 @@ class TextFactor(WordWeights):
             logs = np.concatenate([logs, factor * self.base[None]])
         return names, logs
 
-    def word_quotients(self, k: int) -> tuple[Quotient, ...] | None:
+    def word_quotients(self, k: int, smoothed: bool = True) -> tuple[Quotient, ...] | None:
         """(n + a) / (N + a * words), n of N words; for 'bernoulli' (n + a) / (N + 2a), n of N texts have the word."""
         settings = self.settings
         if not isinstance(settings, Text) or not settings.is_likelihood or isinstance(settings.pseudo_count, str):
             return None
         extra = settings.pseudo_count
-        added = as_written(extra)
+        added = as_written(extra) if smoothed else Fraction(0)
         if settings.model == "bernoulli":
             tops, wholes, cells = self.having[k], self.sums.texts, 2
         else:

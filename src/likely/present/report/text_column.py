@@ -16,6 +16,7 @@ from likely.sums.words.words import Words
 FEW_CLASSES = 4
 """With more classes, a class has one line of words in place of one line for each."""
 MOST_WORDS = 10
+MOST_THETAS = 60
 ALONE = "*"
 """Marks a word that texts of no other class have."""
 
@@ -35,9 +36,12 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
     """What `likely show` says of a text column."""
     words = model.summary.columns[name]
     assert isinstance(words, Words)
-    if fractions:
-        raise SettingError(f"{shown(name)} is a text: its words have weights, which are no fractions.")
     factor = next((t for t in model.texts if t.name == name), None)
+    if fractions and (factor is None or factor.word_quotients(0) is None):
+        raise SettingError(
+            f"{shown(name)} is a text whose words have weights that are no probabilities, and so no fractions. Learn "
+            "it with --text multinomial or bernoulli."
+        )
     tables = [_lengths(model, words)]
     remarks = []
     headline = f"{clean(name)}: text, {about(words)}"
@@ -47,6 +51,8 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
         known = len(factor.scores.vocabulary)
         headline += f", of which {number(known)} are used: {factor.settings.written()}"
         long = everything or len(model.classes) <= FEW_CLASSES
+        if fractions:
+            tables.append(_thetas(model, factor, everything))
         tables.append(_by_word(model, factor) if long else _by_class(model, factor))
         if any(ALONE in cell for row in tables[-1].rows for cell in row[1:2]):
             remarks.append(f"{ALONE} No text of another class has this word.")
@@ -56,6 +62,16 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
         share = 2.0**-words.level
         remarks.append(f"More words than may be held were met: about {share:.3g} of all different words are kept.")
     return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
+
+
+def _thetas(model: Model, factor: WordWeights, everything: bool) -> Table:
+    """P(word | class) of the first words, in fractions."""
+    vocabulary = factor.scores.vocabulary
+    upto = len(vocabulary) if everything else min(len(vocabulary), MOST_THETAS)
+    rows = tuple((clean(vocabulary[k], 40), *map(str, factor.word_quotients(k) or ())) for k in range(upto))
+    header = ("word", *(f"θ(word|{clean(c, 20)})" for c in model.classes))
+    title = "θ of each word, in fractions" if upto == len(vocabulary) else f"θ of the first {upto} words, in fractions"
+    return Table(title, header, rows, numbers_from(1, len(header)))
 
 
 def _lengths(model: Model, words: Words) -> Table:
