@@ -115,3 +115,18 @@ def test_numbers_together(run, examples: Path, tmp_path) -> None:
     run("fit", where, "species", *mixed, "-o", "x.likely").refused("either levels or numbers", "TreeAugmented")
     twice = run("look", where, "species", "--block", "petal_length,petal_width,sepal_length,sepal_width").done().out
     assert "repeat each other" not in twice
+
+
+def test_a_block_of_bins(run, examples) -> None:
+    cut = ("--bins", "sepal_length=5.2,6.1,7", "--bins", "sepal_width=2.8,3.6", "--bins-closed", "right")
+    block = ("--block", "sepal_length,sepal_width", "--numbers", "binned")
+    run("fit", examples / "iris.csv", "species", *block, *cut, "-o", "m.likely").done()
+    told = run("explain", "m.likely", "sepal_length=5.3", "sepal_width=3.0", "--working").done().out
+    assert "'sepal_length' falls into the bin 'above 5.2 to 6.1'." in told and "L(Iris-setosa) = 50/150 × 4/62" in told
+    tables = run("show", "m.likely", "--all").done().out
+    assert "Cells of sepal_length & sepal_width that weigh most, of 11 with rows and 12 in all" in tables
+    run("show", "m.likely", "sepal_length", "--all").refused("by itself")
+    full = ("--learner", "FullBayes", "--set", "density=table", "--set", "bins={sepal_width=[2.8, 3.6]}")
+    run("fit", examples / "iris.csv", "species", *full, "-o", "f.likely").done()
+    told = run("explain", "f.likely", "sepal_length=5.3", "--working").done().out
+    assert "cells of sepal_length × sepal_width × petal_length × petal_width = " in told

@@ -72,6 +72,16 @@ LEARNERS: dict[str, likely.NaiveBayes | Any] = {
     "bins": likely.NaiveBayes(numbers="binned", bins_closed="right"),
     "kernels": likely.NaiveBayes(numbers="kernel"),
     "a block of levels": likely.NaiveBayes(blocks=((SKY, COUNT),), pseudo_count=0.5),
+    "a block of bins": likely.NaiveBayes(
+        blocks=((SKY, WIND, "z"),),
+        numbers={WIND: "binned", "z": "binned"},
+        bins={WIND: "frequency", "z": (0.5, 1.5)},
+        bin_count=3,
+        bins_closed="right",
+        unseen="reserve",
+        missing="level",
+    ),
+    "a table of bins": likely.FullBayes(density="table", bins="frequency", bin_count=3, pseudo_count=0.5),
     "a block of numbers": likely.NaiveBayes(blocks=((WIND, "z"),), missing="level"),
     "prior": likely.Prior(),
     "logistic": likely.Logistic(ridge=0.1),
@@ -121,11 +131,13 @@ SUMS = {
 }
 LINES = {"logistic", "linear", "logistic, squares", "without gaps, logistic", "without gaps, logistic, squares"}
 LINES |= {"logistic, gaps", "logistic, squares, gaps"}
+BINS = {"a block of bins", "a table of bins"}
 EVERYWHERE = {"naive", "without smoothing", "bins", "prior"}
 SAID = {
-    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "pool"} | LINES | SUMS,
+    "sql": EVERYWHERE | {"gaps as evidence", "a block of levels", "a block of numbers", "pool"} | BINS | LINES | SUMS,
     "onnx": EVERYWHERE
     | {"gaps as evidence", "kernels", "a block of levels", "a block of numbers", "pool"}
+    | BINS
     | LINES
     | SUMS,
     "pmml": EVERYWHERE - {"prior"} | SUMS,

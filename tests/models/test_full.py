@@ -298,7 +298,7 @@ def test_settings_outside_their_range_are_refused(settings: dict[str, Any]) -> N
 
 
 def test_mixed_columns_are_refused_with_the_names_of_others(examples: Path) -> None:
-    for learner in (FullBayes(), LinearDiscriminant(), FullBayes(density="table"), FullBayes(density="normal")):
+    for learner in (FullBayes(), LinearDiscriminant(), FullBayes(density="normal")):
         with pytest.raises(SettingError, match="NaiveBayes"):
             likely.fit(examples / "weather_mixed.csv", "play", learner)
 

@@ -101,7 +101,11 @@ def tables(
             out += [] if found is None else [found]
     if not out and attribute is not None:
         known = [c.name for c in model.schema.attributes]
-        raise ColumnError(f"The model has no table of {shown(attribute)}. {nearest(attribute, known)}")
+        if attribute not in known:
+            raise ColumnError(f"{shown(attribute)} is no attribute of the model. {nearest(attribute, known)}")
+        raise SettingError(
+            f"The model has no table of {shown(attribute)} by itself. `likely show` without --all says what there is."
+        )
     return tuple(out)
 
 

@@ -258,9 +258,11 @@ def _joint(name: str, joint: shapes.JointTable | shapes.MultivariateNormal, leve
 
 def _table(name: str, table: shapes.JointTable, levels: Levels) -> forms.Term:
     axes = []
-    for attribute, labels, size in zip(table.names, table.labels, table.sizes, strict=True):
-        unseen = len(labels) if table.reserve else -1
-        gone = len(labels) + table.reserve if table.missing_is_level else -1
+    for k, (attribute, labels, size) in enumerate(zip(table.names, table.labels, table.sizes, strict=True)):
+        (unseen, gone), starts = table.other_codes(k), table.starts_of(k)
+        if starts is not None:
+            axes.append(forms.Axis(attribute, size, None, _floats(starts), -1, gone))
+            continue
         codes = tuple(labels.index.get(level, unseen) for level in levels[attribute].levels)
         rest = labels.index.get(levels[attribute].rest or "", unseen)
         axes.append(forms.Axis(attribute, size, codes, (), rest, gone))

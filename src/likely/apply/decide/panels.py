@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.models.contracts import Model
-from likely.models.shapes import BinTable, Block, Density, MultivariateNormal, OneDependence, Tree, sum_of
+from likely.models.shapes import BinTable, Block, Density, JointTable, MultivariateNormal, OneDependence, Tree, sum_of
 from likely.sums.columns.numbers import Numbers
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ def starts_of(model: Model, name: str) -> NDArray[np.float64] | None:
         match term:
             case BinTable() if term.name == name:
                 return term.starts
+            case Block() | JointTable():
+                joint = term.joint if isinstance(term, Block) else term
+                if isinstance(joint, JointTable) and name in joint.names:
+                    return joint.starts_of(joint.names.index(name))
             case Tree() | OneDependence():
                 return next((a.edges for a in term.axes if a.name == name and a.edges is not None), np.empty(0))
     return None

@@ -7,18 +7,23 @@ edges[i-1] <= x < edges[i]. Edges that belong to the bin below them are moved up
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.models.factors.mdl import mdl_cuts
 from likely.models.factors.value_tally import ValueTally
-from likely.models.setting_values import Closed, Rule
+from likely.models.setting_values import Bins, Closed, Rule
 from likely.sums.quantiles import quantile_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def rule_for(bins: Bins, name: str) -> Rule | tuple[float, ...]:
+    """How the attribute `name` is cut: as said of it or of all others ("*"), else by MDL."""
+    return bins.get(name, bins.get("*", "mdl")) if isinstance(bins, Mapping) else bins
 
 
 def edges_of(tally: ValueTally, rule: Rule | Sequence[float], count: int, closed: Closed) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from likely.errors import SettingError, shown
 from likely.models.factors.categorical import domain
 from likely.models.factors.patterns import patterns
 from likely.models.quotient import Quotient, as_written
-from likely.models.shapes import JointTable
+from likely.models.shapes import JointTable, bin_of
 from likely.sums.columns.counts import Counts
 from likely.sums.exact import Exact
 from likely.sums.requests import request
 from likely.sums.rows.cells import Cells
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes
+from likely.table.batch import Batch, Codes, Texts
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ class Table(JointTable):
     """The pseudo-count of a cell."""
     missing_is_level: bool = False
     """Whether each domain has one more level, the last, for a cell that is missing."""
+    starts: tuple[NDArray[np.float64] | None, ...] = ()
+    """Where numbers are cut into bins; None for an attribute of levels."""
+    ends: tuple[tuple[float, float] | None, ...] = ()
+    """The least and the greatest value of each such number in training."""
     _parts: dict[bytes, Part] = field(default_factory=dict, repr=False)
 
     def part(self, places: NDArray[np.intp]) -> Part:
@@ -132,17 +136,24 @@ class Table(JointTable):
         """The codes of the cells of each row, (rows, attributes); -1 where a cell is left out."""
         out = np.empty((batch.rows, len(self.names)), np.int64)
         for k, (name, labels) in enumerate(zip(self.names, self.labels, strict=True)):
-            cells = batch.cells[name]
+            cells, starts = batch.cells[name], self.starts_of(k)
+            unseen, gone = self.other_codes(k)
+            if starts is not None:
+                assert not isinstance(cells, (Codes, Texts))
+                found = bin_of(starts, cells)
+                out[:, k] = np.where(found < 0, gone, found)
+                continue
             assert isinstance(cells, Codes)
-            unseen = len(labels) if self.reserve else -1
-            gone = len(labels) + self.reserve if self.missing_is_level else -1
             # The last two places serve the codes -2 (unseen) and -1 (missing) themselves.
             places = [*(labels.index.get(n, unseen) for n in cells.labels.names), unseen, gone]
             out[:, k] = np.array(places, np.int64)[cells.codes]
         return out
 
-    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> dict[str, list[str | None]]:
-        """A row of levels for each class in `group`: a cell that was counted, or, by the pseudo-counts, any cell."""
+    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> dict[str, list[Any] | NDArray[np.float64]]:
+        """A row of levels for each class in `group`: a cell that was counted, or, by the pseudo-counts, any cell.
+
+        A number is uniform within its bin; the end bins end with the values of training, NaN is a missing cell.
+        """
         known = [len(names) + self.missing_is_level for names in self.labels]
         out = np.column_stack([rng.integers(0, max(n, 1), len(group)) for n in known]) if known else group[:, None]
         free, counts = self.extra * math.prod(known), self.counts.floats()
@@ -154,8 +165,21 @@ class Table(JointTable):
             chosen = rng.choice(len(counts), len(rows), p=counts[:, k] / counts[:, k].sum())
             # A missing cell comes after all levels, whether one of them is reserved for others or not.
             out[rows, : len(known)] = np.minimum(self.codes[chosen], np.array(known, np.int64) - 1)
-        drawn = [np.array([*names.names, None], object)[out[:, k]].tolist() for k, names in enumerate(self.labels)]
-        return dict(zip(self.names, drawn, strict=True))
+        return {name: self._cells_of(k, out[:, k], rng) for k, name in enumerate(self.names)}
+
+    def _cells_of(self, k: int, codes: NDArray[np.int64], rng: np.random.Generator) -> list[Any] | NDArray[np.float64]:
+        """Codes of attribute k as levels, or as numbers of its bins."""
+        starts = self.starts_of(k)
+        if starts is None:
+            return np.array([*self.labels[k].names, None], object)[codes].tolist()  # type: ignore[no-any-return]
+        least, greatest = self.ends[k] or (0.0, 0.0)
+        lows = np.concatenate([[least], starts])
+        highs = np.concatenate([np.nextafter(starts, -np.inf), [greatest]])
+        if len(starts):  # an end bin that no value of training fell into is the one number next to its edge
+            lows[0], highs[-1] = min(least, highs[0]), max(greatest, lows[-1])
+        inside = np.minimum(codes, len(starts))
+        at = rng.random(len(codes))
+        return np.where(codes > len(starts), np.nan, lows[inside] * (1 - at) + highs[inside] * at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +235,15 @@ def table(summary: Summary, settings: CellSettings, columns: tuple[str, ...] | N
         if lost:
             notes.append(f"Rows of weight {lost:,.6g} lack a cell: they count in the prior, not in the joint table.")
     names, labels = tuple(name for _, name, _ in held), tuple(labels for _, _, labels in held)
-    extra = as_written(settings.pseudo_count)
-    if settings.m_estimate is not None:
-        extra = as_written(settings.m_estimate) / max(math.prod(map(len, labels)), 1)
-    counts_of = counted.canonical()
+    extra, counts_of = extra_of(settings, labels), counted.canonical()
     return Table(names, labels, settings.reserve, codes_of, counts_of, extra, settings.missing_is_level), notes
+
+
+def extra_of(settings: CellSettings, labels: tuple[Labels, ...]) -> Fraction:
+    """The pseudo-count of each cell."""
+    if settings.m_estimate is None:
+        return as_written(settings.pseudo_count)
+    return as_written(settings.m_estimate) / max(math.prod(map(len, labels)), 1)
 
 
 def _log(value: Fraction) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
 from likely.models.factors.binned import Binned, binned
-from likely.models.factors.bins import edges_of
+from likely.models.factors.bins import edges_of, rule_for
 from likely.models.factors.categorical import LevelSettings
 from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.kernel import KernelDensity, kernel_density
@@ -48,7 +48,7 @@ class NumberSettings:
 
     def rule(self, name: str) -> Rule | tuple[float, ...]:
         """How the attribute `name` is cut: as said of it or of all others, else by MDL."""
-        return self.bins.get(name, self.bins.get(OTHERS, "mdl")) if isinstance(self.bins, Mapping) else self.bins
+        return rule_for(self.bins, name)
 
     def edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
         """Where the attribute `name` is cut."""

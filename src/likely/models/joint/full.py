@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from likely.errors import SettingError, shown
+from likely.models.factors.bins import edges_of, rule_for
 from likely.models.factors.joint import CellSettings, table
+from likely.models.factors.joint_bins import CutSettings, binned_joint_table
 from likely.models.factors.normal import CovarianceSettings, normal
 from likely.models.factors.scatter import scatter
+from likely.models.factors.value_tally import ValueTally
 from likely.models.joint.joints import Joint
 from likely.models.joint.normals import Normals
 from likely.models.model import learnable
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
 from likely.models.setting_values import (
+    Bins,
+    Closed,
     Prior,
     Shrinkage,
     Variance,
+    check_bins,
     prior_pseudo_count_setting,
     prior_setting,
     shrinkage_setting,
@@ -27,6 +34,10 @@ from likely.models.setting_values import (
 from likely.models.settings import Settings, setting
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,8 @@ class FullBayes(Settings):
 
     density: Literal["auto", "normal", "table"] = setting(
         "auto",
-        "normal for numbers, table for nominal attributes; auto takes what fits the columns.",
+        "normal for numbers, table for nominal attributes and numbers cut into bins; auto takes normal for numbers "
+        "alone, a table for nominal attributes alone.",
         choices=("auto", "normal", "table"),
     )
     pseudo_count: float = setting(
@@ -58,24 +70,57 @@ class FullBayes(Settings):
     )
     shrinkage: Shrinkage = shrinkage_setting()
     unseen: Literal["skip", "reserve", "error"] = unseen_setting("as if missing", "one more level of the table")
+    bins: Bins = setting(
+        "mdl",
+        "Where a table cuts numbers: mdl, width or frequency; or by column one of these, or the edges.",
+        convert=check_bins,
+    )
+    bin_count: int = setting(10, "Bins of equal width or frequency, at most.", at_least=2, at_most=10_000, whole=True)
+    bins_closed: Closed = setting(
+        "left",
+        "Whether a bin holds the edge below it, [a, b), or the one above it, (a, b].",
+        choices=("left", "right"),
+    )
 
     def needs(self, schema: Schema) -> frozenset[str]:
-        """Sums of products for a normal density, counts of whole rows for a table."""
-        return needs_of(density_kind(schema, self.density), schema)
+        """Sums of products for a normal density, counts of whole rows for a table, or, with bins, a tally of rows."""
+        return frozenset({"rows"}) if self._has_bins(schema) else needs_of(density_kind(schema, self.density), schema)
+
+    def _has_bins(self, schema: Schema) -> bool:
+        return self.density == "table" and any(c.kind in ("number", "date") for c in schema.attributes)
 
     def learn(self, summary: Summary) -> Normals | Joint:
         """Derive the model. Changes nothing; other settings can be tried on the same summary."""
         summary = learnable(summary)
         kind = density_kind(summary.schema, self.density)
-        refuse_others("FullBayes", kind, summary.schema)
+        self._check_bins(summary.schema)
+        if not self._has_bins(summary.schema):
+            refuse_others("FullBayes", kind, summary.schema)
         prior = prior_quotients(summary, self.prior, self.prior_pseudo_count)
         about: dict[str, Any] = {"learner": self, "summary": summary, "prior": prior, "log_prior": log_of(prior)}
         if kind == "normal":
             settings = CovarianceSettings(self.variance, self.variance_floor, self.shrinkage)
             found = normal(scatter(summary), summary.classes, settings, pooled=False)
             return Normals(**about, normal=found, notes=found.notes)
-        cells, notes = table(summary, CellSettings(self.pseudo_count, self.unseen == "reserve"))
+        how = CellSettings(self.pseudo_count, self.unseen == "reserve")
+        if self._has_bins(summary.schema):
+            cells, notes = binned_joint_table(summary, how, CutSettings(self._edges, self.bins_closed))
+        else:
+            cells, notes = table(summary, how)
         return Joint(**about, table=cells, notes=tuple(notes), refuse_unseen=self.unseen == "error")
+
+    def _edges(self, name: str, tally: ValueTally) -> NDArray[np.float64]:
+        return edges_of(tally, rule_for(self.bins, name), self.bin_count, self.bins_closed)
+
+    def _check_bins(self, schema: Schema) -> None:
+        """Refuse bins of columns that are no numbers, or where numbers are not cut."""
+        said = [name for name in self.bins if name != "*"] if isinstance(self.bins, Mapping) else []
+        for name in said:
+            column = schema[name]
+            if column.role != "attribute" or column.kind not in ("number", "date"):
+                raise SettingError(f"There are bins for {shown(name)}, which is not a numeric attribute.")
+        if said and not self._has_bins(schema):
+            raise SettingError(f"There are bins for {shown(said[0])}, but numbers are not cut. Say density='table'.")
 
 
 def density_kind(schema: Schema, density: str) -> str:
@@ -104,10 +149,11 @@ def refuse_others(who: str, kind: str, schema: Schema) -> None:
     nominal = [c.name for c in schema.attributes if c.kind == "nominal"]
     numbers = [c.name for c in schema.attributes if c.kind != "nominal"]
     wrong = {"normal": nominal, "table": numbers}.get(kind, nominal if len(nominal) < len(numbers) else numbers)
+    cut = ", say density='table', which cuts numbers into bins" if who == "FullBayes" else ""
     if wrong:
         many = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise SettingError(
             f"{who} takes {takes} only, and {shown(wrong[0])}{many} would be out of place. Leave columns out "
-            "(--type COLUMN=ignore), or use a learner of mixed columns: NaiveBayes, TreeAugmented, OneDependence, "
-            "LeastSquares, Logistic or Neighbors."
+            f"(--type COLUMN=ignore){cut}, or use a learner of mixed columns: NaiveBayes, TreeAugmented, "
+            "OneDependence, LeastSquares, Logistic or Neighbors."
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from likely.models.contracts import Exhibit, Model
-from likely.models.drawing import DrawnRows
+from likely.models.drawing import DrawnRows, number_cells
 from likely.models.factors.joint import Table
 from likely.models.joint.normals import draw_classes, joint_working, ordered
 from likely.models.posterior import Matrix, Posterior
@@ -56,7 +56,9 @@ class Joint(Model):
     def sample(self, rows: int, seed: int = 0) -> DrawnRows:
         """Rows drawn from the model: a class by its prior, then a cell of the table."""
         group, rng = draw_classes(self.prior, rows, seed)
-        return ordered(self, group, self.table.draw(group, rng))
+        drawn = self.table.draw(group, rng).items()
+        cells = {n: v if isinstance(v, list) else number_cells(v, self.schema[n].kind) for n, v in drawn}
+        return ordered(self, group, cells)
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The cells that weigh most."""

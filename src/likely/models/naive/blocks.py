@@ -1,11 +1,11 @@
 """Blocks: factors of several attributes that are modelled together given the class, and which columns may form one.
 
-Levels have a joint table, numbers a normal density; both are those of full Bayes. Knows no prior and no learner.
+Levels and bins have a joint table, numbers a normal density; both are those of full Bayes. Knows no prior, no learner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from likely.errors import ColumnError, SettingError, shown
 from likely.models.contracts import Exhibit
 from likely.models.factors.gaussian import known_shares
 from likely.models.factors.joint import CellSettings, Table, table
+from likely.models.factors.joint_bins import CutSettings, binned_joint_table
 from likely.models.factors.normal import CovarianceSettings, Normal, normal
 from likely.models.factors.scatter import scatter
 from likely.models.joint.joints import cells_that_weigh
@@ -46,8 +47,8 @@ class LevelBlock(Block):
         """Add log P(the cells that are there | class) to each row of `out`."""
         self.table.add(batch, out)
 
-    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> Mapping[str, list[str | None]]:
-        """A row of levels for each class in `group`."""
+    def draw(self, group: NDArray[np.intp], rng: np.random.Generator) -> Mapping[str, Any]:
+        """A row of levels for each class in `group`; an array where they are numbers of bins."""
         return self.table.draw(group, rng)
 
     def exhibits(self, classes: tuple[str, ...]) -> tuple[Exhibit, ...]:
@@ -105,9 +106,16 @@ class BlockSettings:
 
     cells: CellSettings
     covariance: CovarianceSettings
+    cut: CutSettings
+    binned: Callable[[str], bool]
+    """Whether a number is cut into bins."""
 
 
-def arrange_blocks(blocks: Blocks, schema: Schema) -> Blocks:
+def _never(name: str) -> bool:
+    return False
+
+
+def arrange_blocks(blocks: Blocks, schema: Schema, binned: Callable[[str], bool] = _never) -> Blocks:
     """The blocks of several columns, each in the order of the schema; what cannot be a block is refused."""
     out = []
     for block in blocks:
@@ -125,28 +133,37 @@ def arrange_blocks(blocks: Blocks, schema: Schema) -> Blocks:
                 )
             if column.kind == "text":
                 raise ColumnError(f"{shown(name)} is a text, so it cannot be in a block. Take it out of the block.")
-            kinds.setdefault("levels" if column.kind == "nominal" else "numbers", name)
+            kinds.setdefault("levels" if column.kind == "nominal" or binned(name) else "numbers", name)
         if len(kinds) == 2:
             raise SettingError(
                 f"A block holds either levels or numbers, and {shown(kinds['levels'])} has levels while "
-                f"{shown(kinds['numbers'])} has numbers. Make two blocks of it, or read the numbers as levels "
-                "(--type COLUMN=nominal). TreeAugmented and OneDependence let numbers depend on levels."
+                f"{shown(kinds['numbers'])} has numbers. Make two blocks of it, cut the numbers into bins (--numbers "
+                "COLUMN=binned) or read them as levels (--type COLUMN=nominal). "
+                "TreeAugmented and OneDependence let numbers depend on levels."
             )
         if len(block) > 1:
             out.append(tuple(c.name for c in schema.attributes if c.name in block))
     return tuple(out)
 
 
-def block_requests(blocks: Blocks, schema: Schema) -> frozenset[str]:
+def block_requests(blocks: Blocks, schema: Schema, binned: Callable[[str], bool] = _never) -> frozenset[str]:
     """What is to be summed for these blocks; nothing where they do not fit, which `arrange_blocks` will say."""
     try:
-        return frozenset(_request(block, schema) for block in arrange_blocks(blocks, schema))
+        return frozenset(_request(block, schema, binned) for block in arrange_blocks(blocks, schema, binned))
     except (ColumnError, SettingError):
         return frozenset()
 
 
-def _request(block: tuple[str, ...], schema: Schema) -> str:
+def has_bins(block: tuple[str, ...], schema: Schema, binned: Callable[[str], bool]) -> bool:
+    """Whether a number of the block is cut into bins."""
+    return any(schema[name].kind != "nominal" and binned(name) for name in block)
+
+
+def _request(block: tuple[str, ...], schema: Schema, binned: Callable[[str], bool]) -> str:
     """All attributes of a kind are what full Bayes asks for as well, so that one sweep serves both."""
+    if has_bins(block, schema, binned):
+        every = {c.name for c in schema.attributes if c.kind != "text"}
+        return request("rows", None if every == {*block} else block)
     levels = schema[block[0]].kind == "nominal"
     rest = [c for c in schema.attributes if c.name not in block and (not levels or c.kind == "nominal")]
     return request("cells" if levels else "products", block if rest else None)
@@ -157,7 +174,10 @@ def block_factor(block: tuple[str, ...], summary: Summary, settings: BlockSettin
     name = _block_name(block, summary.schema)
     told = f"Block {shown(name, 60)}: "
     factor: Block
-    if summary.schema[block[0]].kind == "nominal":
+    if has_bins(block, summary.schema, settings.binned):
+        found, notes = binned_joint_table(summary, settings.cells, settings.cut, block)
+        factor = LevelBlock(name, found)
+    elif summary.schema[block[0]].kind == "nominal":
         found, notes = table(summary, settings.cells, block)
         factor = LevelBlock(name, found)
     else:

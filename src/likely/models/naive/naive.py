@@ -11,6 +11,7 @@ from likely.models.contracts import Factor, Model, Search, Trait
 from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.gaussian import NormalSettings
 from likely.models.factors.joint import CellSettings
+from likely.models.factors.joint_bins import CutSettings
 from likely.models.factors.normal import CovarianceSettings
 from likely.models.factors.numeric import NumberSettings, number_factor
 from likely.models.heldout import tempering
@@ -48,7 +49,10 @@ class NaiveBayes(NaiveBayesSettings):
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Counts and sums of the first order are enough, but for blocks: what each is made of, of its columns alone."""
-        return block_requests(self.blocks, schema)
+        return block_requests(self.blocks, schema, self._is_binned)
+
+    def _is_binned(self, name: str) -> bool:
+        return self.number_settings().kind(name) == "binned"
 
     def learn(self, summary: Summary) -> Model | Search:
         """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
@@ -164,19 +168,19 @@ class NaiveBayes(NaiveBayesSettings):
 
     def blocks_by_column(self, schema: Schema) -> dict[str, tuple[str, ...]]:
         """The block of each column that shares one; a block that does not fit the columns or settings is refused."""
-        blocks, numbers = arrange_blocks(self.blocks, schema), self.number_settings()
+        blocks, numbers = arrange_blocks(self.blocks, schema, self._is_binned), self.number_settings()
         for name in (name for block in blocks for name in block):
             if name in (self.level_weights or {}):
                 raise SettingError(f"Level weights are of an attribute by itself, and {shown(name)} is in a block.")
             if any(name == known.attribute for known in self.knowledge):
                 raise SettingError(f"Knowledge is of an attribute by itself, and {shown(name)} is in a block.")
             if schema[name].kind != "nominal":
-                if numbers.kind(name) != "gaussian":
+                if numbers.kind(name) == "kernel":
                     raise SettingError(
-                        f"Numbers in a block have a normal density together, but {shown(name)} is to be "
-                        f"{numbers.kind(name)}. Say gaussian of it (numbers), or take it out of the block."
+                        f"Numbers in a block have a normal density together or are cut into bins, but {shown(name)} is "
+                        "to be kernel. Say gaussian or binned of it (numbers), or take it out of the block."
                     )
-                if self.variance_floor > 1:
+                if numbers.kind(name) == "gaussian" and self.variance_floor > 1:
                     raise SettingError(
                         f"variance_floor is {shown(self.variance_floor)}. It must be a number between 0 and 1."
                     )
@@ -187,6 +191,8 @@ class NaiveBayes(NaiveBayesSettings):
         return BlockSettings(
             CellSettings(self.pseudo_count, self.unseen == "reserve", self.m_estimate, self.missing == "level"),
             CovarianceSettings(self.variance, self.variance_floor, self.shrinkage),
+            CutSettings(self.number_settings().edges, self.bins_closed),
+            self._is_binned,
         )
 
     def level_settings(self, name: str, summary: Summary | None = None) -> LevelSettings:

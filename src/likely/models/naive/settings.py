@@ -88,7 +88,8 @@ class NaiveBayesSettings(Settings):
     )
     blocks: Blocks = setting(
         (),
-        "Attributes that are modelled together given the class: levels by a joint table, numbers by a normal density.",
+        "Attributes that are modelled together given the class: levels and binned numbers by a joint "
+        "table, other numbers by a normal density.",
         convert=check_blocks,
     )
     shrinkage: Shrinkage = shrinkage_setting("Of blocks of numbers: every")

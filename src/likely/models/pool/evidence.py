@@ -21,6 +21,7 @@ from likely.models.factors.scatter import Scatter, scatter
 from likely.models.factors.value_tally import read_tally
 from likely.models.joint.full import FullBayes, density_kind
 from likely.models.knowledge.known import Normal, check_known, known_classes, known_normals, known_prior
+from likely.models.naive.blocks import has_bins
 from likely.models.naive.naive import NaiveBayes
 from likely.models.prior import prior_quotients
 from likely.models.setting_values import Variance
@@ -215,7 +216,9 @@ def _normal(n: float, apart: float, within: float, mean_rows: float, spread_shap
 
 def _block(learner: NaiveBayes, summary: Summary, block: tuple[str, ...]) -> float | None:
     """Of attributes in a block, as full Bayes says it of theirs."""
-    if learner.missing == "level":
+    if learner.missing == "level" or has_bins(
+        block, summary.schema, lambda n: learner.number_settings().kind(n) == "binned"
+    ):
         return None
     if summary.schema[block[0]].kind != "nominal":
         return _multinormals(scatter(summary, block), summary, learner.variance)
@@ -226,7 +229,7 @@ def _full(learner: FullBayes, summary: Summary) -> float | None:
     """Of full Bayes, where every cell of the table is there."""
     kind = density_kind(summary.schema, learner.density)
     held = summary.more.get("cells")
-    if kind == "table" and isinstance(held, Cells):
+    if kind == "table" and isinstance(held, Cells) and all(c.kind == "nominal" for c in summary.schema.attributes):
         part = _cells(table(summary, CellSettings(learner.pseudo_count, learner.unseen == "reserve"))[0], summary)
     elif kind == "normal" and "products" in summary.more:
         part = _multinormals(scatter(summary), summary, learner.variance)

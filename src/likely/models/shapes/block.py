@@ -78,11 +78,23 @@ class JointTable(ABC):
     """Whether each domain has one more level, for all that training did not have."""
     missing_is_level: bool
     """Whether each domain has one more level, the last, for a cell that is missing."""
+    starts: tuple[Floats | None, ...]
+    """For each attribute that is a number cut into bins, the least number of each bin but the first; None: levels.
+    Empty where all have levels."""
+
+    def starts_of(self, k: int) -> Floats | None:
+        """Where attribute k is cut into bins; None where it has levels."""
+        return self.starts[k] if self.starts else None
+
+    def other_codes(self, k: int) -> tuple[int, int]:
+        """The codes of an unseen level and of a missing cell in domain k; -1 where such a cell is left out."""
+        size, reserve = len(self.labels[k]), self.reserve and self.starts_of(k) is None
+        return (size if reserve else -1), (size + reserve if self.missing_is_level else -1)
 
     @property
     def sizes(self) -> list[int]:
         """How many levels each domain has."""
-        return [len(names) + self.reserve + self.missing_is_level for names in self.labels]
+        return [len(names) + sum(c >= 0 for c in self.other_codes(k)) for k, names in enumerate(self.labels)]
 
     @property
     def cells(self) -> int:

@@ -157,16 +157,20 @@ def block_value(
     inside = {*codes} - {*([] if as_level else gone), *([] if reserved else unseen)}
     values: Values = None
     quantities: tuple[Quantity, ...] = ()
+    bins: list[str] = []
     if isinstance(joint, JointTable):
         values = joint.quotients(batch)
         quantities = _table_quantities(joint) if values is not None else ()
+        for k, code in enumerate(joint.translated(batch)[0].tolist()):
+            if joint.starts_of(k) is not None and 0 <= code < len(joint.labels[k]):
+                bins.append(f"{shown(joint.names[k])} falls into the bin {shown(joint.labels[k].names[code])}.")
     elif inside:
         values = tuple(map(exp, logs.tolist()))
         cells_of: list[Any] = [batch.cells[name] for name in joint.names]
         if not presence:  # with it the logs hold more than the density
             quantities = normal_quantities(joint, np.column_stack(cells_of)[0], logs, classes)
     left = "left out." if not inside else "summed over." if counted else "integrated out."
-    notes = []
+    notes = bins
     for names, taken, what in ((gone, as_level, "missing"), (unseen, reserved, "unseen in training")):
         if names:
             end = "which counts as a level." if taken else left

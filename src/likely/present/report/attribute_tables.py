@@ -30,6 +30,8 @@ def present_tables(model: Model, found: Sequence[AnyTable], fractions: bool, who
     if long:
         remarks.append(f"Only the first {MOST_ROWS} of {', '.join(clean(n) for n in long)}; --json has all.")
     if whole:
+        blocks = [factor for factor in model.factors if len(factor.names) > 1]
+        tables += [exhibit_table(e) for factor in blocks for e in factor.exhibits(model.classes)]
         tables += [exhibit_table(e) for e in model.cell_tables()]
         remarks += _graph(model)
     target = clean(model.schema.target.name) if model.schema.target is not None else "a density"

@@ -50,8 +50,8 @@ class Rows:
         attributes = table.without_text().schema.attributes
         if table.rows * len(attributes) > MOST_CELLS:
             raise SettingError(
-                f"Neighbours must keep all rows; {table.rows:,} rows of {len(attributes)} attributes are too many. "
-                "Use a learner that learns from sums."
+                f"Neighbours and joint bins must keep all rows; {table.rows:,} rows of {len(attributes)} attributes "
+                "are too many. Use a learner that learns from sums."
             )
         nominal = [c.name for c in attributes if c.kind == "nominal"]
         return cls([c.name for c in attributes if c.kind != "nominal"], nominal, len(table.classes))
@@ -96,13 +96,17 @@ class Rows:
     def cells(self, some: NDArray[np.intp]) -> dict[str, list[float | str | None]]:
         """The cells of some rows of `arrays`, by column; None where one is missing."""
         own = self.canonical()
-        numbers, codes, _, _ = own._whole()
+        numbers, codes, _, _ = own.whole()
         out: dict[str, list[float | str | None]] = {}
         for k, name in enumerate(own.numeric):
             out[name] = [None if x != x else x for x in numbers[some, k].tolist()]
         for k, name in enumerate(own.nominal):
             out[name] = [None if c < 0 else own.labels[k].names[c] for c in codes[some, k].tolist()]
         return out
+
+    def whole(self) -> Part:
+        """All rows as one part: numbers, codes, class and weight, which is exact. To be read, not written."""
+        return self._whole()
 
     def _whole(self) -> Part:
         """All rows as one part."""
