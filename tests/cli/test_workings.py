@@ -59,3 +59,13 @@ def test_a_model_without_a_working_says_what_there_is(run, examples) -> None:
     assert "fit one of them to see its working" in " ".join(out.split())
     found = json.loads(run("explain", "m.likely", "outlook=sunny", "--working", "--json").done().out)["working"]
     assert found["lines"] == [] and "mixes what they say" in found["why"]
+
+
+def test_the_normal_equations_of_a_line(run, write) -> None:
+    write("line.csv", "x,y\n0,1\n1,3.5\n2,4\n3,8\n4,9.5\n5,10\n")
+    told = run("regress", "line.csv", "y", "--working").done().out
+    rows = [line.split() for line in told.splitlines()]
+    assert ["1", "6", "15", "36"] in rows and ["x", "15", "55", "123.5"] in rows
+    assert "Normal equations" not in run("regress", "line.csv", "y").done().out
+    found = json.loads(run("regress", "line.csv", "y", "--json").done().out)
+    assert found["normal_equations"][0]["rows"][0] == ["1", 6.0, 15.0, 36.0]

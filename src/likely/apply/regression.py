@@ -18,9 +18,10 @@ from likely.intake.engine import sweep_sum
 from likely.intake.reading import Reading, with_encoding
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
+from likely.models.linear.equations import line_equations
 from likely.models.linear.squares import Squares
 from likely.models.model import numbered
-from likely.models.shapes import Standard
+from likely.models.shapes import Exhibit, Standard
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.products import Products, features_of
 from likely.sums.summary import Summary
@@ -82,6 +83,8 @@ class Regression:
     parts: tuple[Weighed, ...]
     schema: Schema
     labels: dict[str, Labels]
+    equations: tuple[Exhibit, ...] = ()
+    """The normal equations, exact sums: XᵀX, and on the right Xᵀy; none where there are more than a dozen columns."""
 
     def predict(self, data: object) -> Any:
         """The target of one row (a dict of values) or of every row of a table: as an array, or, where the rows are a
@@ -244,6 +247,7 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
         parts=parts,
         schema=schema,
         labels=labels,
+        equations=tuple(line_equations(products, target.name, ridge)),
     )
 
 

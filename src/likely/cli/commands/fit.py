@@ -151,13 +151,14 @@ def _follow(out: str, every: int, how: Learning) -> Model:
 @data_argument()
 @click.argument("target")
 @click.option("--ridge", type=float, default=0.0, help="Holds weights back; 0 is plain least squares.")
+@click.option("--working", is_flag=True, help="Write the normal equations down, from which the line follows.")
 @reading_options
 @json_option
-def regress(data: object, target: str, ridge: float, reading: Values, as_json: bool) -> None:
+def regress(data: object, target: str, ridge: float, working: bool, reading: Values, as_json: bool) -> None:
     """Fit the number TARGET by least squares on the other columns of DATA, and print the weights."""
     from likely.apply.regression import regress as fit_number
     from likely.present.report.estimates import present_regression, regression_json
 
     with terminal.counting() as progress:
         record = fit_number(data, target, ridge=ridge, progress=progress, **reading)
-    terminal.answer(as_json, lambda: regression_json(record), lambda: present_regression(record))
+    terminal.answer(as_json, lambda: regression_json(record), lambda: present_regression(record, working))

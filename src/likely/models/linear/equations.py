@@ -37,21 +37,48 @@ def normal_equations(
     mixes = _columns(own)
     if len(mixes) > MOST_COLUMNS:
         return []
-    sums = own.table[:, :, [*groups]].fractions()
-    table = np.array(sums, object).reshape(len(own.features), len(own.features), len(groups))
-
-    def product(one: Mapping[int, int], other: Mapping[int, int]) -> Any:
-        return sum(f * g * table[i, j] for i, f in one.items() for j, g in other.items())
-
+    product = _Sums(own, groups)
     constant = mixes[0][1]
+    right = {name: [sum(y * s for y, s in zip(ys, product(mix, constant), strict=True)) for _, mix in mixes]
+             for name, ys in sides}  # fmt: skip
+    return _exhibit(mixes, product, right, ridge)
+
+
+def line_equations(products: Products, target: str, ridge: float = 0.0) -> list[Exhibit]:
+    """The same for a regression of the number `target`, itself a column of these sums: Xᵀy is its products."""
+    own = products.canonical()
+    mixes = [(name, mix) for name, mix in _columns(own) if name != target]
+    if len(mixes) > MOST_COLUMNS:
+        return []
+    y = {own.features.index(("value", target, "")): 1}
+    product = _Sums(own, [0])
+    return _exhibit(mixes, product, {target: [sum(product(mix, y)) for _, mix in mixes]}, ridge)
+
+
+class _Sums:
+    """Exact sums of the product of two columns, each a mix of features, in some groups."""
+
+    def __init__(self, products: Products, groups: Sequence[int]) -> None:
+        size = len(products.features)
+        sums = products.table[:, :, [*groups]].fractions()
+        self.table = np.array(sums, object).reshape(size, size, len(groups))
+
+    def __call__(self, one: Mapping[int, int], other: Mapping[int, int]) -> Any:
+        return sum(f * g * self.table[i, j] for i, f in one.items() for j, g in other.items())
+
+
+def _exhibit(mixes: Sequence[tuple[str, Mapping[int, int]]], product: _Sums, right: Any, ridge: float) -> list[Exhibit]:
+    """The table; none where its sums are beyond doubles."""
     rows: list[tuple[str | float, ...]] = []
-    for name, mix in mixes:
-        left = [float(sum(product(mix, other))) for _, other in mixes]
-        right = [float(sum(y * s for y, s in zip(ys, product(mix, constant), strict=True))) for _, ys in sides]
-        rows.append((name, *left, *right))
+    try:
+        for k, (name, mix) in enumerate(mixes):
+            left = [float(sum(product(mix, other))) for _, other in mixes]
+            rows.append((name, *left, *(float(side[k]) for side in right.values())))
+    except OverflowError:
+        return []
     more = f", plus {ridge:g} times the squared weights on standardised columns" if ridge else ""
     title = f"Normal equations: each row times the weights is its right-hand side{more}"
-    return [Exhibit(title, ("", *(name for name, _ in mixes), *(f"= {name}" for name, _ in sides)), tuple(rows))]
+    return [Exhibit(title, ("", *(name for name, _ in mixes), *(f"= {name}" for name in right)), tuple(rows))]
 
 
 def _columns(products: Products) -> list[tuple[str, dict[int, int]]]:

@@ -6,6 +6,7 @@ import math
 
 from likely.apply.regression import Regression
 from likely.apply.score import Scored
+from likely.present.report.model import exhibit_table
 from likely.present.sections import Report, Table
 from likely.present.words import clean, finite, number, percent, plural
 from likely.sums import state
@@ -39,8 +40,8 @@ def scores_json(found: Scored) -> bytes:
     )
 
 
-def present_regression(found: Regression) -> Report:
-    """The equation, how much it explains, and the weights with their standard errors."""
+def present_regression(found: Regression, working: bool = False) -> Report:
+    """The equation, how much it explains, and the weights with their standard errors; and the normal equations."""
     rows = [("(constant)", "", number(found.constant, 6), "")]
     for w in found.weights:
         error = "" if math.isnan(w.error) else number(w.error)
@@ -54,7 +55,10 @@ def present_regression(found: Regression) -> Report:
         remarks.insert(0, f"Standard deviation of what is left: {number(found.residual)}.")
     if found.left_out:
         remarks.append(f"{plural(found.left_out, 'row')} without a number there (or of weight 0) left out.")
-    return Report(headline + ".", (table,), tuple(remarks))
+    equations = tuple(exhibit_table(e) for e in found.equations) if working else ()
+    if working and not equations:
+        remarks.append("The normal equations have too many columns, or numbers too large, to be written down.")
+    return Report(headline + ".", (*equations, table), tuple(remarks))
 
 
 def regression_json(found: Regression) -> bytes:
@@ -73,6 +77,10 @@ def regression_json(found: Regression) -> bytes:
             "rows": found.rows,
             "left_out": found.left_out,
             "equation": found.equation(),
+            "normal_equations": [
+                {"title": e.title, "header": list(e.header), "rows": [list(row) for row in e.rows]}
+                for e in found.equations
+            ],
             "notes": list(found.notes),
         }
     )
