@@ -92,6 +92,31 @@ def test_the_working_comes_to_the_answer(learner: Any, kind: str) -> None:
                     assert math.log(float(value)) == pytest.approx(log, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "learner",
+    [
+        *(likely.NaiveBayes(), likely.FullBayes(), likely.LinearDiscriminant(), likely.LeastSquares()),
+        *(likely.LeastSquares(mode="pairwise"), likely.Logistic(), likely.TreeAugmented()),
+        *(
+            likely.Neighbors(k=3, scale=scale, reading=how)
+            for scale in (True, False)
+            for how in ("posterior", "density")
+        ),
+        likely.FullBayes(density="table", bins="frequency"),
+    ],
+    ids=repr,
+)
+def test_numbers_at_both_ends_of_the_range(learner: Any) -> None:
+    ends = [1e300, 5e-324, -1.7e308, 1e-200, 0.0, 3.5]
+    table = {"x": ends * 6, "w": [1e200 * k for k in range(36)], "t": ["a", "b", "c", "b"] * 9}
+    model = likely.fit(table, "t", learner, types={"x": "number", "w": "number"})
+    for row in ({"x": 1.7e308, "w": 1e150}, {"x": None, "w": -1e300}, {"x": 0.0}, {}):
+        working = model.working(row)
+        assert all(working.written(style) for style in ("fractions", "decimals", "logs"))
+        json.dumps(working.to_dict(), allow_nan=False)
+
+
 def test_names_and_cells_are_made_safe() -> None:
     name = "x\x1b[31m"
     table = {name: [1.0, 2.0, 3.0, 4.0], "class": ["a", "b", "a", "b"]}

@@ -5,7 +5,6 @@ Knows distances, classes and weights, no schema. The votes are those of the comp
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -181,6 +180,6 @@ class Ball:
             Step("", None, dict(zip(self.classes, prior, strict=True)), by_class(self.classes, logs[0])),
             Step("density", None, density, by_class(self.classes, logs[1]), title="K(class) / (n(class) V)"),
         ]
-        if not dimensions or not math.isfinite(log_volume):
+        if not dimensions:
             steps[1] = replace(steps[1], values={}, note="No number of the row is known, so there is no ball.")
         return replace(multiplied(self.classes, steps, quantities, posterior), tables=tables, remarks=remarks)

@@ -36,8 +36,10 @@ def normal_quantities(
         return ()
     size = len(places)
     point = ", ".join(clean(joint.names[k]) for k in places)
-    units = joint.deviation[:, places, None] * joint.deviation[:, None, places]
-    covariance = joint.correlation[:, places[:, None], places[None, :]] * units
+    correlation = joint.correlation[:, places[:, None], places[None, :]]
+    with np.errstate(over="ignore"):  # infinite where a double does not reach
+        units = joint.deviation[:, places, None] * joint.deviation[:, None, places]
+        covariance = np.multiply(correlation, units, out=np.zeros_like(units), where=correlation != 0)
     volumes = [volume for _, volume in joint.whitened(places)]
     log_determinant = [2 * v - size * math.log(2 * math.pi) for v in volumes]
     distance = [-2 * (float(log) + v) for log, v in zip(logs, volumes, strict=True)]

@@ -189,7 +189,8 @@ class Working:
                 {"name": q.name, "values": {n: plain(v) for n, v in q.values.items()}} for q in self.quantities
             ],
             "tables": [
-                {"title": t.title, "header": list(t.header), "rows": [list(row) for row in t.rows]} for t in self.tables
+                {"title": t.title, "header": list(t.header), "rows": [[plain(c) for c in row] for row in t.rows]}
+                for t in self.tables
             ],
             "steps": [step(s) for s in self.steps],
             "products": {name: plain(v) for name, v in self.products.items()},
