@@ -140,7 +140,7 @@ SAID = {
     | BINS
     | LINES
     | SUMS,
-    "pmml": EVERYWHERE - {"prior"} | SUMS,
+    "pmml": EVERYWHERE - {"prior"} | SUMS | {"logistic", "without gaps, logistic", "logistic, gaps"},
     "json": EVERYWHERE | {"gaps as evidence", "kernels"},
     "form": set(LEARNERS),
     "python": set(LEARNERS),
@@ -424,6 +424,8 @@ def in_pmml(model: Model) -> None:
         (batch,) = model.batches(model.table_of_one(row))
         if model.log_joint(batch).max() < -600:
             continue  # that program multiplies densities, which vanish so far out
+        if not model.generative and any(isinstance(v, float) and 1e6 < abs(v) < math.inf for v in row.values()):
+            continue  # nor does it take the largest score out before it takes powers of e
         cells = {k: v for k, v in row.items() if v is not None and v == v and v not in (math.inf, -math.inf)}
         if COUNT in cells:
             cells[COUNT] = str(int(cells[COUNT])) if float(cells[COUNT]).is_integer() else str(cells[COUNT])

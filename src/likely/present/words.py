@@ -17,17 +17,29 @@ def clean(text: object, limit: int = 60) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole) or "''"
 
 
+class Figure(str):
+    """A number as people read it, which also knows the number itself."""
+
+    __slots__ = ("value",)
+    value: float
+
+    def __new__(cls, text: str, value: float) -> Figure:
+        out = super().__new__(cls, text)
+        out.value = float(value)
+        return out
+
+
 def number(value: float, digits: int = 4) -> str:
-    """A number with sensible digits.
+    """A number with sensible digits; a `Figure`, of which JSON takes the number itself.
 
     >>> number(0.20459), number(1234567.0), number(float("nan"))
     ('0.2046', '1,234,567', '–')
     """
     if math.isnan(value):
-        return "–"
+        return Figure("–", value)
     if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.{digits}g}" if abs(value) < 1e6 else f"{value:.6g}"
+        return Figure(f"{int(value):,}", value)
+    return Figure(f"{value:.{digits}g}" if abs(value) < 1e6 else f"{value:.6g}", value)
 
 
 def finite(value: float) -> float | None:

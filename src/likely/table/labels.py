@@ -96,6 +96,32 @@ def date_label(seconds: float) -> str:
     return text.removesuffix(" 00:00:00") if "." not in text else text.rstrip("0")
 
 
+def date_within(low: float, high: float) -> str:
+    """The shortest date from `low` to below `high` (seconds since 1970): the first of a year, a month, a day, an hour …
+
+    For times of which only that much is known: a tally that has dropped low bits knows each to such a stretch.
+
+    >>> date_within(978255872.0, 978321408.0), date_within(86400.0, 86400.0)
+    ('2001-01-01', '1970-01-02')
+    """
+    try:
+        start, end = (datetime(1970, 1, 1) + timedelta(seconds=s) for s in (low, high))
+        years = [start.replace(month=1, day=1), start.replace(year=start.year + 1, month=1, day=1)]
+        month = start.replace(day=1)
+        months = [month, (month + timedelta(days=32)).replace(day=1)]
+    except (OverflowError, ValueError):
+        return date_label(low)
+    for at in (*years, *months):
+        first = at.replace(hour=0, minute=0, second=0, microsecond=0)
+        if start <= first < end:
+            return first.date().isoformat()
+    for step in (86400.0, 3600.0, 60.0, 1.0):
+        near = math.ceil(low / step) * step
+        if low <= near < high:
+            return date_label(near)
+    return date_label(low)
+
+
 def sorted_labels(names: Sequence[str], numeric: bool) -> list[str]:
     """Schema order: numbers by size, everything else by code point. Ties in a prediction go to the first."""
     return sorted(names, key=lambda n: (Decimal(n), n)) if numeric else sorted(names)

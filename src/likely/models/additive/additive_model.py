@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -149,8 +150,13 @@ class AdditiveModel(Model):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """How boosting ended."""
-        rows = tuple((name.replace("_", " "), value) for name, value in self.facts.items())
-        return (Exhibit("How boosting ended", ("what", "value"), rows),)
+        # In bits, as all else that is told of the model.
+        shown_as = {"held_out_log_loss": ("held-out log loss, bits", 1 / math.log(2))}
+        rows = []
+        for name, value in self.facts.items():
+            title, scale = shown_as.get(name, (name.replace("_", " "), 1.0))
+            rows.append((title, value * scale))
+        return (Exhibit("How boosting ended", ("what", "value"), tuple(rows)),)
 
 
 def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:

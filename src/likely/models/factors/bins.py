@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,9 @@ from likely.models.factors.mdl import mdl_cuts
 from likely.models.factors.value_tally import ValueTally
 from likely.models.setting_values import Bins, Closed, Rule
 from likely.sums.quantiles import quantile_places
+
+NEAR = 1e-6
+"""By this share of the range an edge may be moved to have fewer digits."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +39,8 @@ def edges_of(tally: ValueTally, rule: Rule | Sequence[float], count: int, closed
     if rule == "mdl":
         return mdl(tally, closed)
     found = equal_width(tally, count) if rule == "width" else equal_weight(tally, count, closed)
+    if not tally.level:  # of a rounded tally it is not known which values lie beside an edge
+        found = np.array([readable_edge(float(edge), tally.values) for edge in found])
     low, high = tally.values[0], tally.values[-1]
     if rule == "frequency":
         # Where an end value weighs more than a bin, it has a bin of its own.
@@ -47,12 +53,32 @@ def edges_of(tally: ValueTally, rule: Rule | Sequence[float], count: int, closed
     return np.unique(found[inside])
 
 
+def readable_edge(edge: float, values: NDArray[np.float64]) -> float:
+    """An edge in as few digits as leave every value on its side of it, and itself nearly where it was: 3.36, not
+    3.3600000000000003.
+    """
+    span = float(values[-1]) - float(values[0])
+    for digits in range(1, 17):
+        short = float(f"{edge:.{digits}g}")
+        low, high = min(short, edge), max(short, edge)
+        if high - low <= NEAR * span and not _between(values, low, high, short == edge):
+            return short
+    return edge
+
+
+def _between(values: NDArray[np.float64], low: float, high: float, same: bool) -> bool:
+    """Whether a value lies where an edge was, is now, or between."""
+    return not same and bool(np.searchsorted(values, high, "right") > np.searchsorted(values, low, "left"))
+
+
 def equal_width(tally: ValueTally, count: int) -> NDArray[np.float64]:
     """Bins of one width from the least value to the greatest."""
     low, high = float(tally.values[0]), float(tally.values[-1])
     shares = np.arange(1, count) / count
     if math.isfinite(high - low):
-        return np.asarray(low + (high - low) * shares)
+        # In decimals as they are written, rounded once: 2 + 4 × 0.34 is 3.36, and so is a value of 3.36.
+        first, last = Fraction(repr(low)), Fraction(repr(high))
+        return np.array([float(first + (last - first) * k / count) for k in range(1, count)])
     return np.asarray(low * (1 - shares) + high * shares)
 
 

@@ -70,13 +70,14 @@ def cells_that_weigh(table: Table, classes: tuple[str, ...], what: str) -> tuple
     if not table.names or not len(table.codes):
         return ()
     weight = table.counts.floats()
-    part = table.part(np.arange(len(table.names)))
+    whole, totals = table.extra * table.cells, table.totals()
     rows = []
     for k in np.argsort(-weight.sum(axis=1), kind="stable")[:SHOWN]:
         code = table.codes[k : k + 1]
-        chances = np.exp(part.log_table[part.find(code)[0]])
+        tops = table.counts[k : k + 1].sum(0).fractions()
+        chances = [Quotient(n + table.extra, t + whole) for n, t in zip(tops, totals, strict=True)]
         levels = [[*n.names, "(missing)", "(missing)"][c] for n, c in zip(table.labels, code[0], strict=True)]
-        rows.append((*levels, *map(float, weight[k]), *map(float, chances)))
+        rows.append((*levels, *map(float, weight[k]), *chances))
     counts = [f"n({c})" if c else "n" for c in classes]
     header = (*table.names, *counts, *(f"P(cell|{c})" if c else "P(cell)" for c in classes))
     title = f"{what} that weigh most, of {len(table.codes):,} with rows and {table.cells:,} in all"

@@ -138,7 +138,11 @@ def hyperplane(constant: float, parts: Sequence[Weighed], k: int) -> str:
         if weights[k]:
             name = attribute if not level else f"[{attribute}={level}]" if level != "(missing)" else f"[no {attribute}]"
             words.append(f"{_signed(weights[k], bool(words))}·{name}")
-    words.append(_signed(constant_of(constant, parts, k), bool(words)))
+    at = constant_of(constant, parts, k)
+    if not words:
+        sign = "=" if at == 0 else "<" if at < 0 else ">"
+        return f"{_signed(at, False)} {sign} 0 in every row: no attribute has a weight, so no plane parts the classes"
+    words.append(_signed(at, bool(words)))
     return " ".join(words) + " = 0"
 
 

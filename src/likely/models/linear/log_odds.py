@@ -154,12 +154,13 @@ class LogOdds(Model):
         if isinstance(self.design, Curves):
             tables = [self.design.exhibit(self.weights)]
         else:
-            tables = [exhibit("Weights of each class (log-odds)", self.classes, self.weights[0], parts)]
+            tables = [exhibit("Weights of each class (log-odds, nats)", self.classes, self.weights[0], parts)]
         if len(self.classes) == 2 and isinstance(self.design, Design):
             # Weights of two classes are opposite, so the first one's output is half of its log-odds.
             plane = hyperplane(float(self.weights[0, 0]), parts, 0)
             tables.append(plane_exhibit(plane, self.classes[0]))
-        rows = tuple((name.replace("_", "-"), value) for name, value in self.facts.items())
+        units = {"log_likelihood": ", nats"}
+        rows = tuple((name.replace("_", "-") + units.get(name, ""), value) for name, value in self.facts.items())
         if rows:
             tables.append(Exhibit("How the search ended", ("what", "value"), rows))
         return tuple(tables)

@@ -34,11 +34,26 @@ Presence: TypeAlias = tuple[tuple[Quotient, Quotient], ...]
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One table of what is believed, for people: cells are words or numbers."""
+    """One table of what is believed, for people: cells are words, numbers, or counted probabilities."""
 
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[str | float, ...], ...]
+    rows: tuple[tuple[str | float | Quotient, ...], ...]
+
+    @property
+    def has_quotients(self) -> bool:
+        """Whether it has probabilities that were counted, which can be written as fractions."""
+        return any(isinstance(c, Quotient) for row in self.rows for c in row)
+
+    def cells(self, fractions: bool = False) -> tuple[tuple[str | float, ...], ...]:
+        """The rows as words and numbers; what was counted as fractions, if asked."""
+
+        def plain(cell: str | float | Quotient) -> str | float:
+            if not isinstance(cell, Quotient):
+                return cell
+            return str(cell) if fractions else float(cell)
+
+        return tuple(tuple(map(plain, row)) for row in self.rows)
 
 
 @dataclass(frozen=True, eq=False)

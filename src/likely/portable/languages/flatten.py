@@ -15,7 +15,7 @@ from likely.portable.languages.patterns import MOST_TOGETHER
 SINGLE = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm, forms.SlopeTerm, forms.CurveTerm, forms.PresenceTerm)
 SETS = (forms.TableTerm, forms.CovarianceTerm, forms.PairTerm, forms.TreesTerm)
 COUNTED = (forms.LevelTerm, forms.BinTerm, forms.NormalTerm)
-TABLES = (forms.LevelTerm, forms.BinTerm, forms.PairTerm, forms.TreesTerm)
+TABLES = (forms.LevelTerm, forms.BinTerm, forms.SlopeTerm, forms.PairTerm, forms.TreesTerm)
 """What PMML knows of naive Bayes, and what can be said there of other sums."""
 ABLE: dict[str, tuple[type, ...]] = {
     "SQL": (*SINGLE, *SETS),

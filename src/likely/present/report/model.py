@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,12 +18,13 @@ from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, LevelTable
 from likely.present.report.terms import NOT_APART, present_effect, term_tables
 from likely.present.sections import Report, Table, numbers_from
-from likely.present.words import clean, duration, moment, number, plural
+from likely.present.words import Figure, clean, duration, finite, moment, number, plural
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.words.words import Words
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE
+from likely.table.labels import date_within
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -57,13 +59,17 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
             about = f"{plural(len(statistic.tally().vocabulary) - 1, 'different word')}"
         else:
             values, _ = statistic.tally()
-            tell = moment if column.kind == "date" else number
+            tell = _moment_of(statistic) if column.kind == "date" else number
             about = f"{tell(values[0])} to {tell(values[-1])}" if len(values) else "no values"
+            about = f"about {about}" if len(values) and column.kind == "date" and statistic.level else about
         rows.append((clean(column.name, 40), column.kind, "attribute", about))
     columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
     name = clean(target.name) if target else "a density"
     # Words are many: `likely show MODEL COLUMN` has them.
     apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
+    exhibits = [e for e in model.exhibits() if e.title not in apart]
+    decimal = fractions and not all(e.has_quotients for e in exhibits)
+    remarks = ("Only what was counted has fractions; weights and densities stay decimals.",) if decimal else ()
     return Report(
         f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
@@ -71,15 +77,16 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
             *((classes,) if target else ()),
             columns,
             *term_tables(model, everything),
-            *(exhibit_table(e) for e in model.exhibits() if e.title not in apart),
+            *(exhibit_table(e, fractions) for e in exhibits),
         ),
-        (*model.notes, *((NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ())),
+        (*remarks, *model.notes, *((NOT_APART,) if any(len(names) > 2 for names in model.term_strengths()) else ())),
     )
 
 
-def exhibit_table(exhibit: Exhibit) -> Table:
-    """What a model shows of itself, as a table of words."""
-    rows = tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in row) for row in exhibit.rows)
+def exhibit_table(exhibit: Exhibit, fractions: bool = False) -> Table:
+    """What a model shows of itself, as a table of words; what was counted in `fractions`, if asked."""
+    cells = exhibit.cells(fractions)
+    rows = tuple(tuple(clean(c) if isinstance(c, str) else number(c) for c in row) for row in cells)
     right = frozenset(k for row in exhibit.rows for k, c in enumerate(row) if not isinstance(c, str))
     return Table(exhibit.title, tuple(clean(h, 40) for h in exhibit.header), rows, right)
 
@@ -175,8 +182,19 @@ def class_quantiles(numbers: Numbers) -> list[tuple[float, list[float | None]]]:
     return out
 
 
+def _moment_of(numbers: Numbers) -> Callable[[float], str]:
+    """How times of a tally are written: where it has dropped low bits, the shortest date in the stretch that is left.
+
+    A time is known to begin that stretch, and would else be told as one before the first row.
+    """
+    if not numbers.level:
+        return moment
+    return lambda at: date_within(at, at + abs(float(np.spacing(at))) * 2.0**numbers.level)
+
+
 def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Numbers, name: str) -> Report:
     at, length = (moment, duration) if dates else (number, number)
+    tallied = _moment_of(numbers) if dates else number
     moments = numbers.moments()
     bandwidth = factor.kernels.bandwidth if isinstance(factor, Density) and factor.kernels is not None else None
     rows = []
@@ -198,7 +216,7 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
                 mean,
                 sd,
                 *width,
-                *("–" if v is None else at(v) for v in spread),
+                *("–" if v is None else tallied(v) for v in spread),
             )
         )
     kernels = ["bandwidth"] if bandwidth is not None else []
@@ -215,9 +233,16 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
 
 
 def page_json(page: Report) -> bytes:
-    """A page as JSON: its tables as lists of records."""
-    tables = [
-        {"title": t.title, "rows": [{h: str(c) for h, c in zip(t.header, r, strict=True) if h} for r in t.rows]}
-        for t in page.tables
-    ]
+    """A page as JSON: its tables as lists of records, with numbers as numbers; a fraction stays as it is written."""
+
+    def value(cell: str, numeric: bool) -> object:
+        if isinstance(cell, Figure):
+            return finite(cell.value)
+        return None if numeric and cell == "–" else str(cell)
+
+    tables = []
+    for t in page.tables:
+        numeric = [k in t.right for k in range(len(t.header))]
+        rows = [{h: value(c, n) for h, c, n in zip(t.header, r, numeric, strict=True) if h} for r in t.rows]
+        tables.append({"title": t.title, "rows": rows})
     return state.as_json({"headline": page.headline, "tables": tables, "remarks": list(page.remarks)})

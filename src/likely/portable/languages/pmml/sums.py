@@ -19,6 +19,8 @@ from likely.portable.languages.pmml.parts import add, add_output, add_schema, as
 
 CODE = {"optype": "continuous", "dataType": "integer"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
+MOST_SHIFT = 1000
+"""Powers of two by which numbers are scaled; beyond, the power itself is no double."""
 GONE, NEW = "missing", "unseen"
 """What a missing cell is called where being missing is evidence, and a level that training did not have."""
 
@@ -83,6 +85,8 @@ class Sums:
         for weight, term in self.flat.terms:
             if isinstance(term, PairTerm):
                 numeric += self._pair(derived, weight, term)
+            elif isinstance(term, forms.SlopeTerm):
+                numeric += self._slope(derived, weight, term)
             elif isinstance(term, (forms.LevelTerm, forms.BinTerm)):
                 field, values = self._single(derived, term)
                 categories += [(field, value, tuple(weight * v for v in scores)) for value, scores in values]
@@ -133,6 +137,34 @@ class Sums:
             _map(field, [(names[0], rows), (names[1], columns)], cells, "0", "0")
             own = (-weight, weight) if len(term.table) == 1 else tuple(weight * (k == c) for k in range(size))
             out.append((field.attrib["name"], own))
+        return out
+
+    def _slope(self, derived: xml.Element, weight: float, term: forms.SlopeTerm) -> list[tuple[str, Scores]]:
+        """A number in standard units, 0 where it is missing; and where being known says something, whether it is."""
+        unit, name = term.unit, as_text(term.name)
+        field = self._new(derived, f"standard units of {term.name}", NUMBER)
+        z = _if_missing(field, name, "0.0")
+        held = add(z, "Apply", function="max")
+        scaled = add(held, "Apply", function="min")
+        add(held, "Constant", dataType="double").text = repr(-unit.farthest)
+        ratio = add(scaled, "Apply", function="/")
+        add(scaled, "Constant", dataType="double").text = repr(unit.farthest)
+        rest = add(ratio, "Apply", function="-")
+        add(ratio, "Constant", dataType="double").text = repr(unit.spread)
+        centred = add(rest, "Apply", function="-")
+        add(rest, "Constant", dataType="double").text = repr(unit.rest)
+        power = add(centred, "Apply", function="*")
+        add(centred, "Constant", dataType="double").text = repr(unit.center)
+        add(power, "FieldRef", field=name)
+        add(power, "Constant", dataType="double").text = repr(math.ldexp(1.0, -unit.shift))
+        out = [(field.attrib["name"], tuple(weight * w for w in term.weights))]
+        if any(term.known) or any(term.missing):
+            for value, scores in (("known", term.known), ("missing", term.missing)):
+                if any(scores):
+                    there = self._new(derived, f"{value}: {term.name}", NUMBER)
+                    chosen = _if_missing(there, name, "1.0" if value == "missing" else "0.0")
+                    add(chosen, "Constant", dataType="double").text = "0.0" if value == "missing" else "1.0"
+                    out.append((there.attrib["name"], tuple(weight * s for s in scores)))
         return out
 
     # -- codes and trees ----------------------------------------------------------------------------------------------
@@ -224,6 +256,14 @@ class Sums:
             self._below(own, term, child, codes, values)
 
 
+def _if_missing(field: xml.Element, name: str, then: str) -> xml.Element:
+    """`if (x is missing) then … else`, of which the last part is still to be added."""
+    choice = add(field, "Apply", function="if")
+    add(add(choice, "Apply", function="isMissing"), "FieldRef", field=name)
+    add(choice, "Constant", dataType="double").text = then
+    return choice
+
+
 def _with_values(field: xml.Element, values: list[tuple[str, Scores]]) -> tuple[str, list[tuple[str, Scores]]]:
     """The name of a categorical field, with its values, which are listed in it."""
     for value, _ in values:
@@ -241,6 +281,10 @@ def _attributes(term: forms.Term) -> tuple[str, ...]:
 
 
 def _check(term: forms.Term) -> None:
+    if isinstance(term, forms.SlopeTerm) and abs(term.unit.shift) > MOST_SHIFT:
+        raise SettingError(
+            f"PMML cannot say numbers as large or small as those of {shown(term.name, 40)}. Divide them by a constant."
+        )
     if isinstance(term, (forms.LevelTerm, forms.BinTerm)):
         rows = [*term.scores, term.missing, *([term.unseen] if isinstance(term, forms.LevelTerm) else [])]
         if not all(math.isfinite(v) for row in rows for v in row):
