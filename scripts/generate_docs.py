@@ -1,20 +1,21 @@
 """Writes what the documents print: docs/cli.md from the commands' own help, docs/models/settings.md from what learners
-declare, and each block after `<!-- begin: … -->`.
+declare, the chapters and notebooks of the course, and each block after `<!-- begin: … -->`.
 
 Knows files of text and runs the commands they name from the top folder; everything else in them is left as it is.
 """
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+from captured import run_likely
+from generate_course import course_files
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"<!-- begin: (?P<command>.+?) -->\n.*?<!-- end -->", re.DOTALL)
@@ -51,39 +52,13 @@ def output(command: str) -> str:
         done = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
         code, out, err = done.returncode, done.stdout, done.stderr
     elif program == "likely":
-        code, out, err = _run_likely(words)
+        # The page of a look would be written into the top folder.
+        code, out, err = run_likely([*words, "--no-page"] if words[0] == "look" else words, ROOT)
     else:
         raise SystemExit(f"A generated block may run likely or python, not {program!r}.")
     if code:
         raise SystemExit(f"{command} failed: {err.strip()}")
     return out.rstrip()
-
-
-def _run_likely(words: list[str]) -> tuple[int, str, str]:
-    """Exit code and output of a command; away from a terminal it prints plain text."""
-    from likely.cli import run
-
-    if words[0] == "look":
-        words = [*words, "--no-page"]  # it would be written into the top folder
-    out, err = Stream(), Stream()
-    with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(words)
-    return code, out.text(), err.text()
-
-
-class Stream(io.TextIOWrapper):
-    """A stream of UTF-8 whose text can still be read after a command has closed it."""
-
-    def __init__(self) -> None:
-        self.bytes = io.BytesIO()
-        super().__init__(self.bytes, encoding="utf-8", newline="")
-
-    def close(self) -> None:
-        self.flush()
-
-    def text(self) -> str:
-        self.flush()
-        return self.bytes.getvalue().decode()
 
 
 def filled(text: str) -> str:
@@ -133,7 +108,7 @@ def settings_page() -> str:
 
 def wanted() -> dict[Path, str]:
     """Every document with generated parts, as it should be."""
-    made = {ROOT / CLI: cli_page(), ROOT / SETTINGS: settings_page()}
+    made = {ROOT / CLI: cli_page(), ROOT / SETTINGS: settings_page(), **course_files(ROOT / "docs" / "course")}
     return {path: filled(path.read_text(encoding="utf-8")) for path in documents() if path not in made} | made
 
 
@@ -155,6 +130,7 @@ def main() -> None:
         lines = [line for p, t in old.items() for line in _changed(p, t)]
         raise SystemExit("\n".join([f"Out of date: {names}. Run scripts/docs.", *lines[:60]]))
     for path, text in old.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print(f"written: {path.relative_to(ROOT).as_posix()}")
 

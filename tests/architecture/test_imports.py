@@ -56,6 +56,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "sklearn",
         "web",
         "testing",
+        "course",
         "cli",
         "__main__",
     )

@@ -33,6 +33,7 @@ _ROOMS = {
     "window": "update",
     "serve": "serve",
     "export": "export",
+    "course": "course",
     "completion": "completion",
 }
 COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}
