@@ -13,7 +13,8 @@ from likely.course.chapters import course_folder
 nbformat: Any = pytest.importorskip("nbformat", reason="needs nbformat (the extra `test`)")
 NOTEBOOKS = sorted(course_folder().glob("*.ipynb"))
 RUN = re.compile(
-    r"^<!-- run(?P<cut> \d+ lines)?: likely (?P<words>.+?) -->\n```text\n\$ (?:[^\n]*\\\n)*[^\n]*\n(?P<out>.*?)```", re.M | re.S
+    r"^<!-- run(?P<cut> \d+ lines)?: likely (?P<words>.+?) -->\n```text\n\$ (?:[^\n]*\\\n)*[^\n]*\n(?P<out>.*?)```",
+    re.M | re.S,
 )
 PRINTED = re.compile(r"^```python\n(?P<code>.*?)^```\n<!-- printed -->\n```text\n(?P<out>.*?)```", re.M | re.S)
 
