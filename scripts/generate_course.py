@@ -37,7 +37,7 @@ EXERCISE = re.compile(
     r"(?P<text>^\*\*Exercise (?P<name>\d\.\d)\.\*\* .+?)\n<!-- hint: .+? -->$", re.DOTALL | re.MULTILINE
 )
 WIDEST = 100
-SETUP = "%load_ext likely.cli.notebook\nfrom likely.course import check"
+SETUP = "%load_ext likely.cli.course\nfrom likely.course import check"
 
 
 # -- pages ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """The command line: each command parses, makes one call to the library, and prints. The only room that knows click.
 
 May import everything; what is heavy only inside a command that needs it. `listing` names the commands, which stand in
-commands/; `options` and `learning` are the options that several share; `terminal` prints; `asking` says what lacks.
+commands/ (that of the course in course/, beside what notebooks need); `options` and `learning` are the options that
+several share; `terminal` prints; `asking` says what lacks.
 Exit codes: 0 done; 2 bad usage or bad input, with a sentence on standard error; 70 a fault of likely; 130 interrupted.
 """
 

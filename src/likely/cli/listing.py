@@ -33,10 +33,10 @@ _ROOMS = {
     "window": "update",
     "serve": "serve",
     "export": "export",
-    "course": "course",
     "completion": "completion",
 }
 COMMANDS = {name: f"likely.cli.commands.{room}" for name, room in _ROOMS.items()}
+COMMANDS["course"] = "likely.cli.course.command"
 """The commands in the order of help, and the module that holds a click command of that name."""
 
 

@@ -1,4 +1,4 @@
-"""The commands inside a Jupyter notebook: `%load_ext likely.cli.notebook` gives `%likely joint examples/weather.csv …`.
+"""The commands inside a Jupyter notebook: `%load_ext likely.cli.course` gives `%likely joint examples/weather.csv …`.
 
 Knows the one hook that IPython calls, and imports nothing of it. The notebooks of the course begin with it.
 """
