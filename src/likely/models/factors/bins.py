@@ -18,8 +18,9 @@ from likely.models.factors.value_tally import ValueTally
 from likely.models.setting_values import Bins, Closed, Rule
 from likely.sums.quantiles import quantile_places
 
-NEAR = 1e-6
-"""By this share of the range an edge may be moved to have fewer digits."""
+NEAR = 1e-15
+"""By this share of the range an edge may be moved to have fewer digits: that much is rounding. More would be an edge
+other than the rule says (tests/oracles/test_number_factors.py)."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,8 +55,8 @@ def edges_of(tally: ValueTally, rule: Rule | Sequence[float], count: int, closed
 
 
 def readable_edge(edge: float, values: NDArray[np.float64]) -> float:
-    """An edge in as few digits as leave every value on its side of it, and itself nearly where it was: 3.36, not
-    3.3600000000000003.
+    """An edge in as few digits as leave every value on its side of it, and itself where it was but for rounding: 3.36,
+    not 3.3600000000000003.
     """
     span = float(values[-1]) - float(values[0])
     for digits in range(1, 17):
