@@ -142,6 +142,8 @@ def test_numbers_do_at_least_as_well_as_a_fine_grid(rows: list[tuple[float, floa
     found = likely.counterfactual(model, row)
     now = model.predict(row)
     grids = {n: np.linspace(min(table[n]), max(table[n]), 201) for n in "xy"}
+    # Of a column of whole numbers only whole ones are proposed.
+    grids = {n: np.round(g) if all(v == round(v) for v in table[n]) else g for n, g in grids.items()}
     single = [
         n
         for n in "xy"
