@@ -246,6 +246,7 @@ def environment(known_as: str) -> Iterable[str]:
 def page(sets: Sequence[Set], results: Results, known_as: str, command: str, took: float) -> str:
     """The whole page as Markdown."""
     few, tables = [s for s in sets if s.kin != "TABLES"], [s for s in sets if s.kin == "TABLES"]
+    present = [n for n in FIELD if any(n in row for row in results.values())]
     most = ", ".join(f"{kin} {rows:,}" for kin, rows in MOST_ROWS.items())
     lines = [
         "# How good the probabilities are",
@@ -255,10 +256,11 @@ def page(sets: Sequence[Set], results: Results, known_as: str, command: str, too
         "",
         f"- {datetime.now(UTC):%Y-%m-%d}, `{command}`, {took / 60:.1f} minutes for what an earlier run had not kept",
         *environment(known_as),
-        f"- {FOLDS} stratified folds, of sets of more than {LARGE:,} rows one; rows at most: {most}",
+        f"- {FOLDS} stratified folds (fewer where the command says so), of sets of more than {LARGE:,} rows one; rows "
+        f"at most: {most}",
         f"- log loss in nats, probabilities clipped at {CLIP:g}",
         "- mean rank: 1 is best. “Beside the rivals” is the rank in a field of "
-        f"{', '.join(FIELD)} and this one contestant; of a rival, among the rivals",
+        f"{', '.join(present)} and this one contestant; of a rival, among the rivals",
         f"- calibration error: of the most probable class, in {BINS} steps of equal width; mean over the sets",
         "- seconds of the processor: learning and predicting one fold; other things may have run at the same time",
         "",
