@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWS = {
+    "course/3-counting.html": "L(yes) = 9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291",
     "figures/a-people.html": "Every product is 0: the row cannot be classified.",
     "figures/b-weather.html": "P(no) = 0.7954, P(yes) = 0.2046: no",
     "figures/c-weather-mixed.html": "P(no) = 0.7921, P(yes) = 0.2079: no",

@@ -5,8 +5,10 @@ Knows the one hook that IPython calls, and imports nothing of it. The notebooks 
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
+import shutil
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -39,13 +41,14 @@ def run_line(line: str) -> Picture | None:
 def enter_workspace() -> Path:
     """A folder of this process's own as the working folder, with the example tables in examples/.
 
-    A notebook may lie anywhere, and what its commands write must not lie about there.
+    A notebook may lie anywhere, and what its commands write must not lie about there; the folder goes with the process.
     """
     from likely.course.pages import copy_examples
 
     folder = Path(tempfile.mkdtemp(prefix="likely-course-"))
     copy_examples(folder)
     os.chdir(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
