@@ -90,11 +90,11 @@ def test_a_model_of_knowledge_alone_predicts_and_is_shown(known, run) -> None:
     assert rows[1] == {
         "of": "P(flu)",
         "in class": "–",
-        "known": "0.01",
-        "worth": "1,000",
+        "known": 0.01,
+        "worth": 1000,
         "rows say": "–",
-        "rows weigh": "0",
-        "together": "0.01",
+        "rows weigh": 0,
+        "together": 0.01,
     }
     run("sample", "k.likely", "--rows", "3").done()
 

@@ -40,7 +40,7 @@ def test_failing_allocations_leave_the_old_file_or_the_new_one(
     env = {**os.environ, "LD_PRELOAD": str(shim), "LIKELY_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     words = [str(shim), str(examples / "weather.csv"), str(LEAST.get(name, 16 << 10)), *COMMANDS[name]]
     program = [sys.executable, str(HERE / "memory_driver.py"), *words]
-    done = subprocess.run(program, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(program, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, f"{done.returncode}: {done.stdout[-300:]}{done.stderr[-2000:]}"
     calls, failures = json.loads(done.stdout.splitlines()[-1])
     assert calls > 0 and not failures, "\n".join(failures)

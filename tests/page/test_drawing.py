@@ -22,7 +22,7 @@ from likely.present.charts.bars import NamedBar, bar_chart, diverging, stacked
 from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import Axis, Frame, escape_text
 from likely.present.charts.histograms import bin_edges
-from likely.present.charts.planes import _contours, _ellipse, density, landscape
+from likely.present.charts.planes import _contours, density, ellipse_points, landscape
 from likely.present.page.attributes import evidence
 from likely.present.report import look_tables as tables
 
@@ -46,7 +46,7 @@ def plane() -> Plane:
 def test_an_ellipse_is_so_many_standard_deviations_away(times: float) -> None:
     frame = Frame(Axis(0, 10, "x"), Axis(0, 8, "y"))
     inverse = np.linalg.inv(np.array([[1.0, 0.4], [0.4, 0.8]]))
-    for x, y in _ellipse(frame, (3.0, 3.0), (1.0, 0.4, 0.8), times):
+    for x, y in ellipse_points(frame, (3.0, 3.0), (1.0, 0.4, 0.8), times):
         back = np.array([(x - frame.left) / frame.width * 10 - 3, (frame.bottom - y) / frame.height * 8 - 3])
         assert math.sqrt(back @ inverse @ back) == pytest.approx(times)
 

@@ -50,7 +50,7 @@ def by_missing(model: Model, way: str | None) -> Model:
     >>> table = {"sky": ["sun", "sun", "rain"], "wind": ["no", "yes", "no"], "play": ["y", "y", "n"]}
     >>> averaged = by_missing(likely.fit(table, "play"), "averaged")
     >>> round(averaged.posterior({"wind": "no"}).prob("y"), 3)
-    0.547
+    0.634
     """
     if way is None:
         return model

@@ -73,7 +73,7 @@ def fit(
 
     if data is None and not setting_of(how.learner, "knowledge", ()):
         raise click.UsageError("Missing argument 'DATA': a table to learn from (none where a spec has knowledge).")
-    if data is not None and not has_trait(how.learner, "density"):
+    if not has_trait(how.learner, "density"):
         require_target(how.target, data, " (none for --learner Density)")
     if master is not None and engine != "spark":
         raise click.UsageError("--master is of Spark: say --engine spark as well.")

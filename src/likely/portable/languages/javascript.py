@@ -19,6 +19,8 @@ SCRIPTS = Path(__file__).parent / "script"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|function|class|async) )", re.MULTILINE)
 _REMARK = re.compile(r"^\s*//.*\n", re.MULTILINE)
+_QUOTED = re.compile("[\"'`/]")
+_BLANKS = re.compile(r" ?([{}()=,;:?<>*&|!]) ?")
 _INDENT = re.compile(r"^[ \n]+", re.MULTILINE)
 
 _HEAD = """// A model that {learner} learned{of}: posterior(row) and predict(row).
@@ -82,6 +84,12 @@ def join_scripts(scripts: Mapping[str, str]) -> str:
         text = scripts[name]
         alone = not _IMPORT.search(text) and not _EXPORT.search(text)
         text = _INDENT.sub("", _REMARK.sub("", _EXPORT.sub("", _IMPORT.sub("", text))))
+        text = "\n".join(map(_without_blanks, text.split("\n")))
         # A file that shares nothing keeps its names to itself.
         parts.append(f"{{\n{text}\n}}" if alone else text)
     return "\n".join(parts) + "\n"
+
+
+def _without_blanks(line: str) -> str:
+    """A line without blanks around signs; one with a text or a pattern in it stays as it is."""
+    return line if _QUOTED.search(line) else _BLANKS.sub(r"\1", line)

@@ -9,6 +9,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -112,7 +113,9 @@ def digest(text: str) -> str:
 
 @cache
 def _style() -> str:
-    return "\n".join(path.read_text("utf-8") for path in STYLES)
+    """All styles, without remarks and blanks around braces and semicolons."""
+    whole = "\n".join(path.read_text("utf-8") for path in STYLES)
+    return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL))
 
 
 @cache
