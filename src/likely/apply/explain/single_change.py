@@ -82,6 +82,9 @@ def _number(
     places = np.flatnonzero(hits)
     at = int(places[np.abs(values[places] - start).argmin()])
     step = 1 if values[at] >= start else -1
+    # Values that differ by less than rounding are equally far away: the nearest is the last one that would do.
+    while 0 <= at - step < len(values) and hits[at - step] and (values[at - step] - start) * step > 0:
+        at -= step
     # From the nearest hit outwards as long as values would do.
     end = at
     while 0 <= end + step < len(values) and hits[end + step]:
