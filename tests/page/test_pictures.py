@@ -14,7 +14,8 @@ from sklearn.neighbors import NearestNeighbors
 
 import likely
 from likely.errors import LikelyError
-from likely.evaluate.pictures.two_numbers import COLUMNS, LINES, middles
+from likely.evaluate.attributes.plane import places
+from likely.evaluate.pictures.two_numbers import COLUMNS, LINES
 from likely.present.charts.drawing import STYLE
 from likely.present.charts.raster import plain_style
 from likely.probability.normal import Normal
@@ -72,7 +73,7 @@ def test_regions_and_the_point_are_what_the_learner_says(learner) -> None:
     rng = np.random.default_rng(0)
     for _ in range(25):
         i, j = rng.integers(LINES), rng.integers(COLUMNS)
-        row = {PAIR[0]: middles(found.x_range, COLUMNS)[j], PAIR[1]: middles(found.y_range, LINES)[i]}
+        row = {PAIR[0]: places(found.x_range, COLUMNS)[j], PAIR[1]: places(found.y_range, LINES)[i]}
         assert found.classes[found.regions[i, j]] == model.predict(row)
     said = model.posterior({PAIR[0]: 4.9, PAIR[1]: 1.6})
     assert found.answer.probabilities == pytest.approx(said.matrix[0].tolist())
@@ -83,7 +84,7 @@ def test_contours_lie_where_the_density_is_a_share_of_its_peak(rows) -> None:
     found = likely.two_numbers(IRIS, "species", *PAIR, show=["contours"], learner="FullBayes", level=0.01)
     own = numbers[species == found.classes[2]]
     inverse, mean = np.linalg.inv(np.cov(own.T)), own.mean(axis=0)
-    across, up = np.meshgrid(middles(found.x_range, COLUMNS), middles(found.y_range, LINES))
+    across, up = np.meshgrid(places(found.x_range, COLUMNS), places(found.y_range, LINES))
     away = np.stack([across - mean[0], up - mean[1]], axis=-1)
     density = np.exp(-np.einsum("...i,ij,...j", away, inverse, away) / 2)
     assert np.allclose(found.contours[2], density / density.max())

@@ -99,6 +99,18 @@ def _run_crew(workers: Sequence[T], run: Callable[[T], None], failures: list[Bas
         raise failures[0]
 
 
+def _drawn(
+    pieces: Iterator[Callable[[], Iterable[Any]]], lock: threading.Lock, failures: list[BaseException]
+) -> Iterator[Callable[[], Iterable[Any]]]:
+    """The pieces that one thread draws, among others that do so too; none any more once one has failed."""
+    while True:
+        with lock:
+            piece = None if failures else next(pieces, None)
+        if piece is None:
+            return
+        yield piece
+
+
 def _sweep_pieces(
     pieces: Iterator[Callable[[], Iterable[Any]]],
     worker: Callable[[], W],
@@ -115,11 +127,7 @@ def _sweep_pieces(
     def run(own: W) -> None:
         nonlocal rows
         try:
-            while True:
-                with lock:
-                    piece = None if failures else next(pieces, None)
-                if piece is None:
-                    break
+            for piece in _drawn(pieces, lock, failures):
                 for batch in piece():
                     own.take(batch, 0)
                     if progress is not None:
@@ -256,11 +264,7 @@ def _sweep_together(
     def run(thread: int) -> None:
         nonlocal rows
         try:
-            while True:
-                with lock:
-                    piece = None if failures else next(pieces, None)
-                if piece is None:
-                    return
+            for piece in _drawn(pieces, lock, failures):
                 for batch in piece():
                     hand_round(batch, thread * len(workers) // threads)
                     rows_read = batch.num_rows

@@ -149,6 +149,17 @@ def variance_setting(divisor: str = "n-1") -> Any:
     return setting("unbiased", f"unbiased divides by {divisor}, ml by n.", choices=get_args(Variance))
 
 
+def bin_count_setting() -> Any:
+    """How many bins there may be."""
+    return setting(10, "Bins of equal width or frequency, at most.", at_least=2, at_most=10_000, whole=True)
+
+
+def bins_closed_setting() -> Any:
+    """To which bin an edge belongs."""
+    meaning = "Whether a bin holds the edge below it, [a, b), or the one above it, (a, b]."
+    return setting("left", meaning, choices=get_args(Closed))
+
+
 def shrinkage_setting(of: str = "Every") -> Any:
     """How far correlations are drawn towards 0."""
     meaning = f"{of} correlation is multiplied by 1 - shrinkage; auto takes more where rows are few."

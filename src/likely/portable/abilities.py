@@ -40,7 +40,7 @@ def abilities_sentence(model: Model) -> str:
     lacking = [language for language in LANGUAGES if language not in able]
     exported = f"be exported to {_listed(able, 'and')}" if able else ""
     can = ", and can ".join(filter(None, (exported, "learn, unlearn and merge rows" if learns else "")))
-    cannot = " nor ".join(
+    cannot = " or ".join(
         filter(
             None,
             (
@@ -51,7 +51,7 @@ def abilities_sentence(model: Model) -> str:
     )
     wanted = [*(language.lower() for language in lacking), *([] if learns else ["updates"])]
     ways = isinstance(model.learner, ChoosesFor) and bool(wanted)
-    remedy = f"; a model that can: fit {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
+    remedy = f"; for one that can: fit {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
     sentences = [f"It can {can}." if can else "", f"It cannot {cannot}{remedy}." if cannot else ""]
     return " ".join(filter(None, sentences))
 

@@ -87,16 +87,6 @@ class Exact:
             self.base -= below
             self._carry()
 
-    def add_at(self, whole: NDArray[np.int64], bit: int) -> None:
-        """Add whole numbers (below 2**62 in size) times 2**bit."""
-        digit, shift = bit >> 5, bit & 31
-        self.cover(digit, digit + 3, 1)
-        low, high = (whole & _LOW) << shift, (whole >> BITS) << shift
-        at = digit - self.base
-        self.planes[at] += low & _LOW
-        self.planes[at + 1] += (low >> BITS) + (high & _LOW)
-        self.planes[at + 2] += high >> BITS
-
     def resize(self, *shape: int) -> None:
         """Grow to `shape`; new places hold zero."""
         if shape != self.shape:

@@ -106,26 +106,6 @@ def digits(x: Floats, base: int, planes: Longs) -> None:
 
 
 @inner
-def _add_mantissa(bins: Longs, u: Whole, e: Whole, m: Whole, g: int, least: int) -> None:
-    """Add the mantissa of the number of bits u, exponent e and fraction m, and its square, to the parts of its bin."""
-    if e == 0:
-        e = np.int64(1)
-    else:
-        m |= HIDDEN
-    k = e - 1075 - least
-    ml = m & LOW
-    mh = m >> HALF
-    sign = np.int64(1) - np.int64((u >> SIGN_AT) << ONE)
-    low = ml * ml
-    cross = (ml * mh) << ONE
-    bins[k, g, 0] += sign * np.int64(ml)
-    bins[k, g, 1] += sign * np.int64(mh)
-    bins[k, g, 2] += np.int64(low & LOW)
-    bins[k, g, 3] += np.int64((low >> HALF) + (cross & LOW))
-    bins[k, g, 4] += np.int64((cross >> HALF) + mh * mh)
-
-
-@inner
 def add_to_bin(bins: Longs, k: int, g: int, m: Whole, negative: Whole) -> None:
     """Add the mantissa m (below 2**53), which is that of a number below zero or not, and m*m to bins[k, g].
 

@@ -12,6 +12,7 @@ import numpy as np
 from likely.apply.fitting import engine_of, fit_table, summarize_source
 from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
 from likely.evaluate.attributes.information import attributes
+from likely.evaluate.attributes.plane import places
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.reading import Reading, with_encoding
@@ -226,7 +227,11 @@ def _place(point: Mapping[str, float] | Sequence[float] | None, names: tuple[str
 def _range(values: Floats, also: float | None) -> tuple[float, float]:
     """Where the values lie, and one more, with a margin."""
     low, high = float(values.min()), float(values.max())
-    low, high = (low, high) if also is None else (min(low, also), max(high, also))
+    return with_margin(low, high) if also is None else with_margin(min(low, also), max(high, also))
+
+
+def with_margin(low: float, high: float) -> tuple[float, float]:
+    """The ends of an axis that shows all from `low` to `high`."""
     margin = MARGIN * (high - low) or 0.5 * (abs(high) or 1.0)
     return low - margin, high + margin
 
@@ -256,12 +261,12 @@ def _with_normals(
         if normal is None:
             notes.append("No ellipses: the two numbers have no normal density together.")
             return found
-        places = [normal.names.index(name) for name in (found.x, found.y)]
+        at = [normal.names.index(name) for name in (found.x, found.y)]
         means, spreads = {}, {}
         for k in range(len(found.classes)):
-            deviation = normal.deviation[k][places]
-            between = float(normal.correlation[k][places[0], places[1]] * deviation.prod())
-            means[k] = (float(normal.mean[k][places[0]]), float(normal.mean[k][places[1]]))
+            deviation = normal.deviation[k][at]
+            between = float(normal.correlation[k][at[0], at[1]] * deviation.prod())
+            means[k] = (float(normal.mean[k][at[0]]), float(normal.mean[k][at[1]]))
             spreads[k] = (float(deviation[0] ** 2), between, float(deviation[1] ** 2))
         found = replace(found, means=means, spreads=spreads)
     return found
@@ -275,11 +280,6 @@ def _normal(model: Model) -> MultivariateNormal | None:
     return next((joint for joint in terms if isinstance(joint, MultivariateNormal)), None)
 
 
-def middles(ends: tuple[float, float], count: int) -> Floats:
-    """The middles of so many cells between two ends."""
-    return np.asarray(ends[0] + (np.arange(count) + 0.5) * ((ends[1] - ends[0]) / count), np.float64)
-
-
 def _with_learner(
     found: TwoNumbers,
     model: Model,
@@ -291,7 +291,7 @@ def _with_learner(
     """What the learner says on a grid, and of the point."""
     found = replace(found, learner=type(model.learner).__name__)
     if "regions" in layers or "contours" in layers:
-        across, up = np.meshgrid(middles(found.x_range, COLUMNS), middles(found.y_range, LINES))
+        across, up = np.meshgrid(places(found.x_range, COLUMNS), places(found.y_range, LINES))
         grid = {found.x: across.ravel().tolist(), found.y: up.ravel().tolist()}
         (batch,) = model.batches(grid)
         joint = model.log_joint(batch)

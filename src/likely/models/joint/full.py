@@ -24,6 +24,8 @@ from likely.models.setting_values import (
     Prior,
     Shrinkage,
     Variance,
+    bin_count_setting,
+    bins_closed_setting,
     check_bins,
     prior_pseudo_count_setting,
     prior_setting,
@@ -75,12 +77,8 @@ class FullBayes(Settings):
         "Where a table cuts numbers: mdl, width or frequency; or by column one of these, or the edges.",
         convert=check_bins,
     )
-    bin_count: int = setting(10, "Bins of equal width or frequency, at most.", at_least=2, at_most=10_000, whole=True)
-    bins_closed: Closed = setting(
-        "left",
-        "Whether a bin holds the edge below it, [a, b), or the one above it, (a, b].",
-        choices=("left", "right"),
-    )
+    bin_count: int = bin_count_setting()
+    bins_closed: Closed = bins_closed_setting()
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Sums of products for a normal density, counts of whole rows for a table, or, with bins, a tally of rows."""

@@ -17,6 +17,8 @@ from likely.models.setting_values import (
     Prior,
     Shrinkage,
     Variance,
+    bin_count_setting,
+    bins_closed_setting,
     check_bandwidth,
     check_bins,
     check_blocks,
@@ -80,12 +82,8 @@ class NaiveBayesSettings(Settings):
         "Where binned numbers are cut: mdl, width or frequency; or by column one of these, or the edges.",
         convert=check_bins,
     )
-    bin_count: int = setting(10, "Bins of equal width or frequency, at most.", at_least=2, at_most=10_000, whole=True)
-    bins_closed: Closed = setting(
-        "left",
-        "Whether a bin holds the edge below it, [a, b), or the one above it, (a, b].",
-        choices=("left", "right"),
-    )
+    bin_count: int = bin_count_setting()
+    bins_closed: Closed = bins_closed_setting()
     blocks: Blocks = setting(
         (),
         "Attributes that are modelled together given the class: levels and binned numbers by a joint "

@@ -6,11 +6,12 @@ Draws records of evaluate/pictures; `size` is that of a slide, in which words ke
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.evaluate.attributes.plane import places
+from likely.evaluate.pictures.two_numbers import with_margin
 from likely.present.charts.drawing import COLOURS, Axis, Chart, Frame, at, colour, escape_text, line, path, svg, text
 from likely.present.charts.planes import ellipse_points, filled_region, join_segments, level_segments
 from likely.present.words import number, percent
@@ -73,7 +74,9 @@ def draw_two_numbers(found: TwoNumbers, size: tuple[float, float] = SIZE) -> Cha
 def draw_straight_line(found: StraightLine, size: tuple[float, float] = SIZE) -> Chart:
     """The points, the line, their residuals, and the normal density of the noise around the line."""
     xs, ys = ([p[k] for p in found.points] for k in (0, 1))
-    across, up = _ends(xs), _ends([*ys, *(found.constant + found.slope * x for x in _ends(xs))])
+    across = with_margin(min(xs), max(xs))
+    heights = [*ys, *(found.constant + found.slope * x for x in across)]
+    up = with_margin(min(heights), max(heights))
     frame = _frame(Axis(*across, found.x), Axis(*up, found.y), size)
     inside = []
     for x, y in found.points:
@@ -138,12 +141,6 @@ def _clip(frame: Frame) -> str:
     return f'<clipPath id="frame"><rect {place}/></clipPath>'
 
 
-def _ends(values: Sequence[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    margin = 0.06 * (high - low) or 0.5 * (abs(high) or 1.0)
-    return low - margin, high + margin
-
-
 def _tint(found: TwoNumbers, k: int) -> str:
     return colour(k, len(found.classes))
 
@@ -181,12 +178,10 @@ def _means(found: TwoNumbers, frame: Frame) -> list[str]:
 
 
 def _contours(found: TwoNumbers, frame: Frame) -> list[str]:
-    from likely.evaluate.pictures.two_numbers import middles
-
     out = []
     for k, field in (found.contours or {}).items():
-        xs = [frame.across(x) for x in middles(found.x_range, field.shape[1]).tolist()]
-        ys = [frame.up(y) for y in middles(found.y_range, field.shape[0]).tolist()]
+        xs = [frame.across(x) for x in places(found.x_range, field.shape[1]).tolist()]
+        ys = [frame.up(y) for y in places(found.y_range, field.shape[0]).tolist()]
         for joined in join_segments(level_segments(field, found.level, xs, ys)):
             out.append(path(joined, f"{_tint(found, k)} curve"))
     return out
