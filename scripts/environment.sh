@@ -6,6 +6,11 @@ fail() { say "$*"; exit 1; }
 
 # What the caller's shell adds to Python's path must not leak into our environment.
 unset PYTHONHOME PYTHONPATH || :
+# Hundreds of modules would be compiled anew by every process, of which tests start many.
+unset PYTHONDONTWRITEBYTECODE || :
+# Kernels are compiled at first use here: only those that are used, and anew when their source changes.
+LIKELY_KERNELS=later
+export LIKELY_KERNELS
 
 is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
 has_venv() { "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; }

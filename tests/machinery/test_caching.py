@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import likely
-from likely.machinery.caching import cache_folders, read_cached, write_cached
+from likely.machinery.native.caching import cache_folders, read_cached, write_cached
 
 
 @pytest.fixture

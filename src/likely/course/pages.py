@@ -13,7 +13,7 @@ from pathlib import Path
 from likely.course.chapters import Chapter, course_folder, examples_folder, read_chapters
 from likely.course.markdown import to_html
 from likely.errors import InputError, shown
-from likely.machinery.caching import cache_folders
+from likely.machinery.native.caching import cache_folders
 
 STYLE = """
 body { font: 17px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222;

@@ -25,7 +25,7 @@ def cache_folders() -> list[Path]:
     if asked:
         return [Path(asked)]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return [Path(__file__).parents[1] / "__pycache__", Path(home) / "likely"]
+    return [Path(__file__).parents[2] / "__pycache__", Path(home) / "likely"]
 
 
 def read_cached(name: str) -> bytes | None:
