@@ -86,8 +86,9 @@ def build_all(folder: Path) -> list[Path]:
 
 
 def _environment(variant: str) -> dict[str, str]:
-    ours = str(Path(__file__).parents[2])
-    return {**os.environ, "PYTHONPATH": ours, "NUMBA_CPU_NAME": variant, "NUMBA_CPU_FEATURES": ""}
+    places = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]  # pip puts what a build needs there
+    path = os.pathsep.join(filter(None, places))
+    return {**os.environ, "PYTHONPATH": path, "NUMBA_CPU_NAME": variant, "NUMBA_CPU_FEATURES": ""}
 
 
 if __name__ == "__main__":
