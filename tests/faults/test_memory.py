@@ -1,4 +1,4 @@
-"""Every large allocation fails once, in order: a sentence and the old file, or the new file; never half of one.
+"""Large allocations fail, one in each run: a sentence and the old file, or the new file; never half of one.
 
 Where a library ends the process instead (`LEAST`), the file is as whole as after a kill: tests/streams/test_kill.py.
 """

@@ -11,6 +11,7 @@ from likely.evaluate.curve import Curve, curve
 from likely.evaluate.look import FOLDS, Look
 from likely.models.contracts import Learner
 from likely.models.default import default_learner
+from likely.models.field import field_of
 from likely.sums.columns.counts import Counts
 
 SMALL = 120_000
@@ -50,13 +51,9 @@ def study_further(
     except LikelyError as error:  # too few rows, for the most part
         lacking.append(f"The page has no curve. {error}")
     try:
-        comparison = compare(
-            data,
-            record.target,
-            folds=folds,
-            seed=record.dealing.seed,
-            **reading,
-        )
+        # Unasked, Auto is left out too: it would try the others anew in every fold, and a look has judged it already.
+        field = None if always else {n: one for n, one in field_of(record.rows, texts=False)[0].items() if n != "Auto"}
+        comparison = compare(data, record.target, field, folds=folds, seed=record.dealing.seed, **reading)
     except LikelyError as error:
         lacking.append(f"The page has no comparison. {error}")
     return Studies(made, comparison, tuple(lacking))
