@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from likely.errors import shown
 from likely.intake.engine import sweep_sum
 from likely.intake.extend import Extension, More, run_search
 from likely.intake.observe import Observation, Plan, observe_source
@@ -23,6 +24,7 @@ from likely.intake.schema import (
     guess_schema,
     plan_observation,
 )
+from likely.machinery.steps import LOG
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary
 from likely.table.schema import Schema
@@ -87,6 +89,9 @@ def summarize_table(engine: Engine, reading: Reading, wanted: Wanted, like: More
     draft, whole, strays = observe_table(engine, reading)
     check_strays(draft, strays, whole.rows + whole.left_out)
     summary = check_rows(finalize_schema(draft, whole), engine.title)
+    LOG.info(
+        "%s: %d rows, %d attributes summed", shown(engine.title.name), summary.rows, len(summary.schema.attributes)
+    )
     return extend_summary(engine, summary, wanted(summary.schema), like)
 
 

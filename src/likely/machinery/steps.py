@@ -1,23 +1,32 @@
-"""Which step of a long piece of work is being done, for whoever wants to be told. Knows nothing of tables or models."""
+"""Which step of a long piece of work is being done, for whoever wants to be told. Knows nothing of tables or models.
+
+Steps also go to the logger `likely`, at level INFO: `logging.basicConfig(level="INFO")` shows them in any program.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 Teller = Callable[[str], None]
 
+LOG = logging.getLogger("likely")
+LOG.addHandler(logging.NullHandler())
 _listening: ContextVar[Teller | None] = ContextVar("listening", default=None)
-
-
-def _silent(step: str) -> None:
-    """Nobody listens."""
 
 
 def teller() -> Teller:
     """Whom to tell what is being done; asked for before work is given to threads, which do not know who listens."""
-    return _listening.get() or _silent
+    listener = _listening.get()
+
+    def tell(step: str) -> None:
+        LOG.info("%s", step)
+        if listener is not None:
+            listener(step)
+
+    return tell
 
 
 @contextmanager
