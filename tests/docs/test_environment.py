@@ -1,4 +1,4 @@
-"""The page of environment variables names all that are looked at; what is being done goes to the logger of the package."""
+"""The page of environment variables names all that are looked at; what is being done goes to the package's logger."""
 
 from __future__ import annotations
 
