@@ -71,7 +71,7 @@ def _instance(name: str, learner: Any) -> Any:
     import likely
 
     members = [likely.NaiveBayes(), likely.Logistic()]
-    made: dict[str, Any] = {"Pool": lambda: learner(members), "Mixture": lambda: learner(members)}
+    made: dict[str, Any] = {"Pool": lambda: learner(members), "Mixture": lambda: learner(members, weights=[0.5, 0.5])}
     made["Gibbs"] = lambda: learner(likely.NaiveBayes())
     return made.get(name, learner)()
 
