@@ -97,8 +97,8 @@ def quality() -> str:
     """Ranks and means of QUALITY.md, small sets beside larger tables."""
     page = _page("QUALITY.md")
     keel, larger = (_rows_after(page, title) for title in ("## 43 sets of KEEL", "## 26 larger tables"))
-    head = "| | small sets: rank by log loss | by accuracy | seconds | larger tables: rank by log loss | by accuracy | seconds |"
-    out = [head, "|---|---:|---:|---:|---:|---:|---:|"]
+    heads = ("small sets: rank by log loss", "by accuracy", "seconds", "larger tables: rank by log loss", "by accuracy")
+    out = [f"| | {' | '.join(heads)} | seconds |", "|---|---:|---:|---:|---:|---:|---:|"]
     for name, a in keel.items():
         b = larger[name]
         cells = [a["mean rank of 10"], a["mean rank of 10 (2)"], a["seconds: mean"]]
@@ -111,10 +111,11 @@ def scores() -> str:
     """Mean log loss, accuracy and calibration error of QUALITY.md."""
     page = _page("QUALITY.md")
     keel, larger = (_rows_after(page, title) for title in ("## 43 sets of KEEL", "## 26 larger tables"))
-    out = ["| | small sets: log loss | accuracy | calibration error | larger tables: log loss | accuracy | calibration error |"]
-    out.append("|---|---:|---:|---:|---:|---:|---:|")
+    heads = ("small sets: log loss", "accuracy", "calibration error", "larger tables: log loss", "accuracy")
+    out = [f"| | {' | '.join(heads)} | calibration error |", "|---|---:|---:|---:|---:|---:|---:|"]
+    keys = ("log loss: mean", "accuracy: mean", "calibration error")
     for name, a in keel.items():
-        cells = [row[key] for row in (a, larger[name]) for key in ("log loss: mean", "accuracy: mean", "calibration error")]
+        cells = [row[key] for row in (a, larger[name]) for key in keys]
         out.append("| " + " | ".join([RIVALS.get(name, name), *cells]) + " |")
     return "\n".join(out)
 
@@ -132,8 +133,8 @@ def lost() -> str:
     worse = sorted(entry for entry in found if entry[0] < 0)
     out = ["| set | likely | best of the others | |", "|---|---:|---:|---|"]
     out += [f"| {name} | {ours:.4f} | {theirs:.4f} | {who} |" for _, name, ours, who, theirs in worse[:8]]
-    first = f"likely has the lowest log loss on {len(found) - len(worse)} of {len(found)} sets. Where it is furthest behind:"
-    return "\n".join([first, "", *out])
+    first = f"likely has the lowest log loss on {len(found) - len(worse)} of {len(found)} sets."
+    return "\n".join([f"{first} Where it is furthest behind:", "", *out])
 
 
 def additive() -> str:
@@ -218,7 +219,7 @@ def _section(page: str, title: str) -> str:
 
 
 def _rows_after(text: str, title: str) -> dict[str, dict[str, str]]:
-    """The first table after a title: rows by their first cell, cells by the heads; a head that comes twice is numbered."""
+    """The first table after a title: rows by their first cell, cells by heads; a second head of a name is numbered."""
     lines = [line for line in text.split(title, 1)[1].splitlines() if line.strip()]
     start = next(k for k, line in enumerate(lines) if line.startswith("|"))
     rows = []

@@ -1,4 +1,4 @@
-"""What the site does to docstrings before they are shown: examples at a prompt become blocks of code, settings a table."""
+"""What the site does to docstrings before they are shown: examples become blocks of code, settings a table."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ BEFORE = """Functions that read a table take these options besides their own (`*
 
 """
 OPTIONS = {
-    "types": 'How columns are read: `{"zip": "nominal"}`; nominal, number, date, text or ignore. Found by itself otherwise.',
+    "types": 'Kinds of columns: `{"zip": "nominal"}`; nominal, number, date, text, ignore. Found by itself otherwise.',
     "missing": "Cells that mean missing, in place of the usual ones.",
     "weight": "The column that says how many times a row counts.",
     "target_bins": "Cut a target of numbers into so many intervals, or at these numbers.",
@@ -83,7 +83,8 @@ def on_config(config: Any) -> Any:
     entries = {title: pages for entry in config.nav for title, pages in entry.items()}
     entries["Choose"] += [{"Measured": [path for path in MADE.values() if path.startswith("benchmarks/")]}]
     others = sorted(p.name for p in (ROOT / "docs").glob("*.md") if not _named(config.nav, p.name))
-    entries["Reference"] += [{"Python": [f"reference/{key}.md" for key in (*GROUPS, "probability", "sklearn")]}, *others]
+    names = [f"reference/{key}.md" for key in (*GROUPS, "probability", "sklearn")]
+    entries["Reference"] += [{"Python": names}, *others]
     return config
 
 
@@ -136,7 +137,8 @@ def reference() -> dict[str, str]:
     for key, (title, fits) in GROUPS.items():
         own = [name for name, thing in left.items() if fits(name, thing)]
         names = [(f"likely.{n}", _place(left[n], n)) for n in own]
-        out[f"reference/{key}.md"] = _directives(title, names, BEFORE + reading_options() + "\n\n" if key == "verbs" else "")
+        before = f"{BEFORE}{reading_options()}\n\n" if key == "verbs" else ""
+        out[f"reference/{key}.md"] = _directives(title, names, before)
         left = {name: thing for name, thing in left.items() if name not in own}
     names = [(f"likely.probability.{n}", _place(getattr(likely.probability, n), n)) for n in likely.probability.__all__]
     out["reference/probability.md"] = _directives("Finite probability", names)

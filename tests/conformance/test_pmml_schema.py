@@ -37,10 +37,11 @@ def awkward_table() -> dict[str, list[Any]]:
     """Levels with names that XML must escape, numbers, and gaps in both."""
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 3, COUNT).tolist()
+    noise = rng.normal(size=COUNT).tolist()
     levels = ['<a & "b">', "c'd", "ü", None]
     return {
         "level & more": [levels[(c + k) % 4] for k, c in enumerate(codes)],
-        "x": [None if k % 11 == 0 else float(c) + v for k, (c, v) in enumerate(zip(codes, rng.normal(size=COUNT)))],
+        "x": [None if k % 11 == 0 else c + noise[k] for k, c in enumerate(codes)],
         "y": [["no", "yes", "<maybe>"][c] for c in codes],
     }
 
