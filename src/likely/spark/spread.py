@@ -15,7 +15,7 @@ from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.reading import Reading
 from likely.spark import tasks
 from likely.spark.parcel import error_from, packed, unpacked
-from likely.spark.session import check_installed, failures, is_frame, session
+from likely.spark.session import check_installed, failures, is_frame, session, use_this_python
 from likely.sums import state
 from likely.sums.trees import add_in_order
 from likely.table.arrow import pack_schema
@@ -95,6 +95,7 @@ class Frame(Spread):
         with failures("the DataFrame"):
             check_names("the DataFrame", tuple(frame.columns))
             self.spark, self.parts = frame.sparkSession, None
+            use_this_python(self.spark)
             self.title = DeferredSource("the DataFrame", _arrow_schema(frame))
             self._frame = frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
 
@@ -169,6 +170,8 @@ def spread_of(data: Any, reading: Reading, spark: Any = None, master: str | None
     """The parts of a DataFrame, or of the files that a path stands for."""
     if is_frame(data):
         return Frame(data)
+    if type(data).__module__.startswith("pyspark.pandas."):
+        return Frame(data.to_spark())
     if isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-" and "://" not in os.fspath(data):
         check_installed()
         return Files(str(os.fspath(data)), reading, spark, size, master)
