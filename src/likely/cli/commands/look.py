@@ -6,6 +6,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.asking import target_argument
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import (
     Values,
@@ -18,7 +19,7 @@ from likely.cli.options import (
 from likely.errors import SettingError
 
 
-@click.command(short_help="How well can a target be predicted, by what, and why.")
+@command(short_help="How well can a target be predicted, by what, and why.")
 @data_argument()
 @target_argument
 @dealing_options
@@ -83,7 +84,7 @@ def look(
         from likely.cli.pages import write_page
         from likely.evaluate.study import study_further
 
-        with terminal.counting() as progress:
+        with terminal.counting(data) as progress:
             reading = {**how.reading, "progress": progress}
             studies = study_further(record, data, how.learner, always=study, **reading)
         for why in studies.lacking if study else ():

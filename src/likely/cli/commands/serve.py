@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import folds_option, loss_option, seed_option
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from likely.models.contracts import Model
 
 
-@click.command(short_help="The page of a model and a small API, on this machine.")
+@command(short_help="The page of a model and a small API, on this machine.")
 @click.argument("source", metavar="MODEL|DATA")
 @click.option("--target", metavar="COLUMN", help="Learn from DATA first: the column to predict.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes any free one.")

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, loss_option, out_option, text_options, writable
 
@@ -20,7 +21,7 @@ LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
 """What may be said of a window that has begun."""
 
 
-@click.command(short_help="Add rows to a model, exactly.")
+@command(short_help="Add rows to a model, exactly.")
 @click.argument("model")
 @data_argument()
 @out_option("FILE.likely", "Where to write the model with these rows.")
@@ -46,7 +47,7 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
         terminal.say(note)
 
 
-@click.command(short_help="Take rows out of a model, exactly.")
+@command(short_help="Take rows out of a model, exactly.")
 @click.argument("model")
 @data_argument()
 @out_option("FILE.likely", "Where to write the model without these rows.")
@@ -65,7 +66,7 @@ def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")
 
 
-@click.command(short_help="Several models as one, exactly.")
+@command(short_help="Several models as one, exactly.")
 @click.argument("models", nargs=-1, required=True)
 @out_option("FILE.likely", "Where to write the merged model.")
 def merge(models: tuple[str, ...], out: str) -> None:
@@ -84,7 +85,7 @@ def merge(models: tuple[str, ...], out: str) -> None:
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")
 
 
-@click.command(short_help="A model of the last rows or files of a stream, exactly.")
+@command(short_help="A model of the last rows or files of a stream, exactly.")
 @click.argument("file", callback=writable, metavar="FILE.likely")
 @click.argument("data", nargs=-1, required=True)
 @click.option("--target", metavar="COLUMN", help="The column to predict.")
