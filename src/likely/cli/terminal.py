@@ -219,7 +219,8 @@ def count_words(rows: int, total: int | None, seconds: float) -> str:
         return f"Reading: {rows:,} rows"
     share = min(rows / total, 0.99)  # the total is only about right
     filled = round(BAR * share)
-    left = f", about {duration(seconds * (1 - share) / share)} left" if seconds >= PATIENCE else ""
+    rest = seconds * (1 - share) / share
+    left = f", about {duration(rest)} left" if seconds >= PATIENCE and rest >= 1 else ""
     return f"Reading: {'▇' * filled}{'·' * (BAR - filled)} {100 * share:3.0f} %, {rows:,} rows{left}"
 
 
