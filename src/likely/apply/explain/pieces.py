@@ -94,7 +94,10 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name])
     nothing = np.zeros(len(model.classes))
     shared = {axis.name for axes in sets.values() for axis in axes}
+    spoken_for = {name for members in blocks.values() for name in members}
     for column in model.schema.attributes:
+        if column.name in spoken_for and column.name not in found:
+            continue  # what it says is in the line of its block
         out = "is left out of the model, so it says nothing"
         if column.name in shared:
             out = "says nothing by itself, only together with others"
