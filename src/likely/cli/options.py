@@ -73,7 +73,11 @@ def _keep(context: click.Context, option: click.Parameter, value: str | None) ->
 def table_of(data: str | None) -> object:
     """What DATA stands for: itself, or the rows of the query or table that was asked for."""
     meta = click.get_current_context().meta
-    query, table = meta.get("likely.query"), meta.get("likely.table")
+    query, table, sheet = meta.get("likely.query"), meta.get("likely.table"), meta.get("likely.sheet")
+    if data is not None and sheet is not None:
+        from likely.table.open import name_sheet
+
+        return name_sheet(data, sheet)
     if data is None or (query is None and table is None):
         return data
     from likely.table.databases.database import database
@@ -100,6 +104,7 @@ _TEXT = (
         **_QUERY,
     ),
     click.option("--table", metavar="NAME", help="DATA is a database: read this table of it.", **_QUERY),
+    click.option("--sheet", metavar="NAME", help="DATA is a workbook (.xlsx, .ods …): read this sheet.", **_QUERY),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
     click.option(
         "--delimiter",

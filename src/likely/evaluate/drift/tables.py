@@ -132,6 +132,7 @@ class _Side:
             how = Reading(
                 encoding=reading.get("encoding"),
                 delimiter=reading.get("delimiter"),
+                sheet=reading.get("sheet"),
                 encoding_errors=reading.get("encoding_errors") or "strict",
             )
             self.source: Source = open_table(data, how)
