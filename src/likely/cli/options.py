@@ -141,7 +141,7 @@ _READING = (
         "--missing",
         multiple=True,
         metavar="TOKEN",
-        help="A cell that means 'not known'; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
+        help="A cell that means 'not known'; replaces '?', 'NA', 'null' …, unless 'usual' is named too.",
     ),
     click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs."),
     click.option(
@@ -360,7 +360,7 @@ def read_prior(entries: tuple[str, ...]) -> str | dict[str, str] | None:
 
 
 loss_option = click.option(
-    "--loss", "loss_file", metavar="FILE.toml", help="What each action costs in each class, and not to know (abstain)."
+    "--loss", "loss_file", metavar="FILE", help="What each action costs in each class, and not to know: TOML or CSV."
 )
 prior_option = click.option(
     "--prior",

@@ -33,6 +33,8 @@ from likely.table.texts.numbers import column_form
 from likely.table.words.tokens import Tokens
 
 WORDS = "word-pairs and the like"
+USUAL = "usual"
+"""Among the cells that mean "not known": those that do where nobody says anything."""
 FIRST_ROWS = 1 << 10
 """Rows by which is guessed how a table is read."""
 
@@ -141,7 +143,10 @@ def missing_tokens(reading: Reading) -> tuple[str, ...]:
     if reading.schema is not None:
         return reading.schema.missing
     given = reading.missing
-    return MISSING if given is None else tuple(dict.fromkeys(["", *(token.strip() for token in given)]))
+    if given is None:
+        return MISSING
+    tokens = (part for token in given for part in (MISSING if token.strip() == USUAL else [token.strip()]))
+    return tuple(dict.fromkeys(["", *tokens]))
 
 
 def _with_tokens(columns: Sequence[Column], said: Tokens | Mapping[str, Tokens] | None) -> list[Column]:
