@@ -50,7 +50,9 @@ def test_of_many_values_too() -> None:
     x = [*RNG.normal(50, 9, rows - 60).tolist(), *[-999.0] * 60]
     total = likely.summarize({"x": x, "y": ["a", "b"] * (rows // 2)}, "y")
     (finding,) = placeholder_findings(total)
-    assert "'x' is -999 in 60 rows" in finding.words and finding.words.endswith("put nulls in their place.")
+    assert "'x' is -999 in 60 rows" in finding.words and finding.words.endswith("--missing -999")
+    total = likely.summarize({"x": x, "y": ["a", "b"] * (rows // 2)}, "y", missing=["usual", "-999"])
+    assert list(placeholder_findings(total)) == []  # what is typed is missing too, then
 
 
 def test_levels_that_mean_not_known() -> None:

@@ -25,7 +25,7 @@ from likely.table.infer import (
     infer_text_column,
     type_option,
 )
-from likely.table.kinds import parse_kind
+from likely.table.kinds import parse_kind, said_unit
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
@@ -96,7 +96,9 @@ def plan_observation(source: Source, reading: Reading, guess: Schema | None = No
 def _text_columns(source: Source, reading: Reading) -> list[str]:
     """The text columns whose kind nobody has said."""
     declared = {n for n, d in source.declared.items() if d.kind != "text"} - {reading.target}
-    said = {*(reading.types or {}), *declared, reading.weight}
+    # A column that is said to be a number is looked at too, as its numbers may have a unit.
+    types = (name for name, kind in (reading.types or {}).items() if kind != "number" or name == reading.target)
+    said = {*types, *declared, reading.weight}
     return [n for n in source.schema.names if n not in said and column_form(source.schema.field(n).type) == "text"]
 
 
@@ -203,7 +205,9 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
     if declared is not None and declared.kind == "number":
         form = "number"  # whatever the file keeps it in, its levels are numbers
     if said is not None and not (said == "nominal" and declared is not None and declared.kind == "nominal"):
-        return _as_said(name, said, form, "attribute"), True
+        column = _as_said(name, said, form, "attribute")
+        unit = None if profile is None or column.kind != "number" else profile.read().unit
+        return column if unit is None else replace(column, unit=unit), True
     if declared is not None and declared.kind != "text":
         reading_of = "text" if declared.kind == "nominal" else declared.kind
         return Column(name, declared.kind, "attribute", reading_of, declared.levels, reason=Reason("declared")), (
@@ -228,7 +232,8 @@ def _as_said(name: str, said: str, form: str, role: str) -> Column:
     kind, reading = parse_kind(said, name, form)
     used = kind in ("nominal", "number", "date", "text")
     tokens = Tokens() if kind == "text" else None
-    return Column(name, kind, role if used else "left out", reading, reason=Reason("asked"), tokens=tokens)  # type: ignore[arg-type]
+    place, unit = role if used else "left out", said_unit(said)
+    return Column(name, kind, place, reading, reason=Reason("asked"), tokens=tokens, unit=unit)  # type: ignore[arg-type]
 
 
 def _target(source: Source, reading: Reading, seen: Observation) -> Column:

@@ -23,7 +23,16 @@ from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema
 from likely.table.texts import cells
 from likely.table.texts.levels import LevelReader
-from likely.table.texts.numbers import NO_TOKENS, Described, describe_numbers, parse_numbers, token_hashes
+from likely.table.texts.numbers import (
+    NO_TOKENS,
+    Described,
+    describe_numbers,
+    describe_text,
+    is_text_column,
+    parse_numbers,
+    token_hashes,
+)
+from likely.table.texts.units import parse_with_unit
 from likely.table.views import text_cells
 from likely.table.words.tokens import first_broken, is_ascii
 
@@ -118,7 +127,12 @@ class Encoder:
     def _numbers(self, column: Column, array: TextArray) -> Floats:
         witness = self.witnesses.get(column.name)
         try:
-            if witness is None:
+            if column.unit is not None:
+                values, strays = parse_with_unit(array, self._tokens, column.unit)
+                if witness is not None and is_text_column(array.type):
+                    witness(column.name, describe_text(array, self._tokens))
+                    self.described.add(column.name)
+            elif witness is None:
                 values, strays = parse_numbers(array, self._tokens, column.reading == "date")
             else:
                 values, strays, described = describe_numbers(array, self._tokens, column.reading == "date")

@@ -48,6 +48,13 @@ class TextProfile:
     distinct: int
     words_per_cell: float
     examples: tuple[str, ...]
+    units: tuple[str, ...] = ()
+    """The units of its cells, where each is a number with one."""
+
+    @property
+    def unit(self) -> str | None:
+        """The one unit of all cells."""
+        return self.units[0] if len(self.units) == 1 else None
 
 
 def infer_text_column(name: str, profile: TextProfile, *, target: bool = False) -> Column:
@@ -57,6 +64,12 @@ def infer_text_column(name: str, profile: TextProfile, *, target: bool = False) 
         kind, reading = "nominal", "text"
     left_out = kind in ("identifier", "constant")
     role = "target" if target else ("left out" if left_out else "attribute")
+    if profile.unit is not None and not target:
+        reason = Reason("percentages" if profile.unit == "%" else "amounts")
+        return Column(name, "number", "attribute", "number", reason=reason, unit=profile.unit)
+    if len(profile.units) > 1 and kind in ("nominal", "identifier", "text") and not target:
+        reason = Reason("several units", len(profile.units), examples=profile.units)
+        kind, reading = ("nominal", "text") if kind == "text" else (kind, reading)
     tokens = Tokens() if kind == "text" else None
     return Column(name, kind, role, reading, tokens=tokens, reason=reason)  # type: ignore[arg-type]
 
@@ -106,7 +119,7 @@ def finalize_number_column(
     if len(values) == 1 and complete:
         reason = Reason("large whole numbers" if large else "constant")
         return replace(column, kind="constant", role="left out", reason=reason)
-    if column.kind != "number":
+    if column.kind != "number" or column.unit is not None:
         return column
     rows = float(weight.sum())
     if not bool(np.all(values == np.floor(values))) and complete:
@@ -151,6 +164,10 @@ def type_option(name: str, kind: str) -> str:
 def remark(column: Column) -> str:
     """What a person should know of how a column was read: that it is left out, or has cells unlike the rest."""
     name = shown(column.name)
+    if column.reason.why == "several units":
+        units = ", ".join(shown(unit) for unit in column.reason.examples)
+        then = "left out" if column.role == "left out" else f"read as {column.kind}"
+        return f"{name} is {then}: its numbers have several units ({units}). Write them in one to have numbers."
     if column.kind == "identifier" and not column.asked:
         return f"{name} looks like an identifier and is left out: {column.why}."
     if column.reason.why == "kept row numbers":

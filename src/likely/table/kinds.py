@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from likely.errors import SettingError, shown
 from likely.table.schema import Column, Kind, Reading
+from likely.table.texts.units import UNITS
 
 _PLAIN: dict[str, tuple[Kind, Reading]] = {
     "nominal": ("nominal", "text"),
@@ -26,12 +27,26 @@ USUAL = ("nominal", "nominal of numbers", "number", "date", "text", "ignore")
 """What there is to say by hand; the others are how a spec spells what inference found."""
 
 
+_IN = "number in "
+
+
+def said_unit(word: str) -> str | None:
+    """The unit that was said of a column.
+
+    >>> said_unit("number in %"), said_unit("number")
+    ('%', None)
+    """
+    return word.removeprefix(_IN) if word.startswith(_IN) and word.removeprefix(_IN) in UNITS else None
+
+
 def parse_kind(word: str, name: str, form: str) -> tuple[Kind, Reading]:
     """Kind and reading of a column of which this was said; `form` is what its table keeps there.
 
     >>> parse_kind("nominal of numbers", "rooms", "text"), parse_kind("nominal", "rooms", "number")
     (('nominal', 'number'), ('nominal', 'number'))
     """
+    if said_unit(word) is not None:
+        return "number", "number"
     if word in _LONG:
         return _LONG[word]
     if word not in _PLAIN:
@@ -48,4 +63,5 @@ def kind_name(column: Column) -> str:
     >>> kind_name(Column("rooms", "nominal", "attribute", "number"))
     'nominal of numbers'
     """
-    return _WORDS[column.kind, column.reading]
+    word = _WORDS[column.kind, column.reading]
+    return word if column.unit is None or column.kind != "number" else f"{_IN}{column.unit}"

@@ -91,13 +91,11 @@ def _coarse(value: float, level: int) -> float:
 
 def _sentence(column: Column, value: float, rows: float, total: Summary) -> str:
     times = "1 row" if rows == 1 else f"{rows:,.0f} rows"
-    then = (
-        "put nulls in their place" if column.reason.why == "stored numbers" else f"say {_option(f'{value:.0f}', total)}"
-    )
     return (
         f"{shown(column.name)} is {value:.0f} in {times}, far from all its other values: it may stand for a missing "
-        f"one, or for all beyond a limit. If it means missing, {then}"
-    ) + ("." if then.startswith("put") else "")
+        f"one, or for all beyond a limit. If it means missing, say "
+        f"{_option(f'{value:.0f}', total)}"
+    )
 
 
 def _option(token: str, total: Summary) -> str:
