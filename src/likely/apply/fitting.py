@@ -53,6 +53,7 @@ def summarize(
     least_count: int = 1,
     remark: Callable[[str], None] | None = None,
     sheet: str | None = None,
+    dates: str = "whole",
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
@@ -63,7 +64,8 @@ def summarize(
     added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
     so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
     lets a database count for itself. Levels of fewer than `least_count` rows become one, "other", and such words are
-    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way.
+    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way. With
+    `dates="parts"` the weekday, month, day and hour of a date are attributes beside it.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
@@ -72,7 +74,7 @@ def summarize(
     data, name = read_target(data, target)
     how = Reading(
         name, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
-        tokens, keep, skip_bad, push, least_count, remark, sheet=sheet,
+        tokens, keep, skip_bad, push, least_count, remark, sheet=sheet, dates=dates,
     )  # fmt: skip
     like = more if isinstance(more, Mapping) else None
     if how.by_file and like is None:

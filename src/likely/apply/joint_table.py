@@ -181,7 +181,7 @@ def _counted(
     draft = draft_schema(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
     labels = {name: Labels(own) for name, own in bins.items()}
     counter = sweep_sum(
-        source.batches([c.name for c in draft.schema.used]),
+        source.batches(draft.schema.stored),
         lambda: _Counter(draft.schema, wanted, cuts, labels),
         reading.threads,
         reading.progress,

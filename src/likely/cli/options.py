@@ -129,13 +129,14 @@ _WORDS = (
     click.option("--vocabulary", type=int, metavar="N", help="Of texts: hold at most N words in memory."),
 )
 TOKENS = ("shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary")
+_DATES = "Take dates as they are, or beside their weekday, month, day and hour, which become attributes."
 _READING = (
     click.option(
         "--type",
         "types",
         multiple=True,
         metavar="COLUMN=KIND",
-        help="nominal, 'nominal of numbers', number, date, text or ignore.",
+        help="nominal, 'nominal of numbers', number, 'number in %', date, 'date in parts', text or ignore.",
     ),
     click.option(
         "--missing",
@@ -143,6 +144,7 @@ _READING = (
         metavar="TOKEN",
         help="A cell that means 'not known'; replaces '?', 'NA', 'null' …, unless 'usual' is named too.",
     ),
+    click.option("--dates", type=click.Choice(["whole", "parts"]), default="whole", help=_DATES),
     click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs."),
     click.option(
         "--target-bins",
@@ -191,6 +193,7 @@ def _read_reading_options(values: Values) -> Values:
         "threads": values["threads"],
         "tokens": _tokens(values),
         "skip_bad": values["skip_bad"],
+        "dates": values["dates"],
         "least_count": values["least_count"],
         "remark": terminal.say,
         **read_text_options(values),

@@ -181,7 +181,7 @@ class Observation:
         kept = int((times if encoded.target is None else times[encoded.target.codes >= 0]).sum())
         summary.rows, summary.left_out = rows + kept, left_out + int(times.sum()) - kept
         for column in summary.schema.attributes:
-            if column.kind in ("number", "date"):
+            if column.kind in ("number", "date") and column.part is None:
                 cells = batch.column(column.name)
                 if column.unit is None:
                     odd = find_strays(cells, self._tokens, column.reading == "date")

@@ -58,6 +58,8 @@ class Reading:
     """Whether numbers that count the rows stay numbers, as a regression wants them."""
     sheet: str | None = None
     """The sheet of a workbook; the first that holds rows, where none is named."""
+    dates: str = "whole"
+    """Whether dates are attributes as they are ('whole'), or beside their weekday, month, day and hour ('parts')."""
 
     @property
     def by_file(self) -> bool:
@@ -87,6 +89,7 @@ def open_table(data: object, reading: Reading) -> Source:
 def check_reading(reading: Reading) -> None:
     """Refuse what nobody can mean."""
     check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
+    check_choice("dates", reading.dates, ("whole", "parts"))
     least = reading.least_count
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
         raise SettingError(f"least_count is {shown(least)}. Give a whole number of rows, 1 or more.")

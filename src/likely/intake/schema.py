@@ -25,10 +25,11 @@ from likely.table.infer import (
     infer_text_column,
     type_option,
 )
-from likely.table.kinds import parse_kind, said_unit
+from likely.table.kinds import IN_PARTS, parse_kind, said_unit
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
+from likely.table.texts.date_parts import LEVELS, PARTS
 from likely.table.texts.numbers import column_form
 from likely.table.words.tokens import Tokens
 
@@ -72,12 +73,29 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
             columns.append(column)
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
+            if column.kind == "date" and (reading.dates == "parts" or (reading.types or {}).get(name) == IN_PARTS):
+                parts = _parts_of(name, source.schema.names)
+                columns += parts
+                still_open |= {part.name for part in parts if part.kind == "number"}
     return Draft(
         Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)),
         frozenset(still_open),
         reading.least_count,
         reading.keep_row_numbers,
     )
+
+
+def _parts_of(name: str, names: Sequence[str]) -> list[Column]:
+    """The parts of a date as attributes beside it. Those that never change are left out with the last word."""
+    out = []
+    for part in PARTS:
+        own = f"{name}: {part}"
+        if own in names:
+            raise ColumnError(f"The table has a column {shown(own)}, as a part of {shown(name)} is called. Rename it.")
+        levels, reason = LEVELS.get(part, ()), Reason("part of a date")
+        kind, reads = ("nominal", "text") if levels else ("number", "number")
+        out.append(Column(own, kind, "attribute", reads, levels, reason=reason, part=part, part_of=name))  # type: ignore[arg-type]
+    return out
 
 
 def plan_observation(source: Source, reading: Reading, guess: Schema | None = None) -> Plan:
@@ -180,6 +198,7 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
         ("target-bins", reading.target_bins),
         (WORDS, reading.tokens),
         ("least-count", reading.least_count if reading.least_count > 1 else None),
+        ("dates", reading.dates if reading.dates != "whole" else None),
     ):
         if said is not None:
             raise SettingError(
@@ -188,11 +207,11 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
 
 
 def _given(source: Source, schema: Schema) -> Schema:
-    for column in schema.used:
-        if column.name not in source.schema.names:
+    for name in schema.stored:
+        if name not in source.schema.names:
             raise ColumnError(
-                f"{source.name} has no column {shown(column.name)}, which the schema uses. "
-                f"{nearest(column.name, source.schema.names)}"
+                f"{source.name} has no column {shown(name)}, which the schema uses. "
+                f"{nearest(name, source.schema.names)}"
             )
     return schema
 

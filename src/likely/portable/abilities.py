@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from likely.errors import LikelyError
 from likely.models.contracts import ChoosesFor, Model
-from likely.portable.describe import portable
+from likely.portable.describe import portable, refuse_parts
 from likely.portable.languages.flatten import refusal
 
 LANGUAGES = ("SQL", "ONNX", "PMML")
@@ -23,6 +23,7 @@ def can_learn(model: Model) -> bool:
 def languages_of(model: Model) -> list[str]:
     """Those of SQL, ONNX and PMML that can say the model."""
     try:
+        refuse_parts(model)
         form = portable(model)
     except LikelyError:
         return []

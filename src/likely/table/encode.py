@@ -22,6 +22,7 @@ from likely.table.columns import RowBatch, TextArray
 from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema
 from likely.table.texts import cells
+from likely.table.texts.date_parts import take_part
 from likely.table.texts.levels import LevelReader
 from likely.table.texts.numbers import (
     NO_TOKENS,
@@ -107,11 +108,15 @@ class Encoder:
         self.described.clear()
         for column in sorted(self.schema.used, key=lambda c: c.role != "target"):  # others are counted with it
             place = names.get(column.name)
+            part = column.part if place is None else None  # a part may also be given as such
+            place = names.get(column.stored_as) if place is None else place
             if place is None and column.role != "attribute":
                 continue
             array = pa.nulls(batch.num_rows) if place is None else batch.column(place)
             if place is None:
-                self.absent.add(column.name)
+                self.absent.add(column.stored_as)
+            elif part is not None:
+                array = take_part(array, part, self._tokens)
             if column.role == "target":
                 target = self._target(column, array, start)
             elif column.role == "weight":

@@ -21,13 +21,16 @@ _LONG: dict[str, tuple[Kind, Reading]] = {
     "identifier of numbers": ("identifier", "number"),
     "constant of numbers": ("constant", "number"),
     "constant of dates": ("constant", "date"),
+    "date in parts": ("date", "date"),
 }
-_WORDS = {meant: word for word, meant in (_PLAIN | _LONG).items()}
-USUAL = ("nominal", "nominal of numbers", "number", "date", "text", "ignore")
+_WORDS = {meant: word for word, meant in (_LONG | _PLAIN).items()}
+USUAL = ("nominal", "nominal of numbers", "number", "date", "date in parts", "text", "ignore")
 """What there is to say by hand; the others are how a spec spells what inference found."""
 
 
 _IN = "number in "
+IN_PARTS = "date in parts"
+"""A date, and beside it its weekday, month, day and hour."""
 
 
 def said_unit(word: str) -> str | None:

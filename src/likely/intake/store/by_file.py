@@ -115,7 +115,8 @@ class FileEngine:
         self._key = key_of(
             how.encoding, how.delimiter, how.encoding_errors, missing_tokens(how), how.target, how.weight,
             state.plain(how.types), state.plain(how.target_bins), state.plain(how.tokens),
-            None if how.schema is None else _bare(how.schema), *([] if how.sheet is None else [how.sheet]),
+            None if how.schema is None else _bare(how.schema),
+            how.sheet, how.dates,
         )  # fmt: skip
         self._parts: list[_Part] = []
         self._fresh: list[_Part] = []
