@@ -67,6 +67,9 @@ def test_new_rows_have_dates_or_parts(tmp_path: Path) -> None:
     again = likely.load(tmp_path / "m.likely")
     assert np.array_equal(again.posterior({"when": TABLE["when"][:9]}).matrix, wanted)
     assert np.array_equal(again.posterior({"when": MOMENTS[:9]}).matrix, wanted)
+    empty = dict.fromkeys(("when: weekday", "when: month", "when: day", "when: hour"))
+    rows = [{"when": when, **empty} for when in TABLE["when"][:9]]
+    assert np.array_equal(again.posterior(rows).matrix, wanted)  # as whoever fills in all columns sends them
     one = again.posterior({"when: weekday": "Sunday", "when: hour": 3})
     assert one.prob("rest") > 0.8
     assert [str(c) for c in likely.learn(model, TABLE).predict({"when": TABLE["when"][:3]})]

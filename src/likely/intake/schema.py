@@ -21,6 +21,7 @@ from likely.sums.words.words import Words
 from likely.table.infer import (
     MANY_CLASSES,
     NUMERIC_CLASSES,
+    date_parts,
     finalize_number_column,
     infer_text_column,
     type_option,
@@ -29,7 +30,6 @@ from likely.table.kinds import IN_PARTS, parse_kind, said_unit
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
-from likely.table.texts.date_parts import LEVELS, PARTS
 from likely.table.texts.numbers import column_form
 from likely.table.words.tokens import Tokens
 
@@ -74,7 +74,7 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
             if column.kind == "date" and (reading.dates == "parts" or (reading.types or {}).get(name) == IN_PARTS):
-                parts = _parts_of(name, source.schema.names)
+                parts = date_parts(name, source.schema.names)
                 columns += parts
                 still_open |= {part.name for part in parts if part.kind == "number"}
     return Draft(
@@ -83,19 +83,6 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
         reading.least_count,
         reading.keep_row_numbers,
     )
-
-
-def _parts_of(name: str, names: Sequence[str]) -> list[Column]:
-    """The parts of a date as attributes beside it. Those that never change are left out with the last word."""
-    out = []
-    for part in PARTS:
-        own = f"{name}: {part}"
-        if own in names:
-            raise ColumnError(f"The table has a column {shown(own)}, as a part of {shown(name)} is called. Rename it.")
-        levels, reason = LEVELS.get(part, ()), Reason("part of a date")
-        kind, reads = ("nominal", "text") if levels else ("number", "number")
-        out.append(Column(own, kind, "attribute", reads, levels, reason=reason, part=part, part_of=name))  # type: ignore[arg-type]
-    return out
 
 
 def plan_observation(source: Source, reading: Reading, guess: Schema | None = None) -> Plan:

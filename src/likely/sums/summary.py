@@ -28,11 +28,10 @@ from likely.sums.rows.rows import Rows
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
+from likely.table.kinds import has_known_words
 from likely.table.labels import Labels, bin_labels, number_label, sorted_labels
 from likely.table.output.atomic import Revision
 from likely.table.schema import OTHER, Column, Schema
-from likely.table.texts.date_parts import PARTS
-from likely.table.texts.units import UNITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -360,9 +359,7 @@ def _check_schema(schema: Schema) -> None:
         attribute, text = column.role == "attribute", column.kind == "text"
         require(not attribute or column.kind in ATTRIBUTES, "attributes are levels, numbers, dates or texts")
         require(not text or not attribute or column.tokens is not None, "a text says what counts as a word")
-        require((column.part is None) == (column.part_of is None), "a part of a date says of which")
-        require(column.part is None or column.part in PARTS, "parts of dates are known")
-        require(column.unit is None or column.unit in UNITS, "units are known")
+        require(has_known_words(column), "units and parts of dates are known")
         require(np.isfinite(column.edges).all() and is_rising(column.edges), "edges rise")
         read_names(column.levels, "declared levels")
         read_names(column.kept or (), "names that are kept")

@@ -108,14 +108,15 @@ class Encoder:
         self.described.clear()
         for column in sorted(self.schema.used, key=lambda c: c.role != "target"):  # others are counted with it
             place = names.get(column.name)
-            part = column.part if place is None else None  # a part may also be given as such
-            place = names.get(column.stored_as) if place is None else place
+            part = None
+            if column.part is not None and (place is None or batch.column(place).null_count == batch.num_rows):
+                part, place = column.part, names.get(column.stored_as, place)  # a part may also be given as such
             if place is None and column.role != "attribute":
                 continue
             array = pa.nulls(batch.num_rows) if place is None else batch.column(place)
             if place is None:
                 self.absent.add(column.stored_as)
-            elif part is not None:
+            elif part is not None and batch.schema.names[place] != column.name:
                 array = take_part(array, part, self._tokens)
             if column.role == "target":
                 target = self._target(column, array, start)

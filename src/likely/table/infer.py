@@ -5,14 +5,16 @@ A rule depends on counts over the whole table, so the order of rows cannot chang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.errors import shown
+from likely.errors import ColumnError, shown
 from likely.table.schema import Column, Kind, Reading, Reason, Schema, Why
+from likely.table.texts.date_parts import LEVELS, PARTS
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -150,6 +152,19 @@ def is_serial(values: Floats, weight: Floats) -> bool:
     stretch = np.diff(values)
     inside = weight[:-1]
     return bool(np.mean(np.abs(inside - stretch) <= 0.01 * stretch) > 0.98)
+
+
+def date_parts(name: str, names: Sequence[str]) -> list[Column]:
+    """The parts of a date as attributes beside it. Those that never change are left out with the last word."""
+    out = []
+    for part in PARTS:
+        own = f"{name}: {part}"
+        if own in names:
+            raise ColumnError(f"The table has a column {shown(own)}, as a part of {shown(name)} is called. Rename it.")
+        levels, reason = LEVELS.get(part, ()), Reason("part of a date")
+        kind, reads = ("nominal", "text") if levels else ("number", "number")
+        out.append(Column(own, kind, "attribute", reads, levels, reason=reason, part=part, part_of=name))  # type: ignore[arg-type]
+    return out
 
 
 # -- what a person should know of it ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from likely.errors import SettingError, shown
 from likely.table.schema import Column, Kind, Reading
+from likely.table.texts.date_parts import PARTS
 from likely.table.texts.units import UNITS
 
 _PLAIN: dict[str, tuple[Kind, Reading]] = {
@@ -68,3 +69,9 @@ def kind_name(column: Column) -> str:
     """
     word = _WORDS[column.kind, column.reading]
     return word if column.unit is None or column.kind != "number" else f"{_IN}{column.unit}"
+
+
+def has_known_words(column: Column) -> bool:
+    """Whether its unit, and which part of a date it is, are such as there are."""
+    whole = column.part is None and column.part_of is None
+    return (column.unit is None or column.unit in UNITS) and (whole or (column.part in PARTS and bool(column.part_of)))

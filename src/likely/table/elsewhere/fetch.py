@@ -152,6 +152,7 @@ def _keep(key: str, address: Address, blocks: Iterator[bytes]) -> TemporaryFile:
     if (kept := _fetched.get(key)) is not None:
         return kept
     made, size, free = TemporaryFile(), 0, shutil.disk_usage(tempfile.gettempdir()).free
+    made.hide()
     with open(made.path, "wb") as file:
         for block in blocks:
             size += len(block)
