@@ -5,7 +5,7 @@ from __future__ import annotations
 from likely.errors import SettingError, shown
 from likely.table.schema import Column, Kind, Reading
 from likely.table.texts.date_parts import PARTS
-from likely.table.texts.units import UNITS
+from likely.table.texts.units import ANY_UNIT, UNITS
 
 _PLAIN: dict[str, tuple[Kind, Reading]] = {
     "nominal": ("nominal", "text"),
@@ -74,4 +74,6 @@ def kind_name(column: Column) -> str:
 def has_known_words(column: Column) -> bool:
     """Whether its unit, and which part of a date it is, are such as there are."""
     whole = column.part is None and column.part_of is None
-    return (column.unit is None or column.unit in UNITS) and (whole or (column.part in PARTS and bool(column.part_of)))
+    return (column.unit is None or column.unit in (*UNITS, ANY_UNIT)) and (
+        whole or (column.part in PARTS and bool(column.part_of))
+    )

@@ -165,3 +165,14 @@ def test_a_folder_of_archives_is_one_table(tmp_path: Path) -> None:
     archive(tmp_path / "a.zip", a_csv=CSV)
     archive(tmp_path / "b.zip", b_csv=CSV)
     assert rows(tmp_path) == WANTED * 2
+
+
+def test_fragments_of_an_archive_are_those_of_its_table(tmp_path: Path) -> None:
+    from likely.table.arrow import pack_schema
+    from likely.table.fragments import TextOptions, cut_files, open_fragment
+
+    path = archive(tmp_path / "d.zip", a_csv=CSV, b_csv="x,y\n1,2\n")
+    found = cut_files(str(path / "a.csv"), TextOptions())
+    (fragment,) = found.fragments
+    source = open_fragment(fragment, TextOptions(), pack_schema(found.title.schema))
+    assert rows(source) == WANTED

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 UNITS = ("%", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF")
 """The per cent sign stands behind its number; the others before it or behind it."""
+ANY_UNIT = ""
+"""Any of them: for sums of cells of which it is not yet known that they share one."""
 _LETTERS = np.zeros((len(UNITS), 4), np.uint8)
 _SIZES = np.array([len(unit.encode()) for unit in UNITS], np.int64)
 for _k, _unit in enumerate(UNITS):
@@ -142,7 +144,7 @@ def parse_units(data: Bytes, starts: Longs, ends: Longs, unit: int, out: Floats,
         if state[i] != _STRAY:
             continue
         found, a, b, negative = split_unit(data, starts[i], ends[i])
-        if found != unit:
+        if found < 0 or (unit >= 0 and found != unit):
             continue
         form, ease, value, digits, power, _ = read_plain_number(data, a, b)
         if ease == NOT_A_NUMBER or (form != WHOLE and form != DECIMAL):
@@ -192,7 +194,7 @@ def _parse(array: Any, missing: NDArray[np.uint64], unit: str) -> tuple[Floats, 
     _, state = parse_texts(array, missing, False)
     state[state == 3] = _PARSED  # which `parse_numbers` has had parsed in full
     texts = text_cells(array)
-    parse_units(texts.data, texts.starts, texts.ends, UNITS.index(unit), plain, state)
+    parse_units(texts.data, texts.starts, texts.ends, -1 if unit == ANY_UNIT else UNITS.index(unit), plain, state)
     for i in np.flatnonzero(state == _LATER).tolist():
         plain[i] = _parse_hard(texts.text(i), unit)
     return plain, state == _STRAY
@@ -201,6 +203,7 @@ def _parse(array: Any, missing: NDArray[np.uint64], unit: str) -> tuple[Floats, 
 def _parse_hard(text: str, unit: str) -> float:
     """A number of many digits, or with a far exponent, by Python's own parser."""
     text = text.strip()
+    unit = unit or next(own for own in UNITS if own in text)
     negative = "-" in text.partition(unit)[0][:1] or text.startswith("(") or text.partition(unit)[2].strip()[:1] == "-"
     digits = text.strip("()").replace(unit, "").replace(",", "").strip(" \u00a0\u202f\t\n\v\f\r").lstrip("+-")
     return -float(digits) if negative else float(digits)
