@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import InputError, SchemaMismatch
+from likely.present.report.model import present_model
 from likely.sums import state
 from likely.table.arrow import text_array
 from likely.table.texts.numbers import NO_TOKENS
@@ -81,6 +82,7 @@ def test_missing_cells_do_not_matter_and_new_rows_are_read_alike(tmp_path: Path)
     for way in (new, [dollars(x) for x in new], [str(x) for x in new], [f"{x} $" for x in new]):
         assert np.array_equal(model.posterior({"x": way}).matrix, wanted)
     assert np.array_equal(model.posterior({"x": ["€5"]}).matrix, plain.posterior({"x": [None]}).matrix)
+    assert " $'" in str(present_model(model))  # the range of the column, with its unit
     model.save(tmp_path / "m.likely")
     again = likely.load(tmp_path / "m.likely")
     assert again.schema["x"].unit == "$"

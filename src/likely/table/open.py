@@ -112,7 +112,7 @@ def open_watched_file(
 ) -> Source:
     """One file as a table; whoever reads it to its end is told if it changed meanwhile."""
     if not os.path.isfile(split_inside(path)[0]):
-        return open_file(path, name, encoding, delimiter)  # a pipe or a device is copied, and the copy stays
+        return open_file(path, name, encoding, delimiter, sheet=sheet)  # a pipe is copied, and the copy stays
     stamp = Stamp.read(path, name)
     source = open_file(path, name, encoding, delimiter, sheet=sheet)
     return source if source.is_snapshot else Watched(source, path, stamp)

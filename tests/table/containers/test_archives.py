@@ -36,7 +36,9 @@ def archive(path: Path, **files: str) -> Path:
 
 def test_several_tables_are_listed_and_one_can_be_named(tmp_path: Path) -> None:
     path = archive(tmp_path / "d.zip", a_csv=CSV, in__b_csv="x,y\n1,2\n", readme_md="hello")
-    with pytest.raises(InputError, match=r"d.zip holds 2 tables: 'a.csv', 'in/b.csv'. Name one, such as 'd.zip/a.csv'"):
+    with pytest.raises(
+        InputError, match=r"d.zip holds 2 tables: 'a.csv', 'in/b.csv'. Name one, such as '.*d.zip/a.csv'"
+    ):
         open_source(path)
     assert rows(path / "a.csv") == WANTED
     assert rows(f"{path}/in/b.csv") == [{"x": "1", "y": "2"}]

@@ -65,7 +65,7 @@ def unpack(path: str, name: str, inside: str | None) -> tuple[TemporaryFile, str
         import zipfile
 
         with _sound(name), zipfile.ZipFile(path) as archive:
-            member = _choose(archive, name, inside)
+            member = _choose(archive, name, path if path.endswith(name) else name, inside)
             title = f"{name}/{member.filename}"
             made = _unpacked.get(key) or _write(_read_member(archive, member, title), title, member.compress_size)
     else:
@@ -94,8 +94,8 @@ def _sound(name: str) -> Iterator[None]:
         raise InputError(f"{name} is packed in a way that cannot be read here ({said}). Unpack it first.") from error
 
 
-def _choose(archive: ZipFile, name: str, inside: str | None) -> ZipInfo:
-    """The one table of an archive, or the one that was named."""
+def _choose(archive: ZipFile, name: str, path: str, inside: str | None) -> ZipInfo:
+    """The one table of an archive, or the one that was named; `path` is what another may be named by."""
     files = [m for m in archive.infolist() if not m.is_dir() and not _is_mark(m.filename)]
     if inside is not None:
         return _find(files, name, inside)
@@ -103,7 +103,7 @@ def _choose(archive: ZipFile, name: str, inside: str | None) -> ZipInfo:
         raise InputError(f"{name} is an archive without files. It needs one table.")
     tables = [m for m in files if _is_table(m.filename)] or files
     if len(tables) > 1:
-        example = f"{name}/{tables[0].filename}"
+        example = f"{path}/{tables[0].filename}"
         raise InputError(
             f"{name} holds {len(tables):,} {'tables' if _is_table(tables[0].filename) else 'files'}: "
             f"{_listed([m.filename for m in tables])}. Name one, such as {shown(example, 200)}."

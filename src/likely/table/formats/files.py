@@ -159,7 +159,8 @@ def list_files(path: str) -> list[tuple[str, str]]:
             raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
     if paths == [path]:
         file, inside = split_inside(path)
-        return [(path, os.path.basename(file) if inside is None else os.path.relpath(path, os.path.dirname(file)))]
+        name = os.path.basename(file)
+        return [(path, name if inside is None else f"{name}/{inside}")]
     names = [_name_in_table(p) for p in paths]
     if len(set(names)) < len(names):  # files of the same name in several folders
         names = [os.path.relpath(p, os.path.commonpath(paths)) for p in paths]
