@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import likely
-from likely.errors import InputError, SchemaMismatch
+from likely.errors import ColumnError, InputError, SchemaMismatch
 from likely.present.report.model import present_model
 from likely.sums import state
 from likely.table.arrow import text_array
@@ -118,6 +118,14 @@ def test_few_whole_percentages_stay_numbers_and_the_target_stays_classes() -> No
     cells = ["5 %", "10 %", "20 %"] * 20
     assert likely.summarize({"x": cells, "y": TARGET}, "y").schema["x"].kind == "number"
     assert likely.summarize({"x": TARGET, "y": cells}, "y").classes == ("10 %", "20 %", "5 %")
+
+
+def test_a_target_with_a_unit_is_cut_at_given_edges() -> None:
+    table = {"x": TARGET, "y": [dollars(x) for x in NUMBERS]}
+    plain = {"x": TARGET, "y": NUMBERS}
+    assert bits(table, target_bins=[500, 1500]) == bits(plain, target_bins=[500, 1500])
+    with pytest.raises(ColumnError, match=r"has numbers in \$, of which only given edges make bins"):
+        likely.summarize(table, "y", target_bins=3)
 
 
 def test_a_unit_can_be_said_and_a_spec_says_it() -> None:

@@ -255,7 +255,11 @@ def _target(source: Source, reading: Reading, seen: Observation) -> Column:
         )
     declared = source.declared.get(name)
     if reading.target_bins is not None:
-        return _binned(reading.target_bins, name, tally)
+        unit = None if profile is None else profile.read().unit
+        if unit is not None and isinstance(reading.target_bins, int):
+            told = f"The target {shown(name)} has numbers in {unit}, of which only given edges make bins"
+            raise ColumnError(f"{told}: --target-bins 10,20,30. To predict the number itself: `likely regress`.")
+        return replace(_binned(reading.target_bins, name, tally), unit=unit)
     if form in ("other", "date"):
         raise ColumnError(
             f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gc
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -27,6 +29,16 @@ def test_a_generator_is_kept_for_every_sweep_and_let_go_with_it() -> None:
     del given
     gc.collect()
     assert len(lazy._kept) == kept - 1
+
+
+def test_iterators_of_every_kind(tmp_path: Path) -> None:
+    wanted = repr(likely.summarize(ROWS, "y").canonical().state())
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{row['x']},{row['y']}\n" for row in ROWS))
+    for given in (iter(ROWS), map(dict, ROWS), (row for row in ROWS)):
+        assert repr(likely.summarize(given, "y").canonical().state()) == wanted
+        assert repr(likely.summarize(given, "y").canonical().state()) == wanted
+    with open(tmp_path / "t.csv", newline="") as file:
+        assert likely.summarize(csv.DictReader(file), "y").classes == ("a", "b")
 
 
 def test_an_iterator_that_gives_nothing_or_no_rows_is_a_sentence() -> None:

@@ -17,8 +17,9 @@ from likely.table.elsewhere.datasets import DatasetSource
 from likely.table.formats.memory import TableSource, open_memory
 from likely.table.source import Source
 
-_kept: dict[int, TableSource] = {}
-"""By the id of what can be read only once, what it held."""
+_kept: dict[int, tuple[object, TableSource]] = {}
+"""By the id of what can be read only once, what it held; itself too where its end cannot be noticed, so that its id is
+not another's."""
 
 
 def open_lazy(data: Any) -> Source | None:
@@ -52,9 +53,12 @@ def _keep(data: object, read: Any) -> TableSource:
     """What can be read once, read; asked for again it is the same table. Lives as long as what it came from."""
     if id(data) not in _kept:
         source: TableSource = read()
-        weakref.finalize(data, _kept.pop, id(data), None)
-        _kept[id(data)] = source
-    return _kept[id(data)]
+        try:
+            weakref.finalize(data, _kept.pop, id(data), None)
+            _kept[id(data)] = (None, source)
+        except TypeError:
+            _kept[id(data)] = (data, source)
+    return _kept[id(data)][1]
 
 
 def _read_items(items: Iterator[Any]) -> TableSource:
