@@ -27,7 +27,9 @@ class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None: ...
 
     def do_GET(self) -> None:
-        if "broken" in self.path:
+        if "locked" in self.path and self.headers["Authorization"] != "Basic bWU6czpjcmV0":
+            self.send_error(401)
+        elif "broken" in self.path:
             self.send_response(200)
             self.send_header("Content-Length", "1000")
             self.end_headers()
@@ -58,6 +60,14 @@ def test_what_is_secret_in_an_address_is_not_shown(server: str) -> None:
     with pytest.raises(InputError) as told:
         rows(f"{server}/none.csv?token=hunter2000")
     assert "hunter2000" not in str(told.value)
+
+
+def test_user_and_password_are_sent_and_not_shown(server: str, tmp_path: Path) -> None:
+    (tmp_path / "locked.csv").write_text(CSV)
+    assert rows(f"{server.replace('://', '://me:s%3Acret@')}/locked.csv") == WANTED
+    with pytest.raises(InputError, match=r"cannot be fetched .*401") as told:
+        rows(f"{server.replace('://', '://me:other22@')}/locked.csv")
+    assert "other22" not in str(told.value)
 
 
 def test_a_server_that_is_not_there() -> None:

@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,12 @@ def _read_web(address: Address) -> Iterator[bytes]:
     from urllib.request import Request, urlopen
 
     with _told(address):
-        request = Request(address.whole, headers={"User-Agent": "likely", "Accept-Encoding": "identity"})
+        parts, headers = urlsplit(address.whole), {"User-Agent": "likely", "Accept-Encoding": "identity"}
+        private, at, host = parts.netloc.rpartition("@")
+        request = Request(parts._replace(netloc=host, fragment="").geturl(), headers=headers)
+        if at:  # for this server alone: none that it sends us on to gets the password
+            secret = f"Basic {b64encode(unquote(private).encode()).decode()}"
+            request.add_unredirected_header("Authorization", secret)
         with urlopen(request, timeout=_PATIENCE) as answer:
             told = answer.headers.get("Content-Length", "")
             size = 0
