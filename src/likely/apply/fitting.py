@@ -52,16 +52,20 @@ def summarize(
     push: bool = False,
     least_count: int = 1,
     remark: Callable[[str], None] | None = None,
+    sheet: str | None = None,
+    dates: str = "whole",
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
-    `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame. `target` names a column, or is
+    `data` is a path, a glob, a folder, several of them, an address, "-", a dict, a list of dicts, or any frame; `sheet`
+    names one of a workbook. `target` names a column, or is
     one: a list or a Series of as many values as there are rows. `more` names statistics beyond
     the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
     added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
     so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
     lets a database count for itself. Levels of fewer than `least_count` rows become one, "other", and such words are
-    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way.
+    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way. With
+    `dates="parts"` the weekday, month, day and hour of a date are attributes beside it.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
@@ -70,7 +74,7 @@ def summarize(
     data, name = read_target(data, target)
     how = Reading(
         name, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
-        tokens, keep, skip_bad, push, least_count, remark,
+        tokens, keep, skip_bad, push, least_count, remark, sheet=sheet, dates=dates,
     )  # fmt: skip
     like = more if isinstance(more, Mapping) else None
     if how.by_file and like is None:

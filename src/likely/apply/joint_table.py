@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from likely.probability.numbers import Given
     from likely.table.schema import Schema
 
-READING = ("missing", "weight", "encoding", "encoding_errors", "delimiter", "threads", "progress")
+READING = ("missing", "weight", "encoding", "encoding_errors", "delimiter", "sheet", "threads", "progress")
 
 
 def joint(
@@ -54,7 +54,8 @@ def joint(
 
     Every different cell of a column is a value; a column of numbers named in `edges` is cut there, each edge belonging
     to the bin above it, or below it (`closed="right"`). A row that lacks a value is left out; `left_out` counts them.
-    `reading` takes missing, weight, encoding, encoding_errors, delimiter, threads and progress, as `summarize` does.
+    `reading` takes what `summarize` does of missing, weight, encoding, encoding_errors, delimiter, sheet, threads and
+    progress.
 
     A table typed by hand goes the same way. `probability` names the column that holds the probability of each cell
     (exactly, they must sum to 1), and the other columns, or those named, are the variables. A file that ends in .toml
@@ -180,7 +181,7 @@ def _counted(
     draft = draft_schema(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
     labels = {name: Labels(own) for name, own in bins.items()}
     counter = sweep_sum(
-        source.batches([c.name for c in draft.schema.used]),
+        source.batches(draft.schema.stored),
         lambda: _Counter(draft.schema, wanted, cuts, labels),
         reading.threads,
         reading.progress,

@@ -185,7 +185,7 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
         if column.kind != "number" or column.role != "attribute":
             raise ColumnError(f"{shown(target)} is no attribute of numbers in this schema. Leave the schema out.")
         Products.over(summary)  # refuses what is too large
-        names = [c.name for c in summary.schema.used]
+        names = summary.schema.stored
         whole = sweep_sum(source.batches(names), lambda: _Multiplier(summary, target), how.threads, how.progress)
         return _least_squares(summary, whole.products, column, float(ridge), whole.left_out)
 

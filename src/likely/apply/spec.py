@@ -17,7 +17,7 @@ from likely.models.learners import learner_named, settings_of
 from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import DONT_KNOW, Loss, loss_of
 from likely.sums import state
-from likely.table.kinds import kind_name
+from likely.table.kinds import IN_PARTS, kind_name
 from likely.table.schema import MISSING, Schema
 from likely.table.words.tokens import Tokens
 
@@ -162,7 +162,12 @@ def spec_of(model: Model, curves: Collection[str] | None = None) -> Spec:
     """
     schema: Schema = model.schema
     target, weight = schema.target, schema.weight
-    columns = {c.name: kind_name(c) for c in schema.columns if c.role not in ("target", "weight")}
+    dated = {c.part_of for c in schema.columns}
+    columns = {
+        c.name: IN_PARTS if c.name in dated else kind_name(c)
+        for c in schema.columns
+        if c.role not in ("target", "weight") and c.part_of is None
+    }
     if target is not None and target.asked:
         columns[target.name] = kind_name(target)  # a number of many values, say, of which each is a class
     return Spec(

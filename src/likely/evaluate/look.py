@@ -30,6 +30,7 @@ from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.troubles.duplicates import RepeatedRows
 from likely.evaluate.troubles.findings import TextColumn, look_findings
+from likely.evaluate.troubles.placeholders import placeholder_findings
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.extend import run_search
 from likely.intake.reading import Reading, with_encoding
@@ -289,6 +290,7 @@ def _record(
     accuracy = bounds.accuracy if decisions is None else None
     least = FOLDS if dealing.dealt == "content" else found.folds
     troubles = list(look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema))
+    troubles += placeholder_findings(total)
     return Look(
         source=source.name,
         target=total.schema.target.name,

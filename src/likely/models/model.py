@@ -171,8 +171,9 @@ class Answers(ABC):
     def columns_in(self, source: Source) -> list[str]:
         """The columns of the source that this model reads; at least one attribute must be there."""
         names = set(source.schema.names)
-        wanted = [c.name for c in self.schema.used if c.name in names]
-        if self.schema.attributes and not any(c.name in names for c in self.schema.attributes):
+        given = (n for c in self.schema.used for n in (c.name, c.stored_as) if n in names)
+        wanted = list(dict.fromkeys(given))
+        if self.schema.attributes and not any(names & {c.name, c.stored_as} for c in self.schema.attributes):
             first = self.schema.attributes[0].name
             raise ColumnError(
                 f"{source.name} has none of the attributes of this model, such as {shown(first)}. "
@@ -204,7 +205,8 @@ class Answers(ABC):
         for name in row.keys() - set(self.schema.names):
             self.schema[name]  # an unknown name is refused, with the nearest one
         # The target gives the table a column where there is no attribute; what it holds does not matter.
-        columns = [c for c in self.schema.columns if c.role != "weight"]
+        # A part of a date is a cell of its own only where it was given as one; else it comes from the date.
+        columns = [c for c in self.schema.columns if c.role != "weight" and (c.part is None or c.name in row)]
         return [{c.name: row.get(c.name) if c.role == "attribute" else None for c in columns}]
 
     def predict(self, data: object) -> Any:

@@ -133,6 +133,7 @@ class Files(Spread):
         self, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None
     ) -> None:
         how = TextOptions(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
+        path = path if reading.sheet is None else os.path.join(path, reading.sheet)
         found = cut_files(os.path.abspath(os.path.expanduser(path)), how, size)
         # What is wrong with the files is said before a session is started, which takes seconds.
         self.spark, self.title, self._how = session(master) if spark is None else spark, found.title, how

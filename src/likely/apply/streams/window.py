@@ -244,7 +244,7 @@ class _HeldRows(SourceWrapper):
 
 def _cut(source: Source, how: Reading, step: int, room: int) -> Iterator[Source]:
     """The rows of a source, `step` at a time; the first time as many as still fit into the piece before."""
-    columns = [c.name for c in draft_schema(source, how).schema.used]
+    columns = draft_schema(source, how).schema.stored
     held: list[ArrowBatch] = []
     left = room or step
     for batch in source.batches(columns):

@@ -132,6 +132,7 @@ class _Side:
             how = Reading(
                 encoding=reading.get("encoding"),
                 delimiter=reading.get("delimiter"),
+                sheet=reading.get("sheet"),
                 encoding_errors=reading.get("encoding_errors") or "strict",
             )
             self.source: Source = open_table(data, how)
@@ -154,7 +155,7 @@ class _Side:
     def like(self, schema: Schema) -> Summary:
         """The sums of the columns that there are, read as the schema says."""
         names = set(self.source.schema.names)
-        kept = [c if c.name in names else replace(c, role="left out") for c in schema.columns]
+        kept = [c if c.stored_as in names else replace(c, role="left out") for c in schema.columns]
         for column in schema.columns:
             if column.role in ("target", "weight") and column.name not in names:
                 known = nearest(column.name, self.source.schema.names)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import ChoosesFor, Model
-from likely.portable.describe import portable
+from likely.portable.describe import portable, refuse_parts
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 from likely.sums import state
@@ -104,6 +104,7 @@ def export(
 
 
 def _written(model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
+    refuse_parts(model)
     form = portable(model)
     if form.target is None and to not in OF_DENSITIES:
         raise SettingError(

@@ -14,6 +14,7 @@ from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.memory import TableSource
 from likely.table.formats.text_file import TextFile, open_text
+from likely.table.formats.whole_json import open_whole_json
 from likely.table.source import Source, check_names
 
 if TYPE_CHECKING:
@@ -185,8 +186,12 @@ class IpcSource(_FileSource):
 def open_json(place: Place, encoding: str | None) -> Source:
     """Open JSON lines (or one JSON array of objects); the types of the columns are found over the whole file."""
     text, note = open_text(place, encoding)
-    if not text.head(1 << 16)[0].strip():
+    head = text.head(1 << 16)[0]
+    if not head.strip():
         raise InputError(f"{place.name} is empty. It needs one object per line.")
+    whole = open_whole_json(place, text, head)
+    if whole is not None:
+        return whole
     source = JsonSource(place, text)
     source.opening_notes = (note,) if note else ()
     return source
