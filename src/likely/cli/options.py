@@ -174,9 +174,9 @@ def _read_reading_options(values: Values) -> Values:
     """What `summarize` takes."""
     schema = None
     if values["schema_file"] is not None:
-        from likely.apply.fitting import load
+        from likely.apply.fitting import load_any
 
-        schema = load(values["schema_file"]).schema
+        schema = load_any(values["schema_file"]).schema
     return {
         "types": pairs(values["types"], "--type", "COLUMN=KIND") or None,
         "missing": list(values["missing"]) or None,
