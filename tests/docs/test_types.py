@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON = re.compile(r"^```python\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
+PYTHON = re.compile(r"^```python[^\n]*\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE)
 
 FRONT_DOOR = """
 from typing import Any, assert_type
@@ -58,8 +58,11 @@ assert_type(model.predict([row]), list[str | None])
 assert_type(model.log_density(row), float)
 assert_type(model.log_density("new.csv"), NDArray[np.float64])
 assert_type(model.posterior(pa.table(columns)).prob("yes"), NDArray[np.float64])
-unclear: dict[str, object] = {"sky": "sun"}
-assert_type(model.posterior(unclear), RowPosterior | TablePosterior)
+mixed = {"sky": "sun", "age": 3, "windy": True}  # of which mypy makes dict[str, object]
+assert_type(model.posterior(mixed), RowPosterior)
+assert_type(model.predict(mixed), str | None)
+assert_type(model.predict([mixed]), list[str | None])
+assert_type(likely.decide(model, mixed).expected_loss(), float)
 
 line = likely.regress({"x": [1.0, 2.0], "y": [1.0, 3.0]}, "y")
 assert_type(line.predict({"x": 1.0}), float)

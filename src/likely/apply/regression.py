@@ -35,7 +35,7 @@ from likely.table.formats.frames import FrameKind
 from likely.table.infer import remarks
 from likely.table.labels import Labels
 from likely.table.open import open_source
-from likely.table.rows import Columns, Place, Row, Rows
+from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
@@ -93,7 +93,11 @@ class Regression:
     @overload
     def predict(self, data: Row) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def predict(self, data: Columns | Rows | Place) -> NDArray[np.float64]: ...
+    def predict(self, data: Columns) -> NDArray[np.float64]: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, data: MixedRow) -> float: ...
+    @overload
+    def predict(self, data: Rows | Place) -> NDArray[np.float64]: ...
     @overload
     def predict(self, data: object) -> Any: ...
     def predict(self, data: object) -> Any:

@@ -56,11 +56,11 @@ def run(arguments: list[str]) -> int:
         return DONE
     except click.exceptions.Exit as asked:
         return asked.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return BAD_INPUT
     except click.ClickException as error:
-        _say(_usage(error))
+        if type(error).__name__ == "NoArgsIsHelpError":  # click 8.1 has none: it prints help itself
+            error.show()
+        else:
+            _say(_usage(error))
         return BAD_INPUT
     except LikelyError as error:
         _say(str(error))

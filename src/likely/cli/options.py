@@ -252,7 +252,7 @@ def _bins(text: str | None) -> int | list[float] | None:
 # -- how rows are dealt to folds ----------------------------------------------------------------------------------
 
 
-class _FoldCount(click.ParamType[int | str]):
+class _FoldCount(click.ParamType):  # type: ignore[type-arg] # it takes an argument since click 8.3
     """A number of folds, or n: as many as there are rows."""
 
     name = "count"

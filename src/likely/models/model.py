@@ -32,7 +32,7 @@ from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.atomic import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
-from likely.table.rows import Columns, Place, Row, RowOrColumns, Rows
+from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -185,9 +185,9 @@ class Answers(ABC):
     @overload
     def posterior(self, data: Row) -> RowPosterior: ...  # type: ignore[overload-overlap]
     @overload
-    def posterior(self, data: Columns) -> TablePosterior: ...
+    def posterior(self, data: Columns) -> TablePosterior: ...  # type: ignore[overload-overlap]
     @overload
-    def posterior(self, data: RowOrColumns) -> RowPosterior | TablePosterior: ...  # type: ignore[overload-overlap]
+    def posterior(self, data: MixedRow) -> RowPosterior: ...  # type: ignore[overload-overlap]
     @overload
     def posterior(self, data: object) -> TablePosterior: ...
     def posterior(self, data: object) -> RowPosterior | TablePosterior:
@@ -224,7 +224,11 @@ class Answers(ABC):
     @overload
     def predict(self, data: Row) -> str | None: ...  # type: ignore[overload-overlap]
     @overload
-    def predict(self, data: Columns | Rows | Place) -> list[str | None]: ...
+    def predict(self, data: Columns) -> list[str | None]: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, data: MixedRow) -> str | None: ...
+    @overload
+    def predict(self, data: Rows | Place) -> list[str | None]: ...
     @overload
     def predict(self, data: object) -> Any: ...
     def predict(self, data: object) -> Any:
@@ -240,7 +244,11 @@ class Answers(ABC):
     @overload
     def log_density(self, data: Row) -> float: ...  # type: ignore[overload-overlap]
     @overload
-    def log_density(self, data: Columns | Rows | Place) -> NDArray[np.float64]: ...
+    def log_density(self, data: Columns) -> NDArray[np.float64]: ...  # type: ignore[overload-overlap]
+    @overload
+    def log_density(self, data: MixedRow) -> float: ...
+    @overload
+    def log_density(self, data: Rows | Place) -> NDArray[np.float64]: ...
     @overload
     def log_density(self, data: object) -> Any: ...
     def log_density(self, data: object) -> Any:

@@ -17,9 +17,10 @@ Row: TypeAlias = Mapping[str, Cell]
 """One row: a value for each attribute that is known."""
 Columns: TypeAlias = Mapping[str, Sized]
 """A table as a dict of columns: lists, arrays, Series."""
-RowOrColumns: TypeAlias = Mapping[str, object]
-"""A dict of which only its values tell whether it is one row or a table."""
-Rows: TypeAlias = Iterable[Row]
+MixedRow: TypeAlias = Mapping[str, object]
+"""One row whose values have nothing in common: to mypy {"age": 39, "sex": "Male"} is a dict[str, object]. (Columns have
+a length in common.)"""
+Rows: TypeAlias = Iterable[MixedRow]
 """A table as rows."""
 Place: TypeAlias = str | PathLike[str]
 """Where a table lies: a file, a folder, a pattern, "-"."""

@@ -19,7 +19,7 @@ from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.table.formats.frames import FrameKind
 from likely.table.open import open_source
-from likely.table.rows import Columns, Row, RowOrColumns
+from likely.table.rows import Columns, MixedRow, Row
 from likely.table.source import Source
 
 Rule: TypeAlias = Literal["loss", "map", "ml"]
@@ -132,11 +132,15 @@ def decide(  # type: ignore[overload-overlap]
     model: Model, data: Row, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
 ) -> RowDecision: ...
 @overload
-def decide(model: Model, data: Columns, loss: GivenLoss = None, **how: Unpack[DecisionOptions]) -> TableDecision: ...
+def decide(  # type: ignore[overload-overlap]
+    model: Model, data: Columns, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
+) -> TableDecision: ...
 @overload
 def decide(  # type: ignore[overload-overlap]
-    model: Model | Posterior, data: RowOrColumns | None = None, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
-) -> Decision: ...
+    model: Model, data: MixedRow, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
+) -> RowDecision: ...
+@overload
+def decide(model: Posterior, data: None = None, loss: GivenLoss = None, *, rule: Rule = "loss") -> Decision: ...
 @overload
 def decide(model: Model, data: object, loss: GivenLoss = None, **how: Unpack[DecisionOptions]) -> TableDecision: ...
 def decide(
