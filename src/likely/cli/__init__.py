@@ -49,6 +49,10 @@ def run(arguments: list[str]) -> int:
 
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleans up as Ctrl-C does
+        if not arguments:  # releases of click do not agree on where help goes then, and whether that is an error
+            with commands.make_context("likely", [], resilient_parsing=True) as context:
+                click.echo(context.get_help(), err=True)
+            return BAD_INPUT
         # Not commands.main(): click would make exit code 1 of a reader that went away.
         with commands.make_context("likely", [*arguments], obj=tuple(arguments)) as context:
             commands.invoke(context)
@@ -57,10 +61,7 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as asked:
         return asked.exit_code
     except click.ClickException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # click 8.1 has none: it prints help itself
-            error.show()
-        else:
-            _say(_usage(error))
+        _say(_usage(error))
         return BAD_INPUT
     except LikelyError as error:
         _say(str(error))
