@@ -154,7 +154,9 @@ def __getattr__(name: str) -> object:
     if name == "probability":  # a room that is public as it is
         return import_module("likely.probability")
     if name not in _MODULES:
-        raise AttributeError(f"module 'likely' has no attribute {name!r}")
+        from likely.errors import nearest
+
+        raise AttributeError(f"module 'likely' has no attribute {name!r}. {nearest(name, list(_MODULES))}")
     found: object = getattr(import_module(_MODULES[name]), name)
     return found
 

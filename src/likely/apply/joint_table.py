@@ -10,12 +10,13 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep_sum
+from likely.intake.options import CellOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.models.factors.bins import least_of_bins
@@ -48,7 +49,7 @@ def joint(
     edges: Mapping[str, Sequence[float]] | None = None,
     closed: Closed = "left",
     pseudo_count: Given = 0,
-    **reading: Any,
+    **reading: Unpack[CellOptions],
 ) -> Joint:
     """The joint distribution of some columns, counted from a file or any table: a sample, with exact fractions.
 

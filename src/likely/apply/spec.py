@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from likely.apply.fitting import load
+from likely.apply.fitting import load_any
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_value
 from likely.models.contracts import Model
@@ -279,7 +279,7 @@ _LIKE = {
 def read_spec(path: str) -> Spec:
     """The spec in a TOML file, or that of a model file."""
     if path.endswith(".likely"):
-        held = load(path)
+        held = load_any(path)
         if not isinstance(held, Model):
             raise SettingError(f"{shown(path)} holds a summary without a learner, so it has no spec.")
         return spec_of(held)

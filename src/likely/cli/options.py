@@ -181,9 +181,9 @@ def _read_reading_options(values: Values) -> Values:
     """What `summarize` takes."""
     schema = None
     if values["schema_file"] is not None:
-        from likely.apply.fitting import load
+        from likely.apply.fitting import load_any
 
-        schema = load(values["schema_file"]).schema
+        schema = load_any(values["schema_file"]).schema
     return {
         "types": pairs(values["types"], "--type", "COLUMN=KIND") or None,
         "missing": list(values["missing"]) or None,
@@ -260,7 +260,7 @@ def _bins(text: str | None) -> int | list[float] | None:
 # -- how rows are dealt to folds ----------------------------------------------------------------------------------
 
 
-class _FoldCount(click.ParamType[int | str]):
+class _FoldCount(click.ParamType):  # type: ignore[type-arg] # it takes an argument since click 8.3
     """A number of folds, or n: as many as there are rows."""
 
     name = "count"

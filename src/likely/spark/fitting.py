@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from likely.errors import SettingError
 from likely.intake.arguments import GivenLearner, read_learner, require_purpose
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading
 from likely.models.contracts import Learner, Model
 from likely.probability.loss import Loss
@@ -20,7 +21,7 @@ def summarize(
     more: Collection[str] = (),
     spark: Any = None,
     master: str | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Summary:
     """The summary of a DataFrame of Spark, or of files that executors open themselves (a path, a folder, a pattern).
 
@@ -46,7 +47,7 @@ def fit(
     loss: Loss | Mapping[str, Any] | None = None,
     spark: Any = None,
     master: str | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Model:
     """Sweep where the rows are, and learn: as `likely.fit`, of a DataFrame of Spark or of files.
 
@@ -76,7 +77,7 @@ def compare(
     repeats: int = 1,
     spark: Any = None,
     master: str | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Any:
     """Cross-validate learners side by side where the rows are: as `likely.compare`, on the same folds."""
     from likely.evaluate.crossval.dealing import Folds

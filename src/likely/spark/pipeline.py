@@ -189,7 +189,9 @@ class _Reader(MLReader[LikelyClassificationModel]):
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         cells = self.sparkSession.read.parquet(f"{path}/model").collect()
         tree = state.parse(bytes(cells[0][0]), shown(path, 200))
-        made = LikelyClassificationModel(model_from_tree(tree, shown(path, 200)), bool(metadata["numeric"]))
+        model = model_from_tree(tree, shown(path, 200))
+        assert isinstance(model, Model)  # a model was written
+        made = LikelyClassificationModel(model, bool(metadata["numeric"]))
         made._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(made, metadata)
         return made

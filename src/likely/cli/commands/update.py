@@ -33,12 +33,12 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
     (`likely fit --spec`) goes on learning this way.
     """
     from likely.apply.fitting import learn as learn_rows
-    from likely.apply.fitting import load
+    from likely.apply.fitting import load_any
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
     since = revision_of(out, [model])
-    held = load(model)
+    held = load_any(model)
     more = learn_rows(held, data, **reading)
     more.save(out, since)
     before, now = (h.summary if isinstance(h, Model) else h for h in (held, more))
@@ -54,13 +54,13 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
 @text_options
 def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
-    from likely.apply.fitting import load
+    from likely.apply.fitting import load_any
     from likely.apply.fitting import unlearn as unlearn_rows
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
     since = revision_of(out, [model])
-    less = unlearn_rows(load(model), data, **reading)
+    less = unlearn_rows(load_any(model), data, **reading)
     less.save(out, since)
     summary = less.summary if isinstance(less, Model) else less
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")

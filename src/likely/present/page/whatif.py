@@ -67,7 +67,7 @@ def whatif(model: Model) -> str:
 
 def _naive_bayes(model: Model) -> Model | None:
     """Naive Bayes with its usual settings from the sums of another model; None where it would need the rows."""
-    found = NaiveBayes().learn(model.summary.without(model.summary.more))
+    found = NaiveBayes().begin(model.summary.without(model.summary.more))
     other = found.blind() if isinstance(found, Search) else found
     return None if other is None else replace(other, loss=model.loss)
 

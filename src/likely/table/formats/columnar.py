@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from likely.errors import InputError, shown
-from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
+from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema, relation_reader
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.memory import TableSource
 from likely.table.formats.text_file import TextFile, open_text
@@ -233,7 +233,7 @@ class JsonSource(_FileSource):
         picked = ", ".join(self._select[n] for n in names)
         query = f"select {picked} from {self._table(self._columns)}{end}"
         try:
-            yield database.sql(query, params=[_not_a_pattern(self._path)]).to_arrow_reader(ROWS)
+            yield relation_reader(database.sql(query, params=[_not_a_pattern(self._path)]), ROWS)
         finally:
             database.close()
 
@@ -244,7 +244,7 @@ class JsonSource(_FileSource):
 
     def _table(self, columns: str) -> str:
         how = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
-        return f"read_json(?, format='auto', compression='none'{how})"
+        return f"read_json(?, format='auto', compression='uncompressed'{how})"
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
