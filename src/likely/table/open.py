@@ -204,11 +204,13 @@ def open_format(
         source = database(path)
         source.holder = holder
         return source
-    if format in ("parquet", "ipc", "json"):
+    if format == "json":
+        from likely.table.formats.json_lines import open_json
+
+        return open_json(place, encoding)
+    if format in ("parquet", "ipc"):
         from likely.table.formats import columnar
 
-        if format == "json":
-            return columnar.open_json(place, encoding)
         return columnar.open_parquet(place) if format == "parquet" else columnar.open_ipc(place)
     if format == "arff":
         from likely.table.formats.arff import open_arff

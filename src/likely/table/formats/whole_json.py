@@ -1,6 +1,6 @@
 """JSON that is one object for a whole table, as pandas writes it by itself: columns, index, split and table.
 
-Knows which of these an object is; holds it in memory. JSON lines and arrays of objects are for columnar.py.
+Knows which of these an object is; holds it in memory. JSON lines and arrays of objects are for json_lines.py.
 """
 
 from __future__ import annotations
