@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.apply.joint_table import joint as joint
     from likely.apply.regression import regress as regress, Regression as Regression
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 _NAMES = {
     # From a table to a model
