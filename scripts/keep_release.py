@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLES = {"iris": "species", "weather_mixed": "play", "mails": "label"}
 MEMBERS: dict[str, dict[str, Any]] = {
     "Pool": {"members": ("NaiveBayes", "Logistic"), "weights": (0.5, 0.25)},
-    "Mixture": {"members": ("NaiveBayes", "Prior")},
-    "Gibbs": {"members": ("NaiveBayes", "Prior")},
+    "Mixture": {"members": ("NaiveBayes", "Prior"), "weights": (0.75, 0.25)},
+    "Gibbs": {"members": ("NaiveBayes", "Prior"), "weights": (0.75, 0.25)},
 }
 
 
