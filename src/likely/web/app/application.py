@@ -153,6 +153,8 @@ def _add_tables(app: FastAPI, session: Session, version: str) -> None:
     def learn(number: int, asked: ToLearn) -> dict[str, Any]:
         """Learn to predict a column, and make the page."""
         table = session.find_table(number)
+        if asked.abstain is not None and asked.costs is None:
+            raise SettingError("It is said what it costs not to know, but not what mistakes cost. Say both.")
         more = {"learner": asked.learner, "costs": asked.costs, "abstain": asked.abstain, "version": version}
         session.learn(table, _order(table, "learn", asked, **more))
         return table.describe()
@@ -178,9 +180,8 @@ def _add_tables(app: FastAPI, session: Session, version: str) -> None:
     def export(number: int, asked: ToExport) -> dict[str, Any]:
         """Write the model in another language."""
         table = session.find_table(number)
-        require_learned(table)
-        out = f"model.{ENDINGS[asked.language]}"
-        session.write(table, Order("export", table.data, table.name, table.folder, language=asked.language, out=out))
+        place, out = require_learned(table).folder, f"model.{ENDINGS[asked.language]}"
+        session.write(table, Order("export", table.data, table.name, place, language=asked.language, out=out))
         return table.describe()
 
     @app.post("/tables/{number}/cancel", responses=REFUSED)
@@ -212,7 +213,7 @@ def _answer(
     if kind == "decide" and learned.costs is None and learned.abstain is None:
         raise SettingError("No costs are set, so there is nothing to decide by. Set costs first.")
     data, is_copy = session.find_data(asked.file, asked.path)
-    order = Order(kind, data, table.name, table.folder, keep=asked.keep, out=out)
+    order = Order(kind, data, table.name, learned.folder, keep=asked.keep, out=out)
     session.write(table, order, data if is_copy else None)
     return table.describe()
 
@@ -224,9 +225,8 @@ def _add_downloads(app: FastAPI, session: Session) -> None:
     def show_page(number: int) -> Response:
         """The page of a table, to look at."""
         table = session.find_table(number)
-        require_learned(table)
         return FileResponse(
-            os.path.join(table.folder, PAGE),
+            os.path.join(require_learned(table).folder, PAGE),
             media_type="text/html; charset=utf-8",
             headers={"content-security-policy": SANDBOX},
         )
@@ -235,9 +235,9 @@ def _add_downloads(app: FastAPI, session: Session) -> None:
     def download(number: int, name: str) -> Response:
         """A file that came of a table: its model, page, predictions, exports."""
         table = session.find_table(number)
-        require_learned(table)
+        place = require_learned(table).folder
         known = {MODEL, PAGE, COSTS, PREDICTIONS, DECISIONS, *(f"model.{ending}" for ending in ENDINGS.values())}
-        path = os.path.join(table.folder, name) if name in known else ""
+        path = os.path.join(place, name) if name in known else ""
         if not os.path.isfile(path):
             raise InputError(f"There is no file {shown(name)} of this table. Make it first.")
         stem, ending = safe_file_name(os.path.splitext(table.name)[0], "table"), name.rpartition(".")[2]
@@ -290,6 +290,6 @@ class ModelDoor:
         order = require_learned(table)
         known = self._made.get(number)
         if known is None or known[0] is not order:
-            model = load_model(os.path.join(table.folder, MODEL))
+            model = load_model(os.path.join(order.folder, MODEL))
             known = self._made[number] = (order, application(model, "", self._version, self._limits).app)
         return known[1]

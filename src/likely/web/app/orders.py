@@ -75,5 +75,5 @@ class Order:
             out += ["--missing", token] if token else []
         out += [] if self.target_bins is None else ["--target-bins", str(self.target_bins)]
         out += learner
-        out += ["--loss", COSTS] if self.costs is not None or self.abstain is not None else []
+        out += ["--loss", COSTS] if self.costs is not None else []
         return shlex.join(out)

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from likely.errors import InputError, LikelyError, SettingError, shown
@@ -85,6 +85,8 @@ class Table:
     seconds: float = 0.0
     """How long reading it took."""
     learned: Order | None = None
+    learnings: int = 0
+    """How often it was learned from."""
     result: Message | None = None
     comparison: Message | None = None
     job: Job | None = None
@@ -112,6 +114,7 @@ class Table:
                 "costs": learned.costs,
                 "abstain": learned.abstain,
             },
+            "learnings": self.learnings,
             "comparison": self.comparison,
             "job": None if self.job is None else self.job.describe(),
         }  # fmt: skip
@@ -223,12 +226,18 @@ class Session:
         self._begin(table, Order("read", table.data, table.name, table.folder, reading), finish)
 
     def learn(self, table: Table, order: Order) -> None:
-        """Learn from a table and make its page."""
+        """Learn from a table and make its page, in a folder of its own: page, model and costs are always of one learning,
+        also where the next is cancelled in the middle.
+        """
+        own = replace(order, folder=tempfile.mkdtemp(prefix="learned-", dir=table.folder))
 
         def finish(answer: Message) -> None:
-            table.result, table.learned = answer, order
+            before = table.learned
+            table.result, table.learned, table.learnings = answer, own, table.learnings + 1
+            if before is not None:
+                shutil.rmtree(before.folder, ignore_errors=True)
 
-        self._begin(table, order, finish)
+        self._begin(table, own, finish)
 
     def compare(self, table: Table, order: Order) -> None:
         """Compare learners on a table."""
@@ -293,7 +302,7 @@ class Session:
 
 
 def require_learned(table: Table) -> Order:
-    """How a table was learned from; refused where it was not yet."""
+    """How a table was learned from, with the folder of what came of it; refused where it was not yet."""
     if table.learned is None:
         raise LikelyError("Nothing was learned from this table yet. Choose what to predict, then Learn.")
     return table.learned

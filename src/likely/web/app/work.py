@@ -32,7 +32,6 @@ from likely.present.report.look_tables import learner_name
 from likely.present.sections import Report, Table
 from likely.probability.loss import Loss
 from likely.sums import state
-from likely.web.answers import read_loss
 from likely.web.app.orders import COSTS, MODEL, PAGE, Order
 
 Answer: TypeAlias = dict[str, Any]
@@ -78,12 +77,7 @@ def _learn(order: Order, progress: Tell) -> Answer:
 
 
 def _look(order: Order, learner: Learner | None, reading: dict[str, Any]) -> Look:
-    loss: Loss | None = None
-    if order.costs is not None:
-        loss = Loss(order.costs, order.abstain)
-    elif order.abstain is not None:
-        # What a wrong class costs is not said: 1, as everywhere. Which classes there are, the model of before knows.
-        loss = read_loss(load_model(_place(order, MODEL)), None, order.abstain)
+    loss = None if order.costs is None else Loss(order.costs, order.abstain)
     return look(order.data, order.target, learner, loss=loss, picture=True, **reading)
 
 

@@ -53,7 +53,6 @@ function watch(id) {
 // When something is done, its result is shown.
 function ended(table) {
   const { kind, state, error } = table.job;
-  wrong = state === "failed" ? error : "";
   byId("said").textContent = state === "done" ? "Done." : error;
   if (state !== "done") return;
   if (kind === "learn" && place().view !== "costs") go(table.id, "page");
@@ -120,19 +119,28 @@ function tableHead(table, view) {
       ? make("a", { href: `#${table.id}/${key}`, "aria-current": key === view ? "page" : null }, words)
       : make("span", { "aria-disabled": "true", title: "Learn first" }, words));
   });
-  return make("div", { class: "head" }, make("p", { class: "eyebrow" }, make("strong", {}, table.name), size ? ` · ${size}` : ""),
-    ...(table.result ? [make("h1", {}, table.result.headline)] : []), make("ol", { class: "steps" }, ...steps));
+  const aside = view === "page" ? [make("li", { class: "aside" }, make("a", { href: `tables/${table.id}/page`, target: "_blank", rel: "noopener" }, "Open in a new tab"))] : [];
+  return make("div", { class: "head" }, make("h1", { class: "name" }, table.name, make("span", { class: "note" }, size ? ` · ${size}` : "")),
+    ...(table.result ? [make("p", { class: "lead" }, table.result.headline)] : []), make("ol", { class: "steps" }, ...steps, ...aside));
 }
 
 function notesOf(table) {
   return table.columns && table.columns.notes.length ? [make("ul", { class: "notes" }, ...table.columns.notes.map((words) => make("li", {}, words)))] : [];
 }
 
+// The frame of a page stays as it is, with what was tried out in it, until the table is learned from again.
+function frameOf(table) {
+  const src = `tables/${table.id}/page?learned=${table.learnings}`;
+  const here = document.querySelector("iframe");
+  if (here && here.getAttribute("src") === src) return here;
+  return make("iframe", { class: "frame-box", sandbox: "allow-scripts allow-downloads allow-popups", title: `The page of ${table.name}`, src });
+}
+
 function viewOf(table, view) {
   const actions = actionsOf(table);
   if (!table.columns) return [];
   if (view === "page") {
-    return [make("iframe", { class: "frame-box", sandbox: "allow-scripts allow-downloads allow-popups", title: `The page of ${table.name}`, src: `tables/${table.id}/page?version=${table.version}` })];
+    return [frameOf(table)];
   }
   if (view === "compare") return [compareView(table, actions)];
   if (view === "costs") return [costsView(table, actions)];
@@ -157,13 +165,16 @@ function render(anew = false) {
   byId("open-another").hidden = !table;
   renderTables();
   main.classList.toggle("filled", Boolean(table) && view === "page");
-  const said = wrong ? [problem(wrong)] : [];
+  const failed = table && table.job && table.job.state === "failed" ? table.job.error : "";
+  const said = wrong || failed ? [problem(wrong || failed)] : [];
   if (!table) {
     main.replaceChildren(...openView(), ...said);
   } else {
     const head = tableHead(table, view);
     head.append(...(job ? [workBox(job, actionsOf(table).cancel)] : []), ...said);
-    main.replaceChildren(head, ...viewOf(table, view));
+    const parts = viewOf(table, view);
+    if (parts.length && parts[0].parentNode === main) main.firstElementChild.replaceWith(head); // a frame that is moved begins anew
+    else main.replaceChildren(head, ...parts);
   }
   const again = focused && byId(focused);
   if (again) again.focus({ preventScroll: true });

@@ -43,7 +43,7 @@ export function columnsView(table, { missing, learners }, actions) {
     else draw();
   };
   const draw = () => part.replaceChildren(
-    asking(table, learners, choice, actions, draw),
+    asking(table, learners, choice, actions, draw), ...stale(table, choice),
     make("section", { "aria-labelledby": "columns-h" },
       make("h2", { id: "columns-h" }, "How the columns are read"), pending(table, choice, actions),
       listing(table, choice, changed), missingCells(choice, missing, changed)));
@@ -58,7 +58,7 @@ function asking(table, learners, choice, actions, draw) {
     byId("target").focus();
   } }, ...table.columns.columns.map((c) => make("option", { value: c.name, selected: c.name === choice.target }, c.name)));
   const learner = make("select", { id: "learner", onchange: () => (choice.learner = learner.value) },
-    ...["", ...learners].map((name) => make("option", { value: name, selected: name === choice.learner }, name || "the best that is found")));
+    ...["", ...learners].map((name) => make("option", { value: name, selected: name === choice.learner }, name || "automatic (best found)")));
   const bins = make("input", { id: "bins", type: "number", min: "2", max: "100", value: choice.bins,
     onchange: () => (choice.bins = Math.max(2, Math.round(Number(bins.value)) || 4)) });
   const form = make("form", { class: "line", onsubmit: (event) => {
@@ -67,9 +67,17 @@ function asking(table, learners, choice, actions, draw) {
   } },
   make("div", { class: "field" }, make("label", { for: "target" }, "Predict"), target),
   ...(needsBins(table) ? [make("div", { class: "field" }, make("label", { for: "bins" }, "a number: cut into how many bins?"), bins)] : []),
-  make("div", { class: "field" }, make("label", { for: "learner" }, "by"), learner),
+  make("div", { class: "field" }, make("label", { for: "learner" }, "Learner"), learner),
   make("button", { class: "first", type: "submit", id: "learn", disabled: actions.busy }, "Learn"));
   return make("div", { class: "ask" }, form);
+}
+
+// What was learned before a change is still what the page shows.
+function stale(table, choice) {
+  const { learned } = table;
+  if (!learned) return [];
+  const same = JSON.stringify([choice.types, choice.missing, choice.target]) === JSON.stringify([learned.types, learned.missing, learned.target]);
+  return same ? [] : [make("p", { class: "callout" }, "Something has changed since this table was learned from. Learn again to have it in the page and the model.")];
 }
 
 // A large table is not read again at every change, but when that is asked for.
@@ -98,7 +106,7 @@ function listing(table, choice, changed) {
       make("th", { scope: "row" }, column.name), make("td", {}, select),
       make("td", { class: "num", "data-called": "missing" }, missing),
       make("td", { class: "num", "data-called": "distinct" }, column.missing === null && column.distinct === null ? "–" : distinct),
-      make("td", { class: "examples" }, ...column.examples.map((cell) => make("q", {}, cell))),
+      make("td", { class: "examples" }, ...column.examples.flatMap((cell, n) => [n ? " · " : "", make("q", {}, cell)])),
       make("td", {}, column.why));
   });
   const titles = ["column", "read as", "missing", "distinct", "examples", "why"];

@@ -96,7 +96,7 @@ export function workBox(job, cancel) {
   const box = make("div", { class: "work", id: "work" }, make("div", {}, step, far),
     make("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"), make("progress", { "aria-label": DOING[job.kind] }));
   box.update = (now) => {
-    const said = now.state === "waiting" ? "Waiting for another table" : now.step || DOING[now.kind];
+    const said = now.state === "waiting" && now.seconds > 1 ? "Waiting until another table is done" : now.step || DOING[now.kind];
     if (step.textContent !== said) step.textContent = said;
     const rows = now.rows ? `${count(now.rows)} rows read · ` : "";
     far.textContent = `${rows}${Math.floor(now.seconds)} s`;

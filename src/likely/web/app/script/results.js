@@ -1,10 +1,11 @@
 // What came of a table: learners side by side, costs, files to take away.
 
-import { make, byId, figure } from "./elements.js";
+import { make, figure } from "./elements.js";
 import { count, rowsFrom, wordTable } from "./parts.js";
 import { toPredict } from "./columns.js";
 
 const MOST_CLASSES = 12;
+const FIRST_REMARKS = 2;
 const CALLED = { sql: "SQL", onnx: "ONNX", pmml: "PMML", python: "Python", javascript: "JavaScript" };
 const ENDING = { sql: "sql", onnx: "onnx", pmml: "pmml", python: "py", javascript: "mjs" };
 
@@ -17,8 +18,11 @@ export function compareView(table, actions) {
   const use = (name) => (found.names.includes(name)
     ? make("button", { type: "button", disabled: actions.busy, onclick: () => actions.learn({ ...toPredict(table), target: found.target, learner: name }) }, "Use it")
     : "");
+  const notes = (some) => make("ul", { class: "notes" }, ...some.map((words) => make("li", {}, words)));
+  const rest = found.remarks.slice(FIRST_REMARKS);
   return make("section", {}, make("h2", {}, found.headline), ...found.tables.map((one) => wordTable(one, use)),
-    make("ul", { class: "notes" }, ...found.remarks.map((words) => make("li", {}, words))), start);
+    notes(found.remarks.slice(0, FIRST_REMARKS)),
+    ...(rest.length ? [make("details", { class: "fold" }, make("summary", {}, `${rest.length} more remarks`), notes(rest))] : []), start);
 }
 
 export function costsView(table, actions) {
@@ -32,7 +36,7 @@ export function costsView(table, actions) {
   const cost = (name, action) => (learned.costs ? (costs[name] || {})[action] || 0 : Number(name !== action));
   const fields = classes.map((name, i) => classes.map((action, j) => make("input", { type: "number", step: "any", id: `cost-${i}-${j}`,
     "aria-label": `Cost of saying ${action} where ${name} is true`, value: cost(name, action) })));
-  const unsure = make("input", { type: "number", step: "any", id: "cost-unsure", value: learned.abstain === null ? "" : learned.abstain });
+  const unsure = make("input", { type: "number", step: "any", id: "cost-unsure", class: "short", value: learned.abstain === null ? "" : learned.abstain });
   const send = (of, abstain) => actions.learn({ types: learned.types, missing: learned.missing, target: learned.target,
     target_bins: learned.target_bins, learner: learned.learner, costs: of, abstain });
   const form = make("form", { onsubmit: (event) => {
@@ -57,8 +61,7 @@ function decided(classes, found) {
   const header = ["what is true", ...found.actions];
   return [make("h2", { id: "decided" }, "Cost a row, on held-out rows"),
     make("dl", { class: "facts" }, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, figure(value))))),
-    make("p", {}, found.sentence),
-    wordTable({ title: "How often each was chosen", header, rows, right: header.map((_, k) => k).slice(1) })];
+    make("div", { class: "chosen-table" }, wordTable({ title: "How often each was chosen", header, rows, right: header.map((_, k) => k).slice(1) }))];
 }
 
 const link = (table, name, words, kind = null) =>
@@ -80,7 +83,7 @@ export function downloadView(table, session, actions) {
     const from = rowsFrom(kind, { title: "Drop the other table here", largest: session.largest,
       taken: (where) => actions.answer(kind, { ...where, keep: keep.checked }) });
     return parcel(title, about, make("span", {}), ...made(file),
-      make("details", { open: done === null || done.file !== file }, make("summary", {}, "Choose the table"), from,
+      make("details", { id: `${kind}-box`, open: kind === "predict" && (done === null || done.file !== file) }, make("summary", {}, "Choose the table"), from,
         make("p", {}, keep, " ", make("label", { for: `${kind}-keep` }, "Put the columns of that table first"))));
   };
   const costs = result.decisions ? [
@@ -98,5 +101,3 @@ export function downloadView(table, session, actions) {
         ...["sql", "onnx", "pmml", "py", "mjs"].flatMap((ending) => made(`model.${ending}`)))),
     make("h2", { id: "same" }, "The same in a terminal"), make("pre", { tabindex: "0" }, result.command));
 }
-
-export const firstField = () => byId("cost-0-0");
