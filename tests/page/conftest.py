@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+
 class Watched:
     """A tab, and everything that it complained of or asked the network for."""
 

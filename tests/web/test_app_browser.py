@@ -1,4 +1,4 @@
-"""The app as people use it, in a real browser: from a file to a page, costs, a model and predictions, and to its end."""
+"""The app as people use it, in a real browser: from a file to a page, costs, a model, predictions, and to its end."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_from_a_file_to_a_page_costs_a_model_and_predictions(app: Watched, tmp_p
     tab.fill("#cost-0-1", "5")
     tab.click("#costs-apply")
     tab.wait_for_selector("#decided")
-    loss = likely.Loss({"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}})
+    loss = likely.Loss({"no": {"no": 0.0, "yes": 5.0}, "yes": {"no": 1.0, "yes": 0.0}})
     record = likely.look(WEATHER, "play", "NaiveBayes", loss=loss, types=types)
     assert record.decisions is not None
     assert float(tab.locator(".facts dd").first.inner_text()) == pytest.approx(record.decisions.mean, abs=5e-4)
@@ -154,7 +154,7 @@ def test_a_path_missing_values_comparing_and_cancelling(app: Watched) -> None:
 def test_names_from_data_are_shown_as_they_are(app: Watched, tmp_path: Path) -> None:
     tab = app.tab
     path = tmp_path / "evil.csv"
-    rows = "".join(f"{k % 3},\"{EVIL}{k % 2}\",{'yes' if k % 3 else '<b>no</b>'}\n" for k in range(60))
+    rows = "".join(f'{k % 3},"{EVIL}{k % 2}",{"yes" if k % 3 else "<b>no</b>"}\n' for k in range(60))
     path.write_text(f'"{EVIL}","</script><script>window.bad=2</script>","{EVIL} y"\n{rows}')
     tab.set_input_files("#open-file", path)
     tab.wait_for_selector(".columns-table")

@@ -82,8 +82,6 @@ class Table:
     reading: ReadingOrder = field(default_factory=ReadingOrder)
     columns: Message | None = None
     """How it is read."""
-    seconds: float = 0.0
-    """How long reading it took."""
     learned: Order | None = None
     learnings: int = 0
     """How often it was learned from."""
@@ -103,7 +101,6 @@ class Table:
             "types": self.reading.types,
             "missing": self.reading.missing,
             "columns": self.columns,
-            "seconds": self.seconds,
             "result": self.result,
             "learned": None if learned is None else {
                 "types": learned.reading.types,
@@ -226,8 +223,8 @@ class Session:
         self._begin(table, Order("read", table.data, table.name, table.folder, reading), finish)
 
     def learn(self, table: Table, order: Order) -> None:
-        """Learn from a table and make its page, in a folder of its own: page, model and costs are always of one learning,
-        also where the next is cancelled in the middle.
+        """Learn from a table and make its page, in a folder of its own: page, model and costs are always of one
+        learning, also where the next is cancelled in the middle.
         """
         own = replace(order, folder=tempfile.mkdtemp(prefix="learned-", dir=table.folder))
 
@@ -295,8 +292,6 @@ class Session:
             job.answer = answer
             if answer is not None:
                 job.finish(answer)
-                if job.order.kind == "read":
-                    table.seconds = time.monotonic() - job.started
             job.end("failed" if answer is None else "done", error)
             table.version += 1
 

@@ -5,7 +5,7 @@ import { count } from "./parts.js";
 
 const KINDS = [["nominal", "nominal (categories)"], ["number", "number"], ["date", "date"], ["text", "text (words)"], ["ignore", "leave out"]];
 const MANY = 30; // a number with more values must be cut into bins to be a target
-const QUICK = 3; // seconds: a table that is read sooner is read again at every change
+const SMALL = 2e6; // cells: a table of no more is read again at every change
 
 // What a person has chosen and not yet had read or learned, by table.
 const choices = new Map();
@@ -27,6 +27,8 @@ export function toPredict(table) {
   return { types, missing, target, target_bins: needsBins(table) ? bins : null };
 }
 
+const isSmall = ({ columns }) => columns.rows * columns.columns.length <= SMALL;
+
 function needsBins(table) {
   const { target, types } = choiceOf(table);
   const column = table.columns.columns.find((c) => c.name === target);
@@ -39,7 +41,7 @@ export function columnsView(table, { missing, learners }, actions) {
   const part = make("div", {});
 
   const changed = () => {
-    if (table.seconds < QUICK) actions.read({ types: choice.types, missing: choice.missing });
+    if (isSmall(table)) actions.read({ types: choice.types, missing: choice.missing });
     else draw();
   };
   const draw = () => part.replaceChildren(
@@ -83,7 +85,7 @@ function stale(table, choice) {
 // A large table is not read again at every change, but when that is asked for.
 function pending(table, choice, actions) {
   const same = JSON.stringify([choice.types, choice.missing]) === JSON.stringify([table.types, table.missing]);
-  if (same || table.seconds < QUICK) return make("div", {});
+  if (same || isSmall(table)) return make("div", {});
   return make("p", { class: "callout" }, "Your changes count when you learn. To see them in this list before: ",
     make("button", { type: "button", onclick: () => actions.read({ types: choice.types, missing: choice.missing }) }, "Read again"));
 }
