@@ -117,7 +117,7 @@ def test_from_a_file_to_a_page_costs_a_model_and_predictions(app: Watched, tmp_p
     assert table["p(yes)"].to_pylist() == answers.matrix[:, 1].tolist()
     tab.click("#export-sql")
     tab.wait_for_selector("text=Download model.sql")
-    assert download(tab, "Download model.sql", tmp_path).read_text("utf-8") == likely.export(own, "sql")
+    assert download(tab, "Download model.sql", tmp_path).read_bytes().decode() == likely.export(own, "sql")
     assert tab.inner_text("pre") == (
         "likely look weather_mixed.csv play --type temperature=nominal --type windy=ignore --loss costs.toml"
     )
