@@ -178,6 +178,7 @@ def test_what_fails_is_a_sentence_and_tables_are_kept_apart(app: Watched) -> Non
         tab.wait_for_selector(".columns-table")
     tab.select_option("tr[data-column=species] select", "number")
     tab.wait_for_selector(".problem:has-text('species')")
+    assert tab.locator("tr[data-column=species] select option:checked").inner_text() == "automatic: nominal"
     tab.click("nav.tables >> text=weather.csv >> nth=-1")
     tab.wait_for_selector("tr[data-column=play]")
     assert not tab.locator(".problem").count()

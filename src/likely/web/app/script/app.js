@@ -3,7 +3,7 @@
 import { make, byId } from "./elements.js";
 import { ask } from "./api.js";
 import { count, problem, rowsFrom, workBox } from "./parts.js";
-import { columnsView, forget } from "./columns.js";
+import { columnsView, forget, undoReading } from "./columns.js";
 import { compareView, costsView, downloadView } from "./results.js";
 
 const POLL = 300; // milliseconds
@@ -54,6 +54,7 @@ function watch(id) {
 function ended(table) {
   const { kind, state, error } = table.job;
   byId("said").textContent = state === "done" ? "Done." : error;
+  if (state !== "done" && kind === "read") undoReading(table);
   if (state !== "done") return;
   if (kind === "learn" && place().view !== "costs") go(table.id, "page");
   if (kind === "compare") go(table.id, "compare");

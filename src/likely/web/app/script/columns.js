@@ -21,6 +21,11 @@ export function choiceOf(table) {
 
 export const forget = (id) => choices.delete(id);
 
+// A change that could not be read is taken back; the sentence says why.
+export function undoReading(table) {
+  Object.assign(choiceOf(table), { types: { ...table.types }, missing: table.missing });
+}
+
 // What is sent: how to read, what to predict.
 export function toPredict(table) {
   const { types, missing, target, bins } = choiceOf(table);
