@@ -1,13 +1,18 @@
-"""Takes the pictures of the page that README and docs show: docs/images/page-*.png. Needs chromium and playwright.
+"""Takes the pictures of page and app that README and docs show: docs/images/*.png. Needs chromium and playwright.
 
 python scripts/screenshots.py
 """
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import sync_playwright
 
@@ -47,7 +52,31 @@ def main() -> None:
             tab.wait_for_timeout(400)
             tab.screenshot(path=IMAGES / f"page-{name}.png")
             tab.close()
+        take_app_pictures(browser)
         browser.close()
+
+
+def take_app_pictures(browser: Any) -> None:
+    """The app with a table open, before and after it was learned from."""
+    command = [sys.executable, "-m", "likely", "app", "weather_mixed.csv", "iris.csv", "--no-open"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT / "examples")
+    assert started.stdout is not None
+    found = re.search(r"http://\S+", started.stdout.readline())
+    assert found
+    try:
+        tab = browser.new_page(viewport={"width": 1080, "height": 700})
+        tab.set_default_timeout(300_000)
+        tab.goto(found[0])
+        tab.wait_for_selector(".columns-table")
+        tab.screenshot(path=IMAGES / "app-columns.png")
+        tab.click("#learn")
+        tab.frame_locator("iframe").locator("h1").wait_for()
+        tab.wait_for_timeout(400)
+        tab.screenshot(path=IMAGES / "app-page.png")
+        tab.close()
+    finally:
+        started.send_signal(signal.SIGINT)
+        started.wait(30)
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from likely.cli import terminal
 from likely.errors import InputError, shown
+from likely.machinery.file_names import safe_file_name
 from likely.sums import state
 
 if TYPE_CHECKING:
     from likely.evaluate.look import Look
     from likely.evaluate.study import Studies
 
-MOST_NAME = 80
-DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{d}{k}" for d in ("COM", "LPT") for k in range(10))}
-"""Names that Windows keeps for itself."""
 OURS = b'<meta name="generator" content="likely'
 
 
@@ -25,14 +23,7 @@ def page_name(target: str) -> str:
     >>> page_name("income"), page_name("../a b"), page_name("<script>"), page_name("")
     ('income.html', 'a_b.html', 'script.html', 'page.html')
     """
-    kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in target)
-    while "__" in kept:
-        kept = kept.replace("__", "_")
-    kept = kept.strip("._-")
-    while len(kept.encode()) > MOST_NAME:
-        kept = kept[:-1]
-    device = kept.upper().partition(".")[0] in DEVICES
-    return f"{kept or 'page'}{'_' if device else ''}.html"
+    return f"{safe_file_name(target, 'page')}.html"
 
 
 def place(target: str) -> str:
