@@ -163,7 +163,7 @@ def _decide(order: Order, progress: Tell) -> Answer:
 def _export(order: Order, _: Tell) -> Answer:
     """The model in another language, as a file."""
     model = load_model(_place(order, MODEL))
-    export(model, order.language, _place(order, order.out))  # type: ignore[arg-type]
+    export(model, order.language, _place(order, order.out))  # type: ignore[call-overload]
     return {"file": order.out, "remarks": []}
 
 
