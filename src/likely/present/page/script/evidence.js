@@ -1,10 +1,11 @@
 // What follows from scores: the ledger of an answer, a decision, what to ask next, and what alone would change it.
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
-import { logSum } from "./logs.js";
+import { codeOn } from "./jointly.js";
+import { added, logSum } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
-  chancesOf, damped, factorOf, knownWords, readBy, scoresBy, scoresOf, sumOf, termsOf,
+  chancesOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
 } from "./scoring.js";
 
 // -- decisions -------------------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ function regretted(weights, loss) {
 // -- the ledger ------------------------------------------------------------------------------------------------
 
 const without = (logs, a) => logs.filter((_, k) => k !== a);
-const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
+export const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
 
 // What each piece adds to log P(a) / P(b); b is null: against the rest, one piece after the other.
 function steps(pieces, a, b) {
@@ -54,33 +55,32 @@ export function logOdds(logs, a, b) {
   return ratio(logs[a], b === null ? logSum(without(logs, a)) : logs[b]);
 }
 
-// Entries {name, ratio, words}: name is null for what comes before any value. One entry for all together where the
+// Entries {name, ratio}: name is null for what comes before any value. One entry for all together where the
 // scores are no sum over attributes.
 export function ledgerOf(portable, cells, a, b) {
   const form = sumOf(portable);
   if (!form) {
-    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b), words: [] }] };
+    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
-  const terms = termsOf(form, cells, portable);
+  const terms = together(form, termsOf(form, cells, portable), cells);
   const names = [null, ...terms.keys()];
   const found = steps([form.constant, ...terms.values()], a, b);
-  const entries = names.map((name, k) => ({ name, ratio: found[k], words: [] }));
-  for (const term of form.terms) {
-    if (term.form === "TextTerm" && cells.get(term.name) !== null && b !== null) {
-      entries[names.indexOf(term.name)].words = wordsSaid(term, cells.get(term.name), portable, a, b);
-    }
-  }
+  const entries = names.map((name, k) => ({ name, ratio: found[k] }));
   return { additive: true, entries };
 }
 
-function wordsSaid(term, text, portable, a, b) {
-  const { words } = knownWords(term, text, portable);
-  const factor = factorOf(term, words);
-  const said = words.map(({ word, times, place }) => ({
-    name: times > 1 ? `${word} ×${times}` : word,
-    ratio: factor * damped(term.damping, times) * ratio(term.weights[place][a], term.weights[place][b]),
-  }));
-  return said.sort((one, other) => Math.abs(other.ratio) - Math.abs(one.ratio));
+// What several attributes say beyond what each says by itself goes to those of them that are known: where that is one,
+// it is part of what this one says.
+function together(form, terms, cells) {
+  const out = new Map();
+  const add = (name, logs) => out.set(name, out.has(name) ? added(out.get(name), logs) : logs);
+  const sets = new Map(form.terms.map((term) => (term.form === "PowerTerm" ? term.inner : term)).filter((term) => term.form === "PairTerm" || term.form === "TreesTerm").map((term) => [term.name, term.axes]));
+  for (const [name, logs] of terms) if (!sets.has(name)) add(name, logs);
+  for (const [name, axes] of sets) {
+    const known = axes.filter((axis) => codeOn(axis, cells) >= 0).map((axis) => axis.attribute);
+    if (known.length) add(known.length === axes.length ? name : known.join(" × "), terms.get(name));
+  }
+  return out;
 }
 
 // -- what to ask next ------------------------------------------------------------------------------------------
