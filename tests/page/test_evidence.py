@@ -40,6 +40,7 @@ LEARNERS = {
     "naive": likely.NaiveBayes(),
     "logistic": likely.Logistic(),
     "additive": likely.Additive(order=2),
+    "larger sets": likely.Additive(order=3),
     "pool": likely.Pool((likely.NaiveBayes(), likely.Logistic(), likely.Additive(order=2)), weights=(0.3, 0.4, 0.5)),
 }
 
@@ -62,7 +63,7 @@ def test_card_whatif_nomogram_and_explain_agree(watched: Watched, tmp_path: Path
     for name in ("relationship", "sex"):
         card = tab.locator(".card", has=tab.locator(f".card-name:text-is('{name}')"))
         if not said[name]:  # what the model leaves out has no line in the what-if
-            assert name == "sex" and "leaves it out" in card.inner_text()
+            assert name == "sex" and "leaves it out" in card.text_content()
             continue
         line = card.locator("tr", has=tab.locator(f"th:text-is('{row[name]}')"))
         written = line.locator(".ev .num").text_content()

@@ -13,6 +13,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.models.contracts import Model
+from likely.models.shapes import TreeSum, sum_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 def value_logs(model: Model, values: Mapping[str, Sequence[Any]]) -> dict[str, Floats]:
     """For each attribute and each of its values a log for each class, in nats: (values, classes).
 
-    Rows are asked that have this one value and no other. Where the model has a term of the attribute it is that term;
-    where the attribute is part of a block, where it speaks through the term of another one (a tree), or where scores
-    are no sum, it is how the value by itself changes the scores.
+    Rows are asked that have this one value and no other. Where the model has a term of the attribute it is that term,
+    with what larger sets of attributes say of it alone. Where the attribute is part of a block, where it speaks through
+    the term of another one (a tree), or where scores are no sum, it is how the value by itself changes the scores.
 
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
@@ -53,22 +54,32 @@ def value_logs(model: Model, values: Mapping[str, Sequence[Any]]) -> dict[str, F
         alone = joint[:-1] - joint[-1]
     alone = np.where(np.isnan(alone), 0.0, alone)
     each = {name: np.vstack([one[name] for one in terms]) for name in terms[0]}
+    sets = [each.pop(name) for name in set_names(model) if name in each]
+    more = sum((logs[:-1] - logs[-1] for logs in sets), np.zeros_like(alone))
     out = {name: np.zeros((0, len(model.classes))) for name in values}
     for name, place in places.items():
         others = [logs[place] for other, logs in each.items() if other != name]
-        by_itself = name in each and not any(_differs(logs) for logs in others)
-        out[name] = each[name][place] if by_itself else alone[place]
+        own = each[name][place] if name in each else np.zeros_like(alone[place])
+        by_itself = (name in each or sets) and not any(_differs(logs) for logs in others)
+        out[name] = own + more[place] if by_itself else alone[place]
     return out
 
 
 def _attribute_terms(model: Model, batch: Any) -> dict[str, Floats]:
-    """The terms of a batch that are those of one attribute; none where scores are no sum."""
+    """The terms of a batch that are those of one attribute, or of a set; none where scores are no sum."""
     try:
         terms = model.terms(batch)
     except SettingError:
         return {}
-    own = {column.name for column in model.schema.attributes}
+    own = {column.name for column in model.schema.attributes}.union(set_names(model))
     return {name: terms.array[:, k] for k, name in enumerate(terms.names) if name in own and k > 0}
+
+
+def set_names(model: Model) -> tuple[str, ...]:
+    """The terms of larger sets of attributes, which also hold what these say by themselves."""
+    shape = model.shape()
+    whole = None if shape is None else sum_of(shape)
+    return () if whole is None else tuple(term.name for term in whole[0].terms if isinstance(term, TreeSum))
 
 
 def _differs(logs: Floats) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.present.charts.drawing import Chart, at, cut, escape_text, svg, text
+from likely.present.charts.drawing import Chart, at, cut_middle, escape_text, svg, text
 from likely.present.words import number, percent
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Cha
     """
     shares, count = row_shares(table)[:MOST, :MOST], min(len(names), MOST)
     size = max(7.0, min(56.0, 480.0 / count))
-    shown = [cut(name, LONGEST) for name in names[:count]]
+    shown = [cut_middle(name, LONGEST) for name in names[:count]]
     room = 6.1 * max(map(len, shown), default=1)
     every = max(1, -(-11 // int(size)))
     left, top = room + 12, 26 + (room * 0.82 if count > 2 else 14)

@@ -59,6 +59,16 @@ def cut(text: str, most: int) -> str:
     return (text if len(text) <= most else text[: most - 1] + "…") or "''"
 
 
+def cut_middle(text: str, most: int) -> str:
+    """A text that is not longer than so many characters, its beginning and its end kept: names differ at their ends.
+
+    >>> cut_middle("mixed_cochlear_age_otitis_media", 20)
+    'mixed_cochl…is_media'
+    """
+    last = 2 * (most - 1) // 5 + 1
+    return (text if len(text) <= most else f"{text[: most - 1 - last]}…{text[-last:]}") or "''"
+
+
 def colour(k: int, classes: int = 1) -> str:
     """The style class of class number k; one for all where the classes are too many to have each its own."""
     return f"k{k % COLOURS}" if classes <= COLOURS else "many"
@@ -267,17 +277,15 @@ class Frame:
         return "".join(out)
 
 
-def key(classes: Sequence[tuple[int, str]], x: float, y: float, width: float) -> tuple[str, float]:
-    """Which colour is which class, in as many lines as it takes; and how high that is."""
+def key(classes: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[str, float]:
+    """Which colour (a style class) is which class, in as many lines as it takes; and how high that is."""
     out, across, down = [], x, y
-    for k, name in classes:
-        short = cut(name, 24)
-        wide = 28 + 6.8 * len(short)
+    for hue, name in classes:
+        short = cut(name, 28)
+        wide = 34 + 7.2 * len(short)
         if across + wide > x + width and across > x:
             across, down = x, down + 17
-        out.append(
-            f'<rect class="{colour(k)} fill" x="{at(across)}" y="{at(down - 9)}" width="10" height="10" rx="2"/>'
-        )
+        out.append(f'<rect class="{hue} fill" x="{at(across)}" y="{at(down - 9)}" width="10" height="10" rx="2"/>')
         out.append(text(across + 14, down, short, "tick"))
         across += wide
     return "".join(out), down - y + 17

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.present.charts.drawing import Axis, Chart, Frame, at, cut, line, path, svg, text, thin_line, ticks
+from likely.present.charts.drawing import Axis, Chart, Frame, at, cut, key, line, path, svg, text, thin_line, ticks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,7 +108,7 @@ def _spread(
         body.append(line(x, frame.bottom, x, frame.bottom + 4, "axis"))
         body.append(text(x, frame.bottom + 17, frame.x.word(value), "tick", "middle"))
     body.append(line(LEFT, frame.bottom, LEFT + WIDE, frame.bottom, "axis"))
-    keys, tall = _key([(hues[k], classes[k]) for k in shown], LEFT, frame.bottom + 36)
+    keys, tall = key([(hues[k], classes[k]) for k in shown], LEFT, frame.bottom + 36, WIDE)
     return "".join([*body, keys]), tall
 
 
@@ -133,17 +133,3 @@ def _histograms(frame: Frame, spread: Spread, shown: Sequence[int], hues: Sequen
             points = [(frame.across(float(x)), frame.up(float(y))) for x, y in zip(places, up, strict=True)]
             out.append(path(points, f"{hues[k]} curve thin"))
     return "".join(out)
-
-
-def _key(classes: Sequence[tuple[str, str]], x: float, y: float) -> tuple[str, float]:
-    """Which colour is which class, in as many lines as it takes; and how high that is."""
-    out, across, down = [], x, y
-    for hue, name in classes:
-        short = cut(name, 28)
-        wide = 34 + 7.2 * len(short)
-        if across + wide > x + WIDE and across > x:
-            across, down = x, down + 17
-        out.append(f'<rect class="{hue} fill" x="{at(across)}" y="{at(down - 9)}" width="10" height="10" rx="2"/>')
-        out.append(text(across + 14, down, short, "tick"))
-        across += wide
-    return "".join(out), down - y + 17

@@ -50,6 +50,7 @@ TALL = 3
 """With more classes, the table of a number has a line for each."""
 FARTHEST = 10 * math.log(2)
 """Evidence beyond a thousand to one counts as so much where means are taken."""
+FEW_FAINT = 3
 LEAST_BITS, LEAST_PUSH = 0.0005, 0.005
 """An attribute that tells less, and moves the odds less, says nothing worth a card."""
 
@@ -83,6 +84,8 @@ class Card:
     """How far it moves the odds, in bits, mean over rows."""
     quiet: bool = False
     """Whether it says nothing."""
+    silent: bool = False
+    """Whether the model makes nothing of it."""
     faint: bool = False
     """Whether it reveals nothing by itself, though the model uses it."""
     levels: tuple[Level, ...] = ()
@@ -103,10 +106,13 @@ def make_cards(model: Model, order: Sequence[str], told: Mapping[str, AttributeB
     logs = value_logs(model, {name: [_as_cell(model, name, v) for v in some] for name, some in asked.items()})
     many = len(known) > MANY_CARDS
     most = [FEW_LEVELS if many or k >= OPEN_CARDS else MOST_LEVELS for k in range(len(known))]
-    return tuple(
+    cards = [
         _card(model, name, f"a{k}", told.get(name), most[k], asked[name], logs[name], len(known) > FEW_CARDS)
         for k, name in enumerate(known)
-    )
+    ]
+    if sum(card.faint and not card.quiet for card in cards) < FEW_FAINT:  # a fold for one or two is none
+        cards = [replace(card, faint=False) for card in cards]
+    return tuple(cards)
 
 
 def asked_values(model: Model, name: str) -> list[Any]:
@@ -156,7 +162,7 @@ def _card(
     if silent and not quiet and not card.about:
         card = replace(card, about="The model leaves it out: it adds nothing to what the others say.")
     faint = many and told is not None and told["bits"] < LEAST_BITS
-    return replace(card, facts=tuple(f for f in (*card.facts, missing) if f), quiet=quiet, faint=faint)
+    return replace(card, facts=tuple(f for f in (*card.facts, missing) if f), quiet=quiet, silent=silent, faint=faint)
 
 
 def _push(logs: Floats, weight: Floats) -> str:

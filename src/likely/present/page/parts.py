@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
     from likely.evaluate.curve import Curve
 
-MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 60
-MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 60
+MOST_COLUMNS, MOST_CLASSES, MOST_ATTRIBUTES = 400, 60, 30
+MOST_NOTES, MOST_EXHIBITS, MOST_LINES, MOST_NAMED = 40, 6, 30, 12
 MAPS, MAP_STEPS = 3, 6
 """Pairs that are drawn, and in how many steps of each attribute."""
 REPRODUCE = Section("reproduce", "Reproduce", "Reproduce this page")

@@ -5,7 +5,7 @@ import { codeOn } from "./jointly.js";
 import { added, logSum } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
-  chancesOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
+  chancesOf, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
 } from "./scoring.js";
 
 // -- decisions -------------------------------------------------------------------------------------------------
@@ -62,23 +62,58 @@ export function ledgerOf(portable, cells, a, b) {
   if (!form) {
     return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
-  const terms = together(form, termsOf(form, cells, portable), cells);
+  const terms = together(form, cells, portable);
   const names = [null, ...terms.keys()];
   const found = steps([form.constant, ...terms.values()], a, b);
   const entries = names.map((name, k) => ({ name, ratio: found[k] }));
   return { additive: true, entries };
 }
 
-// What several attributes say beyond what each says by itself goes to those of them that are known: where that is one,
-// it is part of what this one says.
-function together(form, terms, cells) {
+// A row of which nothing is known.
+function blank(portable) {
+  return new Map(portable.attributes.map(({ name, kind }) => [name, kind === "level" ? MISSING : kind === "text" ? null : NaN]));
+}
+
+const isSet = (term) => (term.form === "PowerTerm" ? isSet(term.inner) : term.form === "PairTerm" || term.form === "TreesTerm");
+const axesOf = (term) => (term.form === "PowerTerm" ? axesOf(term.inner) : term.axes);
+
+// What a set of attributes says of one of them alone, against knowing none; pairs say nothing of one alone.
+function aloneIn(term, name, cell, portable, size) {
+  const nothing = blank(portable);
+  const [[, none]] = partsOf(term, nothing, portable, size);
+  const [[, one]] = partsOf(term, nothing.set(name, cell), portable, size);
+  return one.map((v, k) => v - none[k]);
+}
+
+// What a value says by itself, a log for each class: its own term, and what larger sets say of it alone.
+export function valueLogs(form, name, cell, cells, portable) {
+  const size = form.constant.length;
+  let out = termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, new Map(cells).set(name, cell), portable).get(name) ?? new Array(size).fill(0);
+  for (const term of form.terms) {
+    if (isSet(term) && readBy(term).includes(name)) out = added(out, aloneIn(term, name, cell, portable, size));
+  }
+  return out;
+}
+
+// What several attributes say: that which larger sets say of one of them alone belongs to this one; what is left goes to
+// those of them that are known.
+function together(form, cells, portable) {
+  const size = form.constant.length;
   const out = new Map();
   const add = (name, logs) => out.set(name, out.has(name) ? added(out.get(name), logs) : logs);
-  const sets = new Map(form.terms.map((term) => (term.form === "PowerTerm" ? term.inner : term)).filter((term) => term.form === "PairTerm" || term.form === "TreesTerm").map((term) => [term.name, term.axes]));
-  for (const [name, logs] of terms) if (!sets.has(name)) add(name, logs);
-  for (const [name, axes] of sets) {
+  for (const [name, logs] of termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, cells, portable)) add(name, logs);
+  for (const term of form.terms.filter(isSet)) {
+    const axes = axesOf(term);
     const known = axes.filter((axis) => codeOn(axis, cells) >= 0).map((axis) => axis.attribute);
-    if (known.length) add(known.length === axes.length ? name : known.join(" × "), terms.get(name));
+    let [[name, left]] = partsOf(term, cells, portable, size);
+    if (known.length > 1) {
+      for (const one of known) {
+        const own = aloneIn(term, one, cells.get(one), portable, size);
+        if (own.some((v) => v !== 0)) add(one, own);
+        left = left.map((v, k) => v - own[k]);
+      }
+    }
+    if (known.length) add(known.length === axes.length ? name : known.join(" × "), left);
   }
   return out;
 }

@@ -2,8 +2,9 @@
 // Knows the portable form and SVG.
 
 import { cut, draw, figure, percent } from "./elements.js";
+import { valueLogs } from "./evidence.js";
 import { dateLabel, numberLabel } from "./reading.js";
-import { sumOf, termsOf } from "./scoring.js";
+import { sumOf } from "./scoring.js";
 
 const MOST = 14;
 const WIDTH = 800;
@@ -33,8 +34,8 @@ export function linesOf(portable, cells, about, a, b) {
   if (!form) return null;
   const lines = [];
   const ratioOf = (name, cell) => {
-    const logs = termsOf(form, new Map(cells).set(name, cell), portable).get(name);
-    return logs ? logs[a] - logs[b] : NaN;
+    const logs = valueLogs(form, name, cell, cells, portable);
+    return logs[a] - logs[b];
   };
   portable.attributes.forEach((attribute, k) => {
     const { name, kind } = attribute;
