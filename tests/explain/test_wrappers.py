@@ -59,9 +59,11 @@ def test_what_is_believed_of_the_columns_stays(examples: Path, which: str) -> No
         seen = [(c.facts, c.spark, c.header, c.table) for c in drawn]
         assert seen[:3] == seen[3:]  # how values are spread, means and deviations
         # What they say is what this model says, as in its ledger.
-        entry = next(e for e in likely.explain(model, {"outlook": "sunny"}, of="yes").entries if e.name == "outlook")
-        line = next(level for level in drawn[3].levels if level.name == "sunny")
-        assert entry.log_ratio is not None and line.bits == signed(entry.log_ratio / math.log(2))
+        ledger = likely.explain(model, {"outlook": "sunny"}, of="yes")
+        (line,) = [level for level in drawn[3].levels if level.name == "sunny"]
+        prior = likely.explain(model, {}, of="yes").log_odds
+        assert ledger.log_odds is not None and prior is not None
+        assert line.bits == signed((ledger.log_odds - prior) / math.log(2))
         assert plot(model, attribute="outlook").count(f">{line.bits}<") == 1
 
 
