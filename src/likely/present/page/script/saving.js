@@ -1,6 +1,6 @@
 // Every chart can be saved, as SVG or as PNG, in the colours that it is seen in. Knows elements; nothing of the model.
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "stop-color"];
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "stop-color", "stop-opacity"];
 const TIMES = 2;
 
 // A copy that needs no style sheet: what the page's says of each element is written on it.
