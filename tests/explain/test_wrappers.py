@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from likely.models.contracts import Model
 from likely.models.naive.weighted_product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable
-from likely.present.page.attributes import card
+from likely.present.page.attributes import make_cards
 from likely.present.page.graphs import graph
 from likely.present.page.plotting import plot
 from likely.present.page.whatif import whatif
 from likely.present.report.model import present_attribute
+from likely.present.words import signed
 
 HEAT = 0.3
 ROW = {"outlook": "sunny", "temperature": 66, "windy": True}
@@ -53,9 +55,16 @@ def test_what_is_believed_of_the_columns_stays(examples: Path, which: str) -> No
         assert model.factor_of(name) is plain.factor_of(name)
         assert present_attribute(model, name) == present_attribute(plain, name)
     if which != "prior":
-        drawn = [card(m, n, "a", None, False) for m in (plain, model) for n in ("outlook", "temperature", "humidity")]
-        assert drawn[:3] == drawn[3:]  # means, densities and the strips below them
-        assert plot(model, attribute="humidity") == plot(plain, attribute="humidity")
+        drawn = [c for m in (plain, model) for c in make_cards(m, ("outlook", "temperature", "humidity"), {})]
+        seen = [(c.facts, c.spark, c.header, c.table) for c in drawn]
+        assert seen[:3] == seen[3:]  # how values are spread, means and deviations
+        # What they say is what this model says, as in its ledger.
+        ledger = likely.explain(model, {"outlook": "sunny"}, of="yes")
+        (line,) = [level for level in drawn[3].levels if level.name == "sunny"]
+        prior = likely.explain(model, {}, of="yes").log_odds
+        assert ledger.log_odds is not None and prior is not None
+        assert line.bits == signed((ledger.log_odds - prior) / math.log(2))
+        assert plot(model, attribute="outlook").count(f">{line.bits}<") == 1
 
 
 @pytest.mark.parametrize("which", ["temperature", "weights", "prior", "loss"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from likely.cli import terminal
@@ -39,8 +40,8 @@ def place(target: str) -> str:
     return name if ours else name.removesuffix(".html") + ".likely.html"
 
 
-def write_page(record: Look, studies: Studies, data: object, out: str | None, arguments: tuple[str, ...]) -> None:
-    """Make the page, write it, and say where; a folder that cannot be written is no reason to fail.
+def write_page(record: Look, studies: Studies, data: object, out: str | None, arguments: tuple[str, ...]) -> str | None:
+    """Make the page, write it, and say where; a folder that cannot be written is no reason to fail: then it is None.
 
     `arguments` are those of the command, which the page repeats.
     """
@@ -62,5 +63,14 @@ def write_page(record: Look, studies: Studies, data: object, out: str | None, ar
         if out is not None:
             raise
         terminal.say(f"The page was not written. {error}")
-        return
+        return None
     terminal.say(f"The page is in {shown(path, 200)}: open it in a browser.")
+    return path
+
+
+def show_page(path: str) -> None:
+    """Open a page in the browser that the system would take, or say that there is none."""
+    import webbrowser
+
+    if not webbrowser.open(Path(path).resolve().as_uri()):
+        terminal.say("No browser could be started: open the page yourself.")
