@@ -10,12 +10,14 @@ import argparse
 import gc
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import making
 import numpy as np
 import pyarrow as pa
@@ -23,6 +25,8 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 import likely
+from likely.apply.predict import predict_table
+from likely.intake.reading import Reading
 
 WIDE_ROWS, WIDE_COLUMNS = 60_000, 300
 
@@ -131,6 +135,66 @@ def measure(files: making.Files, folder: Path, repeats: int, threads: int) -> li
     return out
 
 
+def make_json(source: Path, to: Path, rows: int) -> Path:
+    """The first rows as lines of JSON."""
+    if not to.exists():
+        duckdb.sql(f"COPY (SELECT * FROM '{source}' LIMIT {rows}) TO '{to}' (FORMAT json)")
+    return to
+
+
+def measure_json(files: making.Files, folder: Path, repeats: int, threads: int) -> Measured:
+    """JSON lines beside DuckDB's reading of the same."""
+    rows = min(files.rows, 500_000)
+    path = make_json(files.parquet, folder / f"{rows}.jsonl", rows)
+
+    def theirs() -> None:
+        connection = duckdb.connect(config={"threads": threads})
+        connection.execute("CREATE TABLE t AS SELECT * FROM read_json(?, format='newline_delimited')", [str(path)])
+
+    pair = turns(repeats, lambda: likely.summarize(path, target=making.TARGET, threads=threads), theirs)
+    return Measured(f"JSON lines, {rows:,} rows", *pair, 2.0, rows * 17)
+
+
+def measure_prediction(files: making.Files, folder: Path, repeats: int, threads: int) -> list[Measured]:
+    """Predictions from Parquet and CSV to Parquet, beside reading and writing the same rows."""
+    model = likely.fit(files.parquet, making.TARGET, likely.NaiveBayes())
+    out = []
+    for what, path in (("Parquet", files.parquet), ("CSV", files.csv)):
+        mine, other = folder / "mine.parquet", folder / "other.parquet"
+
+        def ours(path: Path = path, to: Path = mine) -> None:
+            predict_table(model, path, to, Reading(threads=threads), keep=True)
+
+        def theirs(path: Path = path, to: Path = other) -> None:
+            pq.write_table(read_dictionaries(path) if path.suffix == ".parquet" else pc.read_csv(path), to)
+
+        pair = turns(repeats, ours, theirs)
+        out.append(Measured(f"predictions beside the rows, {what} to Parquet", *pair, 2.0, files.rows * 17))
+    return out
+
+
+def ceiling() -> float:
+    """How much faster two threads of plain arithmetic are than one, on this machine: no sweep can gain more."""
+    from likely.sums.tally_kernels import fewest_bits
+
+    keys = np.sort(np.random.default_rng(0).integers(0, 1 << 62, 1 << 15).astype(np.uint64))  # stays in the cache
+
+    def work() -> None:
+        for _ in range(3000):
+            fewest_bits(keys, 2048, np.zeros(65, np.int64))
+
+    def both() -> None:
+        crew = [threading.Thread(target=work) for _ in range(2)]
+        for thread in crew:
+            thread.start()
+        for thread in crew:
+            thread.join()
+
+    work()
+    one, two = turns(3, work, both)
+    return 2 * one[0] / two[0]
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description="Measure sweeps beside decoding.")
     options.add_argument("--rows", type=int, default=2_000_000)
@@ -140,15 +204,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = asked.keep_data or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        found = measure(making.make(folder, [asked.rows])[0], folder, 3, asked.threads)
+        files = making.make(folder, [asked.rows])[0]
+        found = {
+            threads: [
+                *measure(files, folder, 3, threads),
+                measure_json(files, folder, 3, threads),
+                *measure_prediction(files, folder, 3, threads),
+            ]
+            for threads in dict.fromkeys([asked.threads, 1])
+        }
     load = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     print(f"{asked.rows:,} rows, {asked.threads} threads, {os.cpu_count()} cores{load}\n")
-    print("| sweep of | processor | clock | aim | likely, processor | decoder, processor |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for m in found:
+    print("| sweep of | processor | clock | aim | threads gain | likely, clock | decoder, clock |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for m, one in zip(found[asked.threads], found[1], strict=True):
         unit = " ns a cell" if m.per_cell else "×"
-        times = f"{m.ours[1]:.2f} s | {m.theirs[1]:.2f} s"
-        print(f"| {m.what} | {m.processor:.2g}{unit} | {m.clock:.2g}{unit} | ≤ {m.aim:g}{unit} | {times} |")
+        times = f"{m.ours[0]:.2f} s | {m.theirs[0]:.2f} s"
+        gain = f"{one.ours[0] / m.ours[0]:.2f}×"
+        print(f"| {m.what} | {m.processor:.2g}{unit} | {m.clock:.2g}{unit} | ≤ {m.aim:g}{unit} | {gain} | {times} |")
+    print(f"\nTwo threads of plain arithmetic gain {ceiling():.2f}× here: no sweep can gain more.")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ apt_install() {
 # Sets $python to a Python >= 3.11, one that can make virtual environments if there is such a one.
 find_python() {
     python=
-    for candidate in python3.14 python3.13 python3.12 python3.11 python3; do
+    for candidate in ${candidates:-python3.14 python3.13 python3.12 python3.11 python3}; do
         if command -v "$candidate" >/dev/null 2>&1 && is_new_enough "$candidate"; then
             [ -n "$python" ] || python=$candidate
             if has_venv "$candidate"; then
@@ -53,6 +53,18 @@ require_python() {
         "install it (on Debian: apt-get install $package) and run this again."
 }
 
+# prepare_oldest FOLDER: an environment with the oldest libraries that are supported, on the oldest Python that is there.
+prepare_oldest() {
+    candidates="python3.11 python3.12 python3.13 python3"
+    require_python
+    mkdir -p "$root/build"
+    "$python" "$root/scripts/oldest.py" >"$root/build/oldest.txt"
+    PIP_CONSTRAINT=$root/build/oldest.txt
+    export PIP_CONSTRAINT
+    prepare "$1" editable "$root[databases,onnx,png,sklearn,sql,web]" pandas polars pytest pytest-xdist hypothesis httpx
+    unset PIP_CONSTRAINT
+}
+
 # What the installation depends on; a change of any of it makes the next run install again.
 fingerprint() {
     printf '%s\n' "$root" "$venv" "$1"
@@ -62,7 +74,7 @@ fingerprint() {
     fi
 }
 
-# prepare FOLDER copied|editable REQUIREMENT: afterwards $venv/bin/python can import likely.
+# prepare FOLDER copied|editable REQUIREMENT...: afterwards $venv/bin/python can import likely.
 prepare() {
     venv=${LIKELY_VENV:-$root/$1}
     case $venv in /*) ;; *) venv=$PWD/$venv ;; esac
@@ -91,10 +103,9 @@ prepare() {
             fail "The virtual environment $venv could not be made; set LIKELY_VENV to a folder that can be written."
     fi
     rm -f "$stamp"
-    case $2 in
-    editable) set -- --editable "$3" ;;
-    *) set -- "$3" ;;
-    esac
+    how=$2
+    shift 2
+    [ "$how" = copied ] || set -- --editable "$@"
     "$venv/bin/python" -m pip install --quiet --quiet --disable-pip-version-check "$@" ||
         fail "likely could not be installed into $venv; pip's reason is above (a first installation needs the network)."
     printf '%s\n' "$wanted" >"$stamp"

@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # what type checkers see; at run time a name is imported when
     from likely.apply.joint_table import joint as joint
     from likely.apply.regression import regress as regress, Regression as Regression
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 _NAMES = {
     # From a table to a model
@@ -154,7 +154,9 @@ def __getattr__(name: str) -> object:
     if name == "probability":  # a room that is public as it is
         return import_module("likely.probability")
     if name not in _MODULES:
-        raise AttributeError(f"module 'likely' has no attribute {name!r}")
+        from likely.errors import nearest
+
+        raise AttributeError(f"module 'likely' has no attribute {name!r}. {nearest(name, list(_MODULES))}")
     found: object = getattr(import_module(_MODULES[name]), name)
     return found
 

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.models.contracts import Model
 from likely.sums import state
 from likely.table.batch import Codes
 
@@ -171,7 +172,10 @@ def check_learner(learner: Any, data: Mapping[str, Sequence[object]], target: st
     backwards = {name: list(column)[::-1] for name, column in data.items()}
     other = likely.fit(backwards, target, learner, **reading).posterior(rows).matrix
     _hold(np.array_equal(other, wanted, equal_nan=True), "the order of rows changes the model")
-    kept = model_from_tree(state.parse(model.to_bytes(), "a file"), "a file").posterior(rows).matrix
+    read = model_from_tree(state.parse(model.to_bytes(), "a file"), "a file")
+    _hold(isinstance(read, Model), "a file of the model holds none")
+    assert isinstance(read, Model)
+    kept = read.posterior(rows).matrix
     _hold(np.array_equal(kept, wanted, equal_nan=True), "a file changes the model")
     sums = wanted.sum(axis=1)
     _hold(bool(np.allclose(sums[~np.isnan(sums)], 1.0, rtol=0, atol=1e-9)), "probabilities do not add up to one")

@@ -170,7 +170,9 @@ def test_numbers_as_levels_by_hand() -> None:
     numbers = [{"n": k % 2, "y": str(float(k % 3))} for k in range(12)]
     model, again = refit(numbers, "y", likely.NaiveBayes(), types={"y": "nominal of numbers", "n": "nominal"})
     assert model.classes == ("0", "1", "2") and again.schema == model.schema
-    with pytest.raises(LikelyError, match="Say one of nominal, nominal of numbers, number, date, text, ignore"):
+    with pytest.raises(
+        LikelyError, match="Say one of nominal, nominal of numbers, number, date, date in parts, text, ignore"
+    ):
         likely.fit(rows, "y", types={"n": "nominal of number"})
 
 

@@ -75,7 +75,10 @@ def test_a_column_that_changes_its_type_after_a_million_rows_is_told(more, run, 
     ("options", "words"),
     [
         (["--type", "b"], ["'b' has no equals sign", "COLUMN=KIND"]),
-        (["--type", "b=numeric"], ["'b'", "'numeric'", "nominal, nominal of numbers, number, date, text, ignore"]),
+        (
+            ["--type", "b=numeric"],
+            ["'b'", "'numeric'", "nominal of numbers, number, date, date in parts, text, ignore"],
+        ),
         (["--type", "zz=number"], ["no column 'zz'"]),
         (["--type", "c=text"], ["target 'c'", "nominal"]),
         (["--type", "b=number"], ["4 of 4 cells", "'b'", "--type b=nominal"]),

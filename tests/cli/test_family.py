@@ -339,4 +339,4 @@ def test_a_look_names_the_learner(name, run, examples) -> None:
     called = {"NaiveBayes": "Naive Bayes", "LeastSquares": "Least squares", "Neighbors": "Neighbour voting"}.get(
         name, ""
     )
-    assert re.search(rf"\n{called}[\w -]* names the right class of \d+", out)
+    assert re.search(rf"\n{called}[\w -]* predicts \w+ correctly for \d+", out)

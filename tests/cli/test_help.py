@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 import pytest
 
+from likely.cli.help import EXAMPLES, GROUPS
 from likely.cli.listing import COMMANDS, commands
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,3 +46,28 @@ def test_help_and_version_of_the_whole(run) -> None:
         all(f"  {name} " in told for name in COMMANDS) and "Exit codes" in told and "..." not in told.split("\n", 1)[1]
     )
     assert run("--version").done().out.startswith("likely ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_name_options_that_there_are(name) -> None:
+    known = {option for parameter in command(name).params for option in parameter.opts}
+    assert EXAMPLES[name]
+    for example in EXAMPLES[name]:
+        words = shlex.split(example)
+        assert words[:2] == ["likely", name]
+        assert {word for word in words if word.startswith("-")} <= known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_word_is_broken_on_a_narrow_terminal(name) -> None:
+    shown = command(name)
+    wide, narrow = (shown.get_help(click.Context(shown, info_name=name, terminal_width=w)) for w in (1000, 60))
+    assert set(wide.split()) <= set(narrow.split())
+    fits = [line for line in narrow.splitlines() if not line.startswith("  likely ") and len(line.split()) > 1]
+    assert max(map(len, fits)) <= 60
+
+
+def test_options_of_a_look_are_grouped(run) -> None:
+    told = run("look", "--help").done().out
+    places = [told.index(f"\n{title}:\n") for title in ("Examples", "Options", *GROUPS)]
+    assert places == sorted(places)

@@ -134,3 +134,15 @@ def test_the_template_engine_is_loaded_only_for_a_page(process, examples, tmp_pa
         words = [sys.executable, "-c", program, "look", str(examples / "weather.csv"), "play", *options]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         assert subprocess.run(words, cwd=tmp_path, capture_output=True, env=env).returncode == loaded
+
+
+def test_the_page_is_opened_where_that_is_asked_for(process, run, tmp_path, examples) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/shown"\n')
+    browser.chmod(0o755)
+    ran = process("look", examples / "weather.csv", "play", "--open", "--json", BROWSER=f"{browser} %s")
+    out, err = ran.communicate(timeout=120)
+    assert ran.returncode == 0, err
+    assert (tmp_path / "shown").read_text().strip() == (tmp_path / "play.html").as_uri()
+    assert out.startswith(b"{") and b"play.html" in err
+    run("look", examples / "weather.csv", "play", "--open", "--no-page").refused("--open", "--no-page")

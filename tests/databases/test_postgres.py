@@ -138,7 +138,7 @@ def test_what_is_wrong_is_said_without_the_password(server: Server, tmp_path: Pa
         (good, "y", "--query", "select 1 as a, 2 as a"): ("'a'",),
         (good, "y", "--query", "select 1", "--table", "big"): ("Leave out either the query or the table",),
         ("mysql://u:Hunter2pw@host/db", "y"): ("mysql://host/db cannot be opened", "adbc-driver-mysql"),
-        ("https://u:Hunter2pw@host/t.csv", "y"): ("is an address, not a file",),
+        ("https://u:Hunter2pw@127.0.0.1:9/t.csv", "y"): ("https://127.0.0.1:9/t.csv' cannot be fetched",),
         (good.replace(IN_ADDRESS, "Hunter2pw"), "y", "--tabel", "x"): ("--table",),
         (good.replace(IN_ADDRESS, "Hunter2pw"), "y", "more", "x"): ("unexpected extra argument",),
         ("--table", "big", "y", good.replace(IN_ADDRESS, "Hunter2pw")): (),

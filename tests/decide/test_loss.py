@@ -187,3 +187,31 @@ def test_a_class_may_be_called_dont_know() -> None:
     assert Loss.zero_one(names).actions == names
     model = likely.fit({"x": ["p", "p"], "y": [DONT_KNOW, "z"]}, target="y")
     assert model.predict({"x": "p"}) == likely.decide(model, {"x": "p"}).action == DONT_KNOW
+
+
+def test_a_table_of_costs_is_read_both_ways_round(tmp_path: Path) -> None:
+    wanted = Loss({"ill": {"home": 10, "treat": 0}, "well": {"home": 0, "treat": "1/3"}})
+    classes, actions = tmp_path / "c.csv", tmp_path / "a.tsv"
+    classes.write_text("\ufeffClass;home;treat\nill;10;\nwell;0;1/3\n", encoding="utf-8")
+    actions.write_text("action\till\twell\nhome\t10\t0\ntreat\t0\t1/3\n")
+    assert read_loss(classes) == read_loss(actions) == wanted
+    known = tmp_path / "k.csv"
+    known.write_text("truth,home,treat,don't know\nill,10,0,.5\nwell,0,1,.5\n")
+    assert read_loss(known).actions == ("home", "treat", DONT_KNOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x,home,treat\nill,1,2\n", "first cell must say what the rows are"),
+        ("", "first cell must say what the rows are"),
+        ("class,home,treat\nill,1\n", "Row 2 of 'l.csv' has 2 cells where the first has 3"),
+        ("class,home,home\nill,1,2\n", "has the column 'home' twice"),
+        ("class,home,treat\nill,1,2\nill,2,3\n", "has the row 'ill' twice"),
+        ("class,home,treat\nill,1,much\n", "must be a finite number"),
+    ],
+)
+def test_a_table_of_costs_that_is_none_is_a_sentence(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text(text)
+    with pytest.raises(SettingError, match=words):
+        read_loss(tmp_path / "l.csv")

@@ -12,7 +12,7 @@ import pytest
 import likely
 from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.scores.scores import Scorer, Scores
-from likely.models.contracts import Search
+from likely.models.contracts import Search, begin_learning
 from likely.models.field import MOST_FOR_AUTO, MOST_FOR_NEIGHBORS, field_of
 from likely.models.learners import LEARNERS
 from likely.present.report.comparison import present_comparison
@@ -56,7 +56,7 @@ def refitted(data: Any, target: str, learner: Any, folds: int, seed: int, weight
         if not mine:
             continue
         rest = [row for row, f in zip(data, deal, strict=True) if f != k]
-        model = learner.learn(likely.summarize(rest, schema=whole.schema, more=whole.more))
+        model = begin_learning(learner, likely.summarize(rest, schema=whole.schema, more=whole.more))
         if isinstance(model, Search):
             model = likely.fit(rest, learner=learner, schema=whole.schema)
         joint = np.full((len(mine), len(whole.classes)), -np.inf)

@@ -19,7 +19,7 @@ from likely.evaluate.crossval.dealing import Stratified as Dealer
 from likely.evaluate.crossval.lessons import growing_lessons, k_fold
 from likely.evaluate.scores.scores import Scorer, Scores
 from likely.evaluate.trend import fit_power_law, trend
-from likely.models.contracts import Search
+from likely.models.contracts import Search, begin_learning
 from likely.table.open import open_source
 
 SUMS = {
@@ -75,7 +75,7 @@ def refitted(
         training = [row for row, p in zip(rows, part, strict=True) if p in seen]
         judged = [row for row, p in zip(rows, part, strict=True) if p // pieces == fold and row["y"]]
         judged = [row for row in judged if weight is None or float(row[weight]) > 0]
-        model = learner.learn(likely.summarize(training, schema=whole.schema, more=whole.more))
+        model = begin_learning(learner, likely.summarize(training, schema=whole.schema, more=whole.more))
         if isinstance(model, Search):
             model = likely.fit(training, learner=learner, schema=whole.schema)
         joint = np.full((len(judged), len(whole.classes)), -np.inf)

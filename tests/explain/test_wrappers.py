@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from likely.models.contracts import Model
 from likely.models.naive.weighted_product import tempered, weight_product
 from likely.models.shapes import graph_of
 from likely.portable.describe import portable
-from likely.present.page.attributes import card
+from likely.present.page.attributes import make_cards
 from likely.present.page.graphs import graph
 from likely.present.page.plotting import plot
 from likely.present.page.whatif import whatif
 from likely.present.report.model import present_attribute
+from likely.present.words import signed
 
 HEAT = 0.3
 ROW = {"outlook": "sunny", "temperature": 66, "windy": True}
@@ -53,9 +55,16 @@ def test_what_is_believed_of_the_columns_stays(examples: Path, which: str) -> No
         assert model.factor_of(name) is plain.factor_of(name)
         assert present_attribute(model, name) == present_attribute(plain, name)
     if which != "prior":
-        drawn = [card(m, n, "a", None, False) for m in (plain, model) for n in ("outlook", "temperature", "humidity")]
-        assert drawn[:3] == drawn[3:]  # means, densities and the strips below them
-        assert plot(model, attribute="humidity") == plot(plain, attribute="humidity")
+        drawn = [c for m in (plain, model) for c in make_cards(m, ("outlook", "temperature", "humidity"), {})]
+        seen = [(c.facts, c.spark, c.header, c.table) for c in drawn]
+        assert seen[:3] == seen[3:]  # how values are spread, means and deviations
+        # What they say is what this model says, as in its ledger.
+        ledger = likely.explain(model, {"outlook": "sunny"}, of="yes")
+        (line,) = [level for level in drawn[3].levels if level.name == "sunny"]
+        prior = likely.explain(model, {}, of="yes").log_odds
+        assert ledger.log_odds is not None and prior is not None
+        assert line.bits == signed((ledger.log_odds - prior) / math.log(2))
+        assert plot(model, attribute="outlook").count(f">{line.bits}<") == 1
 
 
 @pytest.mark.parametrize("which", ["temperature", "weights", "prior", "loss"])
@@ -109,3 +118,9 @@ def test_the_what_if_knows_how_rows_come_about(examples: Path) -> None:
     inner = [term["inner"] for term in found["portable"]["score"]["terms"]]
     assert inner == json.loads(whatif(plain))["portable"]["score"]["terms"]
     assert json.loads(whatif(plain))["prior"] is None
+
+
+def test_an_attribute_of_a_block_of_a_pool_is_not_said_to_be_left_out(examples) -> None:
+    model = likely.fit(examples / "iris.csv", "species", likely.Pool(members=("FullBayes",), weights=(0.7,)))
+    told = str(likely.explain(model, {"sepal_length": 6.1, "petal_length": 4.9}))
+    assert "sepal_length=6.1, petal_length=4.9" in told and "left out of the model" not in told

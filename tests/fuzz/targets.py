@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import math
 import random
 import struct
@@ -154,6 +156,38 @@ def as_parquet() -> bytes:
     return sink.getvalue()
 
 
+def as_zip(*, packed: bool) -> bytes:
+    import zipfile
+
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("t.csv"), as_csv(","))
+    return sink.getvalue()
+
+
+def as_workbook() -> bytes:
+    import xlsxwriter
+
+    sink, table = io.BytesIO(), columns()
+    with xlsxwriter.Workbook(sink) as book:
+        book.set_properties({"created": datetime.datetime(2024, 1, 1)})
+        sheet = book.add_worksheet("t")
+        sheet.write_row(0, 0, list(table))
+        for k, column in enumerate(table.values()):
+            for row, cell in enumerate(column, 1):
+                if cell is not None and cell == cell:
+                    sheet.write(row, k, str(cell) if isinstance(cell, datetime.date) else cell)
+    return sink.getvalue()
+
+
+def as_whole_json() -> list[bytes]:
+    rows = [json.loads(line) for line in as_json_lines().decode().splitlines()]
+    names = list(rows[0])
+    by_column = {n: {str(k): row.get(n) for k, row in enumerate(rows)} for n in names}
+    split = {"columns": names, "data": [[row.get(n) for n in names] for row in rows]}
+    return [json.dumps(whole).encode() for whole in (by_column, split)]
+
+
 TABLES: dict[str, Callable[[], list[bytes]]] = {
     ".csv": lambda: [
         as_csv(","),
@@ -163,6 +197,10 @@ TABLES: dict[str, Callable[[], list[bytes]]] = {
     ],
     ".tsv": lambda: [as_csv("\t")],
     ".csv.gz": lambda: [gzip.compress(as_csv(","), mtime=0)],
+    ".csv.xz": lambda: [lzma.compress(as_csv(","))],
+    ".zip": lambda: [as_zip(packed=packed) for packed in (False, True)],
+    ".xlsx": lambda: [as_workbook()],
+    ".json": as_whole_json,
     ".jsonl": lambda: [as_json_lines()],
     ".arff": lambda: [as_arff()],
     ".arrow": lambda: [as_arrow(stream=False, dictionaries=d) for d in (False, True)],

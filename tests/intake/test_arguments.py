@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -11,7 +14,11 @@ import polars as pl
 import pytest
 
 import likely
+from likely.apply.joint_table import READING
 from likely.errors import LikelyError
+from likely.intake.options import CellOptions, ReadingOptions
+from likely.intake.reading import Reading
+from likely.models.contracts import Search
 
 FRAME = pd.DataFrame(
     {"sky": ["sun", "rain", "sun", "fog"] * 10, "x": np.arange(40.0) % 7, "y": ["a", "b", "a", "b"] * 10}
@@ -176,3 +183,99 @@ def test_arrays_without_names_are_told_how_to_name_columns() -> None:
 def test_a_misspelt_option_is_told_with_the_nearest(name: str) -> None:
     with refused("no option 'mising'", "'missing'"):
         FUNCTIONS[name](FRAME, "y", mising=["?"])
+
+
+def test_a_regression_takes_its_target_as_fit_does() -> None:
+    wanted = likely.regress(FRAME, "x")
+    assert likely.regress(FRAME[["sky", "y"]], FRAME["x"]).weights == wanted.weights
+    assert likely.regress(FRAME.set_axis([0, 1, 2], axis=1), 1).constant == wanted.constant
+    for target, words in ((0, "no column '0'"), (None, "No target"), (("a", "x"), "several parts"), (True, "a bool")):
+        with refused(words):
+            likely.regress(FRAME, target)
+    with refused("no option 'type'", "'types'"):
+        likely.regress(FRAME, "x", type={"sky": "nominal"})  # type: ignore[call-arg]
+    with refused("no option 'type'", "'types'"):
+        likely.straight_line(FRAME, "x", "y", type={})  # type: ignore[call-arg]
+
+
+def test_a_series_is_no_table() -> None:
+    model = likely.fit(FRAME, "y", likely.NaiveBayes)
+    for row in (X.iloc[0], X["sky"], pl.Series([1.0])):
+        for ask in (model.predict, model.posterior, model.log_density):
+            with refused("A Series may be a row or a column", r"row.to_dict\(\)"):
+                ask(row)
+    assert model.predict(X.iloc[0].to_dict()) == model.predict(X.iloc[[0]])[0]
+
+
+def test_a_file_is_answered_by_a_table(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "new.csv", index=False)
+    model = likely.fit(FRAME, "y", "NaiveBayes")
+    found = model.posterior(tmp_path / "new.csv").frame()
+    assert found.to_pandas().equals(model.posterior(FRAME).frame())
+    decided = likely.decide(model, tmp_path / "new.csv").frame()
+    assert decided.column("action").to_pylist() == model.predict(tmp_path / "new.csv")
+
+
+def test_a_file_of_sums_is_no_model_unless_sums_are_asked_for(tmp_path: Path) -> None:
+    model = likely.fit(FRAME, "y", "NaiveBayes")
+    model.save(tmp_path / "m.likely")
+    model.summary.save(tmp_path / "s.likely")
+    with refused("'s.likely' holds sums without a model", r"likely.load\(path, likely.Summary\)"):
+        likely.load(tmp_path / "s.likely")
+    for name in ("m.likely", "s.likely"):
+        assert likely.load(tmp_path / name, likely.Summary) == model.summary
+    assert likely.load(tmp_path / "m.likely").learner == model.learner
+
+
+def test_a_name_that_is_not_there_is_answered_by_the_nearest() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'Tree'\. Did you mean 'TreeAugmented'"):
+        likely.Tree  # noqa: B018
+
+
+def test_options_are_those_of_reading_and_of_summarize() -> None:
+    options = set(ReadingOptions.__annotations__)
+    assert options == {f.name for f in fields(Reading)} - {"target", "keep_row_numbers"}
+    assert options == set(inspect.signature(likely.summarize).parameters) - {"data", "target", "more"}
+    assert set(CellOptions.__annotations__) == set(READING)
+
+
+TYPED = [
+    likely.NaiveBayes(),
+    likely.NaiveBayes(temperature="auto"),
+    likely.NaiveBayes(attribute_weights={"x": 0.5}),
+    likely.TunedNaiveBayes(),
+    likely.TreeAugmented(),
+    likely.OneDependence(),
+    likely.FullBayes(),
+    likely.LinearDiscriminant(),
+    likely.LeastSquares(),
+    likely.Logistic(),
+    likely.TextLogistic(),
+    likely.Neighbors(),
+    likely.Mixture([likely.NaiveBayes(), likely.Logistic()], weights="held-out"),
+    likely.Gibbs([likely.NaiveBayes(), likely.Prior()], weights=[0.5, 0.5]),
+    likely.Auto(effort="quick"),
+    likely.Pool([likely.NaiveBayes(), likely.Logistic()]),
+    likely.OneRule(),
+    likely.Prior(),
+    likely.Additive(order=1),
+]
+
+
+@pytest.mark.parametrize("learner", TYPED, ids=lambda learner: type(learner).__name__)
+def test_fit_gives_the_model_that_learn_promises(learner: Any) -> None:
+    table = {"x": FRAME["x"], "z": FRAME["x"] ** 2 % 5, "y": FRAME["y"]}
+    if isinstance(learner, likely.FullBayes | likely.LinearDiscriminant):
+        table["y"] = FRAME["sky"]
+    promised = get_type_hints(type(learner).learn)["return"]
+    for rows in (table, {**table, "y": ["a"] * 40}):
+        assert isinstance(likely.fit(rows, "y", learner, types={"x": "number", "z": "number"}), promised)
+
+
+def test_learn_refuses_where_rows_must_be_seen_and_gives_a_model_elsewhere() -> None:
+    summary = likely.summarize(FRAME, "y")
+    assert likely.NaiveBayes().learn(summary).predict({"sky": "sun"}) == "a"
+    for learner in (likely.Logistic(), likely.Auto(), likely.Additive(), likely.NaiveBayes(temperature="auto")):
+        with refused(f"{type(learner).__name__} must see the rows", r"likely.fit\(data, target"):
+            learner.learn(summary)
+        assert isinstance(learner.begin(summary), Search)

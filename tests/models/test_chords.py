@@ -46,7 +46,7 @@ def searched(table: dict[str, Any], learner: Logistic, folds: int = 5, threads: 
     models, refused = teach_folds(rows, {"it": learner}, sums)
     assert not refused
     alone: dict[tuple[str, int], Any] = {}
-    rows.search({("it", k): learner.learn(s) for k, s in enumerate(training)}, alone, training, refused)  # type: ignore[misc]
+    rows.search({("it", k): learner.begin(s) for k, s in enumerate(training)}, alone, training, refused)  # type: ignore[misc]
     return learner.learn_together(sums.total, training), models["it"], [alone["it", k] for k in range(folds)]
 
 

@@ -31,7 +31,7 @@ def test_the_file_keeps_what_was_found(tmp_path: Path) -> None:
     again.save(tmp_path / "n.likely")
     assert (tmp_path / "n.likely").read_bytes() == (tmp_path / "m.likely").read_bytes()
     before = bits(model.summary)
-    likely.Logistic().learn(model.summary)
+    likely.Logistic().begin(model.summary)
     assert bits(model.summary) == before
 
 

@@ -145,11 +145,11 @@ def test_all_rows_are_held_out_where_they_and_their_words_are_few(rows: int, in_
 
     table = {"body": ["win cash", "a lunch today"] * (rows // 2), "label": ["x", "y"] * (rows // 2)}
     summary = likely.summarize(table, "label", types={"body": "text"})
-    search = likely.NaiveBayes().learn(summary)
+    search = likely.NaiveBayes().begin(summary)
     assert isinstance(search, TextSearch) and search.in_turn is in_turn
     long = {"body": ["win cash " * 1000, "a lunch " * 1000] * 1500, "label": ["x", "y"] * 1500}
     if rows == 5_000:
-        search = likely.NaiveBayes().learn(likely.summarize(long, "label", types={"body": "text"}))
+        search = likely.NaiveBayes().begin(likely.summarize(long, "label", types={"body": "text"}))
         assert isinstance(search, TextSearch) and not search.in_turn
 
 

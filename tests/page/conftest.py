@@ -1,34 +1,11 @@
-"""A real browser for tests of the page: Debian's chromium, driven by playwright; skipped by name without one."""
+"""A tab for tests of the page, and everything that it complained of. The browser is that of all tests."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium, started once for all tests."""
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install likely[test]")
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 class Watched:

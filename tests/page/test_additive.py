@@ -76,16 +76,16 @@ def test_the_page_of_a_large_sum_of_terms_is_small_and_alive(watched: Any, tmp_p
     record = look(shared / "data" / "adult.csv", "income", learner=Additive(), folds=2, picture=True)
     text = page(record)
     assert len(text.encode()) <= 250_000
-    assert 'class="chart effect"' in text and 'class="chart heat-map"' in text and "application/gzip" in text
+    assert 'class="chart values-chart"' in text and 'class="chart heat-map"' in text and "application/gzip" in text
     assert "share of the class" not in text.split('id="attributes"')[1].split("</section>")[0]
     (tmp_path / "page.html").write_text(text, "utf-8")
     watched.tab.goto((tmp_path / "page.html").as_uri())
-    watched.tab.wait_for_function("globalThis.likelyWhatIf")
+    watched.tab.locator("#w[data-done]").wait_for(state="attached")
     model = record.model
     assert model is not None
     typical = dict(watched.tab.evaluate("[...globalThis.likelyWhatIf.state.values]"))
     row = {name: value for name, value in typical.items() if value is not None}
     shown = watched.tab.locator("#whatif").inner_text()
-    assert f"{100 * model.posterior(row).matrix[0].max():.1f} %" in shown
+    assert f"{100 * model.posterior(row).matrix[0].max():.1f}\xa0%" in shown
     assert "capital-gain" in shown and " × " in shown
     watched.is_quiet()

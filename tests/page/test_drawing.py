@@ -23,7 +23,7 @@ from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import Axis, Frame, escape_text
 from likely.present.charts.histograms import bin_edges
 from likely.present.charts.planes import _contours, density, ellipse_points, landscape
-from likely.present.page.attributes import evidence
+from likely.present.effects import evidence
 from likely.present.report import look_tables as tables
 
 STYLE = (Path(likely.__file__).parent / "present" / "charts" / "charts.css").read_text("utf-8")

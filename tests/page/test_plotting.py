@@ -51,7 +51,7 @@ def test_charts_of_the_rest(iris: Any, weather: Any, tmp_path: Path) -> None:
     )
     drawn(likely.plot(likely.curve(EXAMPLES / "iris.csv", "species", likely.NaiveBayes(), folds=3, steps=3)))
     posterior = "".join(drawn(likely.plot(weather.posterior(row))).itertext())
-    assert f"{100 * weather.posterior(row).prob('no'):.1f} %" in posterior
+    assert f"{100 * weather.posterior(row).prob('no'):.1f}\xa0%" in posterior
     ledger = likely.explain(weather, row)
     assert "outlook = sunny" in "".join(drawn(likely.plot(ledger)).itertext())
     likely.plot(ledger).save(tmp_path / "ledger.svg")

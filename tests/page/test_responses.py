@@ -59,7 +59,7 @@ def test_the_map_is_what_the_model_says_and_a_click_puts_the_row_there(watched: 
     tab.locator("#w-map summary").click()
     tab.locator("#w-map-x").select_option(label="sepal_length")
     tab.locator("#w-map-y").select_option(label="petal_length")
-    tab.wait_for_function("document.getElementById('w-map-ends').textContent.includes('Named')")
+    tab.wait_for_function("document.getElementById('w-map-ends').textContent.includes('Predicted')")
     told = tab.locator("#w-map-ends").inner_text()
     ends = [tuple(map(float, pair)) for pair in re.findall(r"from ([\d.]+) to ([\d.]+)", told)]
     xs, ys = (low + (np.arange(n) + 0.5) * (high - low) / n for (low, high), n in zip(ends, (60, 40), strict=True))
@@ -83,7 +83,7 @@ def test_ugly_names_do_no_harm(watched: Watched, tmp_path: Path) -> None:
     table = {**UGLY, "<b>second</b>": [float(i % 7) for i in range(40)]}
     tab = opened(watched, tmp_path, likely.fit(table, "t'ar=get", "NaiveBayes"))
     tab.locator("#w-map summary").click()
-    tab.wait_for_function("document.getElementById('w-map-ends').textContent.includes('Named')")
+    tab.wait_for_function("document.getElementById('w-map-ends').textContent.includes('Predicted')")
     assert tab.locator("#w-map b, #w-fields b, #w-map img").count() == 0
     watched.is_quiet()
 

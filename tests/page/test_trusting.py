@@ -7,11 +7,14 @@ from types import SimpleNamespace as Record
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
+
 import likely
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.scores.intervals import Measure as measure
-from likely.present.charts.lines import precision_recall, roc
+from likely.present.charts.lines import learning, precision_recall, roc
 from likely.present.page import answers
+from likely.present.report import look
 from likely.present.report import look_tables as tables
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,7 +35,7 @@ def trusted() -> Any:
         calibration=(Record(of="<b>", bins=bins, error=measure(0.085, 0.05, 0.12)),),
         positive="<b>",
         rankings={"<b>": ranking},
-        ceiling=Record(rows=50, accuracy=(0.81, 0.9)),
+        ceiling=Record(rows=50, accuracy=(0.81, 0.9), neighbour=measure(0.19)),
     )
     rule = Record(accuracy=0.7, log_loss=None, brier=0.4, unclassified=0)
     naive = Record(accuracy=0.75, log_loss=0.6, brier=0.35, unclassified=0)
@@ -42,6 +45,7 @@ def trusted() -> Any:
         dealing=Dealing(10, 0), classes={"<b>": 30.0, "other": 70.0},
         intervals=Record(accuracy=measure(0.8, 0.7, 0.88), log_loss=measure(0.5, 0.4, 0.6), brier=measure(None)),
         baselines=Record(one_rule=rule, one_attribute="a [red]", naive_bayes=naive),
+        attributes=({"name": "a [red]"},), model=None,
         per_class=(Record(label="<b>", rows=30.0, recall=measure(0.5, 0.4, 0.6), precision=measure(None), f1=None),),
     )  # fmt: skip
 
@@ -62,16 +66,19 @@ def test_everything_is_shown() -> None:
         ("20.0 %", "25.0 %"),
         ("90.0 %", "80.0 %"),
     ]
-    ceiling = answers.ceiling_sentence(record)
-    assert "between 81.0 % and 90.0 %" in ceiling and "sample of 50 rows" in ceiling
-    record.scores.accuracy = 0.91
-    assert answers.ceiling_sentence(record) == "", "a bound that the learner is above is none"
+    assert look.ceiling_bounds(record) == pytest.approx((0.81, 0.9))
+    assert [rung.kind for rung in answers.ladder(record)] == ["base", "one", "own", "top"]
+    assert answers.ladder(record)[-1].words == "≤ 90.0 %" and "sample of 50 rows" in answers.ladder_note(record)
+    record.trust.ceiling.neighbour = measure(0.5)
+    assert look.ceiling_bounds(record) is None, "neighbours that know less than the frequencies say nothing"
+    record.trust.ceiling.neighbour, record.scores.accuracy = measure(0.1), 0.91
+    assert look.ceiling_bounds(record) is None, "a bound that the learner is above is none"
     assert tables.precision_table(record).rows == (("<b>", "30", "–", "50.0 % (40.0 to 60.0)", "–"),)
     ranking = record.trust.rankings["<b>"]
     assert "0.900 (95 % interval: 0.850 to 0.950)" in answers.rank_sentence(ranking)
     assert [ElementTree.fromstring(chart(ranking)).get("aria-label") for chart in (roc, precision_recall)] == [
-        "ROC curve: <b> found against others mistaken for it",
-        "Precision and recall: right when named against <b> found",
+        "ROC curve: recall of <b> against false positive rate",
+        "Precision and recall: precision against recall of <b>",
     ]
     assert tables.lift_table(record).rows == (("10.0 %", "30.0 %", "90.0 %", "×3.00"),)
 
@@ -85,8 +92,52 @@ def test_nothing_is_made_up() -> None:
     assert len(scores.header) == 4 and [row[2] for row in scores.rows] == ["", "", ""]
     for table in (tables.calibration_table(bare), tables.precision_table(bare), tables.lift_table(bare)):
         assert table.rows == ()
-    assert answers.ceiling_sentence(bare) == ""
+    assert look.ceiling_bounds(bare) is None
+    assert [rung.kind for rung in answers.ladder(bare)] == ["base", "own"]
 
 
 def test_a_look_of_today_has_a_curve() -> None:
     assert tables.calibration_table(likely.look(EXAMPLES / "iris.csv", "species", likely.NaiveBayes())).rows
+
+
+def test_calibration_is_told_as_it_is_drawn() -> None:
+    def told(doubted: bool, share: float) -> str:
+        bins = (
+            Record(low=0.0, high=0.2, probability=0.1, share=measure(0.1, 0.0, 0.2), weight=70.0),
+            Record(low=0.9, high=1.0, probability=0.95, share=measure(share, 0.6, 0.9), weight=30.0),
+        )
+        gap = 0.3 * abs(0.95 - share)
+        curve: Any = Record(of="spam", bins=bins, error=measure(gap, 0.01 if doubted else 0.0, 0.1), doubted=doubted)
+        return look.calibration_sentence(curve)
+
+    worst = "where it gives spam 95.0 %, that is right for 75.0 % of 30 rows"
+    assert (
+        told(True, 0.75) == f"Its probabilities are off by 6.0 points on average, more than chance explains: {worst}."
+    )
+    assert told(False, 0.75).endswith(f"So few rows could do that by chance; {worst}.")
+    assert told(False, 0.94) == "Its probabilities are off by 0.3 points on average, no more than chance would make it."
+
+
+def test_an_infinite_loss_is_explained() -> None:
+    record = trusted()
+    assert "The log loss of one attribute is infinite: at least one row" in answers.infinity_sentence(record)
+    record.scores.log_loss = None
+    assert "The log loss of Auto and one attribute is infinite" in answers.infinity_sentence(record)
+
+
+def test_one_spike_does_not_flatten_a_learning_curve() -> None:
+    def point(rows: float, loss: float) -> Any:
+        base = Record(accuracy=0.5, log_loss=1.0)
+        return Record(
+            rows=rows, accuracy=measure(0.7, 0.6, 0.8), log_loss=measure(loss, loss - 0.1, loss + 0.1), baseline=base
+        )
+
+    trend = Record(forecasts=())
+    found: Any = Record(
+        points=(point(10, 20.4), point(20, 0.9), point(40, 0.7), point(80, 0.6)), accuracy=trend, log_loss=trend
+    )
+    chart = ElementTree.fromstring(learning(found)[1])
+    circles = [float(c.get("cy") or 0) for c in chart.iter("circle")]
+    assert circles[0] < circles[1] < circles[2] < circles[3]
+    assert circles[3] - circles[1] > 10, "the rest of the curve can still be read"
+    assert "↑ 20.4" in "".join(chart.itertext())

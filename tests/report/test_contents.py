@@ -28,11 +28,13 @@ def test_the_verdict(record) -> None:
         1.585, abs=1e-3
     )
     good = headline(record, 0.9, 0.5)
-    assert good.count("\n") == 3 and "right class of 90.0 %" in good and "right for 33.3 %" in good
-    assert "\nnot clearly better than petal_width alone (92.7 %);" in good
-    assert "too sure of itself" in headline(record, 0.9, 2.0)
-    assert "too sure of itself" in headline(record, 0.9, None)
-    assert "tell more than the frequencies" in headline(record, 0.3, 1.5)
+    assert good.count("\n") == 3 and "\nAuto predicts species correctly for 90.0 % of unseen rows (" in good
+    assert "\nOne column does as well: petal_width alone gets 92.7 %.\nAlways guessing " in good
+    assert "\nNot clearly better than one column: petal_width alone gets 92.7 %." in headline(record, 0.95, 0.5)
+    assert "overconfident" in headline(record, 0.9, 2.0)
+    assert "overconfident" in headline(record, 0.9, None)
+    assert "beat the class frequencies" in headline(record, 0.3, 1.5)
+    assert "\nThat is no better than always guessing Iris-setosa, which gets 33.3 %." in headline(record, 0.3, 1.5)
     assert "Nothing is gained" in headline(record, 0.3, 1.7)
     assert "Nothing is gained" in headline(record, record.baseline.accuracy, record.baseline.log_loss)
 

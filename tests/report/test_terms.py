@@ -12,6 +12,7 @@ import pytest
 import likely
 from likely.present.effects import coarsen, evidence_bits, find_effects, find_pairs, merge_steps, pair_grid, prior_of
 from likely.present.report.model import page_json, present_attribute, present_model
+from likely.present.words import signed
 
 
 def table(classes: int = 2, rows: int = 800) -> dict[str, list[Any]]:
@@ -111,9 +112,9 @@ def test_other_models_are_shown_as_before() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_plot_draws_the_term(classes: int) -> None:
     model = fitted(classes)
-    assert 'class="chart effect"' in likely.plot(model, attribute="<b>x = y</b>")
+    assert 'class="chart values-chart"' in likely.plot(model, attribute="<b>x = y</b>")
     effect = find_effects(model)["c"]
     bits = evidence_bits(effect.logs, prior_of(model))
     drawn = likely.plot(model, attribute="c")
-    assert f"{bits[0, 1 if classes == 2 else int(bits[0].argmax())]:+.2f}" in drawn
+    assert signed(float(bits[0, 1 if classes == 2 else int(bits[0].argmax())])) in drawn
     assert "<b>x" not in likely.plot(model, attribute="<b>x = y</b>")

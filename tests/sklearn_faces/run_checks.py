@@ -17,12 +17,25 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import likely.sklearn as faces
 
-WHOLE = ("NaiveBayesClassifier", "FullBayesClassifier", "NeighborsClassifier", "DensityEstimator")
+WHOLE = (
+    "FullBayesClassifier",
+    "NeighborsClassifier",
+    "DensityEstimator",
+    "LogisticClassifier",
+    "LeastSquaresRegressor",
+)
 """These are also checked on whole numbers, of which the core makes levels."""
+REAL = ("NaiveBayesClassifier", "TextLogisticClassifier")
+"""These say that they take categories, so that they are given whole numbers; they are also checked on other numbers."""
 
 
-QUICK: dict[str, dict[str, Any]] = {"AutoClassifier": {"effort": "quick"}, "AdditiveClassifier": {"rounds": 30}}
-"""Settings for estimators that would otherwise try a whole family, or grow many trees, in each of their checks."""
+QUICK: dict[str, dict[str, Any]] = {
+    "AutoClassifier": {"effort": "quick"},
+    "AdditiveClassifier": {"rounds": 30},
+    "PoolClassifier": {"members": ("NaiveBayes", "Logistic"), "parts": 2},
+}
+"""Settings for estimators that would otherwise try a whole family, or grow many trees, in each of their checks; a pool
+must be told its members."""
 
 
 def outcomes(estimator: Any) -> tuple[int, list[str]]:
@@ -33,25 +46,29 @@ def outcomes(estimator: Any) -> tuple[int, list[str]]:
     return len(found), bad
 
 
-def on_whole_numbers(name: str) -> Any:
-    """The estimator as one that says it takes categories, so that it is given whole numbers."""
+def with_categories(name: str, takes: bool) -> Any:
+    """The estimator as one that says it takes categories, so that it is given whole numbers; or that it does not, nor
+    sparse matrices, which are then refused as being no counts."""
     plain = getattr(faces, name)
 
-    class Whole(plain):  # type: ignore[misc, valid-type]
+    class Other(plain):  # type: ignore[misc, valid-type]
         __init__ = plain.__init__
 
         def __sklearn_tags__(self) -> Any:
             tags = super().__sklearn_tags__()
-            tags.input_tags.categorical = True
+            tags.input_tags.categorical = takes
+            if not takes:
+                tags.input_tags.sparse = False
             return tags
 
     # Where a pickle looks for it.
-    Whole.__name__ = Whole.__qualname__ = f"{name}OnWholeNumbers"
-    globals()[Whole.__name__] = Whole
-    return Whole()
+    Other.__name__ = Other.__qualname__ = f"{name}OnOtherNumbers"
+    globals()[Other.__name__] = Other
+    return Other()
 
 
 if __name__ == "__main__":
     told = {name: outcomes(getattr(faces, name)(**QUICK.get(name, {}))) for name in faces.__all__}
-    told |= {f"{name} on whole numbers": outcomes(on_whole_numbers(name)) for name in WHOLE}
+    told |= {f"{name} on whole numbers": outcomes(with_categories(name, True)) for name in WHOLE}
+    told |= {f"{name} on other numbers": outcomes(with_categories(name, False)) for name in REAL}
     print(json.dumps(told))

@@ -69,7 +69,7 @@ def test_merged_unlearned_and_saved(tmp_path: Path) -> None:
     ]
     assert parts[0] + parts[1] == whole and whole - parts[1] == parts[0]
     whole.save(tmp_path / "s.likely")
-    back = likely.load(tmp_path / "s.likely")
+    back = likely.load(tmp_path / "s.likely", likely.Summary)
     assert back == whole and {*back.more} == {*WISHES}
     with pytest.raises(LikelyError, match=re.escape("keeps products of 'x' & 'z' of its rows")):
         whole + whole.without([WISHES[1]])

@@ -88,4 +88,4 @@ def test_a_summary_saves_merges_and_forgets_its_rows(tmp_path: Any) -> None:
     assert (halves[0] + halves[1]).more["rows"] == whole.more["rows"]
     assert (whole - halves[0]).more["rows"] == halves[1].more["rows"]
     whole.save(tmp_path / "s.likely")
-    assert likely.load(tmp_path / "s.likely").more["rows"] == whole.more["rows"]
+    assert likely.load(tmp_path / "s.likely", likely.Summary).more["rows"] == whole.more["rows"]

@@ -147,8 +147,7 @@ def test_a_summary_survives_the_file(case: object, tmp_path_factory: pytest.Temp
     path = tmp_path_factory.mktemp("round") / "trip.likely"
     summary = swept(case.make, [case.batch])
     summary.save(path)
-    again = likely.load(path)
-    assert isinstance(again, Summary)
+    again = likely.load(path, Summary)
     assert again == summary
     assert (again.rows, again.left_out) == (summary.rows, summary.left_out)
     first = path.read_bytes()

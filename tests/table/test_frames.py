@@ -56,7 +56,7 @@ def test_polars_and_pyarrow_get_their_own_kind(model: likely.Model) -> None:
     assert isinstance(model.predict(pa.table(NEW)), pa.ChunkedArray)
     assert model.predict(pa.table(NEW)).to_pylist() == best
     assert isinstance(model.posterior(pa.table(NEW)).frame(), pa.Table)
-    assert model.posterior(NEW).frame()["prediction"] == best
+    assert model.posterior(NEW).frame()["prediction"].to_pylist() == best
     assert isinstance(model.predict({"n": 9.0}), str)
 
 

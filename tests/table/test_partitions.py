@@ -73,7 +73,7 @@ def test_files_of_other_partitions_are_refused(hive: Path) -> None:
         open_source(hive)
 
 
-def test_tables_with_a_log_are_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_tables_with_a_log_that_cannot_be_read_are_refused_with_the_remedy(tmp_path: Path) -> None:
     delta, iceberg = tmp_path / "delta", tmp_path / "iceberg"
     (delta / "_delta_log").mkdir(parents=True)
     (delta / "_delta_log" / "00000000000000000000.json").write_text(json.dumps({"remove": {"path": "a.parquet"}}))

@@ -83,4 +83,4 @@ def test_words_of_a_parquet_file_do_not_depend_on_threads(tmp_path) -> None:
     assert likely.summarize(tmp_path / "t.parquet", "y", threads=3) == one
     assert (one + one) - one == one
     one.save(tmp_path / "s.likely")
-    assert likely.load(tmp_path / "s.likely") == one
+    assert likely.load(tmp_path / "s.likely", likely.Summary) == one

@@ -5,20 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
+import lzma
 import sqlite3
+import zipfile
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import deltalake
 import duckdb
+import ibis
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from databases.conftest import Server
+from pyarrow import dataset
+from pyiceberg.catalog.sql import SqlCatalog
 
 import likely
 from likely.sums import state
@@ -111,11 +119,69 @@ def lite(path: Path) -> Path:
     return path
 
 
+def zipped(path: Path, inner: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(inner, inner.name)
+        archive.writestr("README.txt", "What this is.")
+        archive.writestr("__MACOSX/._t.csv", b"\0\5")
+    return path
+
+
+def xz(path: Path, inner: Path) -> Path:
+    path.write_bytes(lzma.compress(inner.read_bytes()[:99]) + lzma.compress(inner.read_bytes()[99:]))
+    return path
+
+
+def workbook(path: Path, first: Callable[[Any], object] = lambda book: None) -> Path:
+    """Keys beyond a double are texts there, as nobody could keep them otherwise."""
+    with xlsxwriter.Workbook(path) as book:
+        first(book)
+        sheet = book.add_worksheet("rows")
+        sheet.write_row(2, 1, TABLE.column_names)
+        for k, row in enumerate(plain_rows(TABLE), 3):
+            for column, (name, value) in enumerate(row.items(), 1):
+                if value is not None:
+                    typed = name in ("x", "flag", "name", "y")
+                    sheet.write(k, column, value) if typed else sheet.write_string(k, column, str(value))
+    return path
+
+
 def frame_of_dictionaries() -> pa.Table:
     out = TABLE
     for name in ("key", "account", "name", "y"):
         out = out.set_column(out.schema.get_field_index(name), name, out.column(name).dictionary_encode())
     return out
+
+
+def halves(folder: Path) -> list[Path]:
+    pq.write_table(TABLE.slice(0, 10), folder / "b.parquet")
+    pq.write_table(TABLE.slice(10), folder / "a.parquet")
+    return [folder / "b.parquet", folder / "a.parquet"]
+
+
+def signed(table: pa.Table) -> pa.Table:
+    """The table for formats without unsigned numbers of 64 bits."""
+    account = table.schema.get_field_index("account")
+    return table.set_column(account, "account", table.column("account").cast(pa.decimal128(20, 0)))
+
+
+def delta(path: Path) -> Path:
+    """A table in several versions: rows that were deleted are in files that lie there still."""
+    deltalake.write_deltalake(path, signed(TABLE))
+    deltalake.write_deltalake(path, signed(TABLE), mode="append")
+    deltalake.DeltaTable(path).restore(0)
+    return path
+
+
+def iceberg(path: Path) -> Path:
+    path.mkdir()
+    catalog = SqlCatalog("c", uri=f"sqlite:///{path}/c.db", warehouse=path.as_uri())
+    catalog.create_namespace("n")
+    table = catalog.create_table("n.t", schema=signed(TABLE).schema)
+    table.append(signed(TABLE))
+    table.append(signed(TABLE))
+    table.overwrite(signed(TABLE))
+    return path / "n" / "t"
 
 
 WAYS: dict[str, Callable[[Path], object]] = {
@@ -132,6 +198,28 @@ WAYS: dict[str, Callable[[Path], object]] = {
     "dict": lambda _: TABLE.to_pydict(),
     "rows": lambda _: plain_rows(TABLE),
     "rows backwards": lambda _: plain_rows(TABLE)[::-1],
+    "zip": lambda folder: zipped(folder / "t.zip", delimited(folder / "t.csv", ",")),
+    "parquet in zip": lambda folder: zipped(folder / "t.zip", parquet(folder / "t.parquet")),
+    "xz": lambda folder: xz(folder / "t.csv.xz", delimited(folder / "t.csv", ",")),
+    "json xz": lambda folder: xz(folder / "t.jsonl.xz", json_lines(folder / "t.jsonl")),
+    "workbook": lambda folder: workbook(folder / "t.xlsx"),
+    "second sheet": lambda folder: workbook(folder / "t.xlsx", lambda book: book.add_worksheet("notes")),
+    "workbook in zip": lambda folder: zipped(folder / "t.zip", workbook(folder / "t.xlsx")),
+    "polars lazy": lambda _: pl.from_arrow(TABLE).lazy(),  # type: ignore[union-attr]
+    "narwhals": lambda _: nw.from_native(pl.from_arrow(TABLE)),
+    "narwhals lazy": lambda _: nw.from_native(pl.from_arrow(TABLE).lazy()),  # type: ignore[union-attr]
+    "narwhals pandas": lambda _: nw.from_native(TABLE.to_pandas(types_mapper=pd.ArrowDtype)),
+    "dataset": lambda folder: dataset.dataset(parquet(folder / "t.parquet")),
+    "scanner": lambda folder: dataset.dataset(parquet(folder / "t.parquet")).scanner(batch_size=5),
+    "reader": lambda _: pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches(max_chunksize=5)),
+    "ibis": lambda _: ibis.memtable(TABLE),
+    "generator of rows": lambda _: (row for row in plain_rows(TABLE)),
+    "generator of batches": lambda _: (batch for batch in TABLE.to_batches(max_chunksize=5)),
+    "list of paths": lambda folder: halves(folder),
+    "list of texts": lambda folder: [str(path) for path in halves(folder)],
+    "file address": lambda folder: delimited(folder / "t.csv", ",").as_uri(),
+    "delta": lambda folder: delta(folder / "delta"),
+    "iceberg": lambda folder: iceberg(folder / "ice"),
     "duckdb": lambda folder: duck(folder / "t.duckdb"),
     "sqlite": lambda folder: lite(folder / "t.sqlite"),
 }

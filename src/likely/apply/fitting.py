@@ -7,18 +7,29 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar, Unpack, overload
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner, read_target, require_purpose
 from likely.intake.extend import More
 from likely.intake.knowledge import summary_from_knowledge
+from likely.intake.options import MoreRowsOptions, ReadingOptions
 from likely.intake.reading import Progress, Reading, with_encoding
 from likely.intake.store.by_file import summarize_by_file
 from likely.intake.summarize import Engine, LocalEngine, Wanted, summarize_table
-from likely.models.contracts import Learner, Model, Restores, Search, setting_of
+from likely.models.contracts import (
+    AnyModel,
+    Learner,
+    LearnsModel,
+    Model,
+    Restores,
+    Search,
+    begin_learning,
+    setting_of,
+)
 from likely.models.default import chosen_learner, default_learner
 from likely.models.learners import LEARNERS
+from likely.models.pool.candidates import Effort, Purpose
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
 from likely.sums.checks import read_mapping, read_text, require
@@ -52,16 +63,20 @@ def summarize(
     push: bool = False,
     least_count: int = 1,
     remark: Callable[[str], None] | None = None,
+    sheet: str | None = None,
+    dates: str = "whole",
 ) -> Summary:
     """One sweep over a table: everything that any learner needs.
 
-    `data` is a path, a glob, a folder, "-", a dict, a list of dicts, or any DataFrame. `target` names a column, or is
+    `data` is a path, a glob, a folder, several of them, an address, "-", a dict, a list of dicts, or any frame; `sheet`
+    names one of a workbook. `target` names a column, or is
     one: a list or a Series of as many values as there are rows. `more` names statistics beyond
     the first order (products, pairs, cells, rows), or is the `more` of another summary, to which this one can then be
     added: numbers are then cut where that one cut them. `keep` names a folder in which the sums of each file are kept,
     so that the next time only new and changed files are read; `skip_bad` leaves out files that cannot be read; `push`
     lets a database count for itself. Levels of fewer than `least_count` rows become one, "other", and such words are
-    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way.
+    left out: no name that is rarer is kept. `remark` is told, in sentences, what happened on the way. With
+    `dates="parts"` the weekday, month, day and hour of a date are attributes beside it.
 
     >>> s = summarize({"sky": ["sun", "rain", "sun"], "play": ["yes", "no", "yes"]}, target="play")
     >>> s.classes, s.rows
@@ -70,7 +85,7 @@ def summarize(
     data, name = read_target(data, target)
     how = Reading(
         name, types, missing, weight, target_bins, schema, encoding, delimiter, threads, progress, encoding_errors,
-        tokens, keep, skip_bad, push, least_count, remark,
+        tokens, keep, skip_bad, push, least_count, remark, sheet=sheet, dates=dates,
     )  # fmt: skip
     like = more if isinstance(more, Mapping) else None
     if how.by_file and like is None:
@@ -93,15 +108,44 @@ def engine_of(source: Source, reading: Reading) -> Engine:
     return count_in_database(source, reading)
 
 
+@overload
+def fit(
+    data: object,
+    target: object,
+    learner: LearnsModel[AnyModel] | type[LearnsModel[AnyModel]],
+    *,
+    loss: Loss | Mapping[str, Any] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> AnyModel: ...
+@overload
+def fit(
+    data: object,
+    target: object = None,
+    *,
+    learner: LearnsModel[AnyModel] | type[LearnsModel[AnyModel]],
+    loss: Loss | Mapping[str, Any] | None = None,
+    **reading: Unpack[ReadingOptions],
+) -> AnyModel: ...
+@overload
 def fit(
     data: object,
     target: object = None,
     learner: GivenLearner = None,
     *,
-    effort: Literal["quick", "normal", "best"] | None = None,
-    for_: Collection[str] | str = (),
+    effort: Effort | None = None,
+    for_: Collection[Purpose] | Purpose = (),
     loss: Loss | Mapping[str, Any] | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
+) -> Model: ...
+def fit(
+    data: object,
+    target: object = None,
+    learner: GivenLearner = None,
+    *,
+    effort: Effort | None = None,
+    for_: Collection[Purpose] | Purpose = (),
+    loss: Loss | Mapping[str, Any] | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> Model:
     """Sweep and learn in one call; `reading` takes what `summarize` takes.
 
@@ -150,7 +194,7 @@ def learn_summary(engine: Engine, summary: Summary, learner: Learner | None, rea
         # What is kept by file or counted in a database is so in order not to see the rows again.
         sums_alone = reading.keep is not None or reading.push
         learner = default_learner("sums" if sums_alone else "fit", summary).learner
-    found = learner.learn(summary)
+    found = begin_learning(learner, summary)
     return engine.search(found, summary) if isinstance(found, Search) else found
 
 
@@ -165,8 +209,14 @@ def _replace_loss(model: Model, loss: Loss | None) -> Model:
     return model if loss is None else replace(model, loss=loss)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file, or a summary that was saved by itself.
+@overload
+def load(path: str | os.PathLike[str]) -> Model: ...
+@overload
+def load(path: str | os.PathLike[str], kind: type[Known]) -> Known: ...
+def load(path: str | os.PathLike[str], kind: type[Any] = Model) -> Any:
+    """Read a model file; with `likely.Summary` as `kind`, the sums that it holds, or that were saved by themselves.
+
+    A file of sums alone is no model: NaiveBayes().learn(likely.load(path, likely.Summary)) makes one of it.
 
     >>> import os, tempfile
     >>> place = os.path.join(tempfile.mkdtemp(), "m.likely")
@@ -174,10 +224,24 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> load(place).predict({"sky": "sun"})
     'yes'
     """
+    held = load_any(path)
+    if issubclass(kind, Summary):
+        held = _summary_of(held)
+    if not isinstance(held, kind):
+        name = shown(os.path.basename(path))
+        raise FileFormatError(
+            f"{name} holds sums without a model. Read them by likely.load(path, likely.Summary), and let a learner "
+            "learn from them: likely.NaiveBayes().learn(summary)."
+        )
+    return held
+
+
+def load_any(path: str | os.PathLike[str]) -> Model | Summary:
+    """What a file holds: a model, or a summary that was saved by itself."""
     return model_from_tree(state.read(path), shown(os.path.basename(path)))
 
 
-def model_from_tree(tree: State, name: str) -> Any:
+def model_from_tree(tree: State, name: str) -> Model | Summary:
     """The model or summary that a file holds as a tree; `name` is what to call the file in a sentence."""
     if "summary" not in tree:
         raise FileFormatError(f"{name} holds neither a model nor a summary.")
@@ -205,7 +269,7 @@ def _derive(learner: Learner, summary: Summary, found: State) -> Model:
         require(isinstance(learner, Restores), "only a search finds more than sums")
         assert isinstance(learner, Restores)
         return learner.restore(summary, found)
-    model = learner.learn(summary)
+    model = begin_learning(learner, summary)
     if isinstance(model, Search):
         without = model.blind()
         if without is None:
@@ -218,19 +282,19 @@ def _derive(learner: Learner, summary: Summary, found: State) -> Model:
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file; a summary alone is learned from with the usual settings."""
-    known = load(path)
+    known = load_any(path)
     return (
         known if isinstance(known, Model) else _derive(default_learner("sums").learner, known.without(known.more), {})
     )
 
 
-def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Any:
+def merge_files(paths: Sequence[str | os.PathLike[str]]) -> Model | Summary:
     """Several model files as one, with the settings of the first."""
-    known = [load(path) for path in paths]
+    known = [load_any(path) for path in paths]
     return relearn(known[0], reduce(add, map(_summary_of, known)))
 
 
-def learn(known: Known, data: object, **reading: Any) -> Known:
+def learn(known: Known, data: object, **reading: Unpack[MoreRowsOptions]) -> Known:
     """A model (or summary) that has learned the rows of a table as well, or those of another model's file.
 
     The result is the same, to the last bit, as fitting all rows at once, under the schema and settings of the model.
@@ -247,10 +311,10 @@ def _summary_of(known: Model | Summary) -> Summary:
     return known.summary if isinstance(known, Model) else known
 
 
-def _summary_like(summary: Summary, data: object, reading: Mapping[str, Any]) -> Summary:
+def _summary_like(summary: Summary, data: object, reading: MoreRowsOptions) -> Summary:
     """The sums of a table, read as the rows of a summary were, or those of a model's file."""
     if isinstance(data, (str, os.PathLike)) and os.fspath(data).endswith(".likely"):
-        return _summary_of(load(data))
+        return load(data, Summary)
     return summarize(data, schema=summary.schema, more=summary.more, **reading)
 
 
@@ -261,7 +325,7 @@ def relearn(known: Known, summary: Summary) -> Known:
     return _replace_loss(_derive(known.learner, summary, known.lasting_state()), known.loss)  # type: ignore[return-value]
 
 
-def unlearn(known: Known, data: object, **reading: Any) -> Known:
+def unlearn(known: Known, data: object, **reading: Unpack[MoreRowsOptions]) -> Known:
     """A model (or summary) without the rows of a table, or without those of another model's file."""
     summary = _summary_of(known)
     less = summary - _summary_like(summary, data, reading)

@@ -10,12 +10,13 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.intake.engine import sweep_sum
+from likely.intake.options import CellOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.models.factors.bins import least_of_bins
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from likely.probability.numbers import Given
     from likely.table.schema import Schema
 
-READING = ("missing", "weight", "encoding", "encoding_errors", "delimiter", "threads", "progress")
+READING = ("missing", "weight", "encoding", "encoding_errors", "delimiter", "sheet", "threads", "progress")
 
 
 def joint(
@@ -48,13 +49,14 @@ def joint(
     edges: Mapping[str, Sequence[float]] | None = None,
     closed: Closed = "left",
     pseudo_count: Given = 0,
-    **reading: Any,
+    **reading: Unpack[CellOptions],
 ) -> Joint:
     """The joint distribution of some columns, counted from a file or any table: a sample, with exact fractions.
 
     Every different cell of a column is a value; a column of numbers named in `edges` is cut there, each edge belonging
     to the bin above it, or below it (`closed="right"`). A row that lacks a value is left out; `left_out` counts them.
-    `reading` takes missing, weight, encoding, encoding_errors, delimiter, threads and progress, as `summarize` does.
+    `reading` takes what `summarize` does of missing, weight, encoding, encoding_errors, delimiter, sheet, threads and
+    progress.
 
     A table typed by hand goes the same way. `probability` names the column that holds the probability of each cell
     (exactly, they must sum to 1), and the other columns, or those named, are the variables. A file that ends in .toml
@@ -180,7 +182,7 @@ def _counted(
     draft = draft_schema(source, replace(reading, types={n: k for n, k in kinds.items() if n != reading.weight}))
     labels = {name: Labels(own) for name, own in bins.items()}
     counter = sweep_sum(
-        source.batches([c.name for c in draft.schema.used]),
+        source.batches(draft.schema.stored),
         lambda: _Counter(draft.schema, wanted, cuts, labels),
         reading.threads,
         reading.progress,

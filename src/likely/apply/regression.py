@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
 from likely.apply.fitting import summarize_source
 from likely.errors import ColumnError, InputError, SettingError, shown
+from likely.intake.arguments import read_arguments
 from likely.intake.engine import sweep_sum
-from likely.intake.reading import Reading, with_encoding
+from likely.intake.options import ReadingOptions
+from likely.intake.reading import with_encoding
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
 from likely.models.linear.equations import line_equations
@@ -33,6 +35,7 @@ from likely.table.formats.frames import FrameKind
 from likely.table.infer import remarks
 from likely.table.labels import Labels
 from likely.table.open import open_source
+from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
 
@@ -86,6 +89,17 @@ class Regression:
     equations: tuple[Exhibit, ...] = ()
     """The normal equations, exact sums: XᵀX, and on the right Xᵀy; none where there are more than a dozen columns."""
 
+    # A str has a length as columns have: the first signature that fits is the one.
+    @overload
+    def predict(self, data: Row) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, data: Columns) -> NDArray[np.float64]: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, data: MixedRow) -> float: ...
+    @overload
+    def predict(self, data: Rows | Place) -> NDArray[np.float64]: ...
+    @overload
+    def predict(self, data: object) -> Any: ...
     def predict(self, data: object) -> Any:
         """The target of one row (a dict of values) or of every row of a table: as an array, or, where the rows are a
         frame, as a column of its kind.
@@ -161,8 +175,10 @@ class _Multiplier:
         return out
 
 
-def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) -> Regression:
+def regress(data: object, target: object, *, ridge: float = 0.0, **reading: Unpack[ReadingOptions]) -> Regression:
     """Fit a numeric target by least squares; `reading` takes what `summarize` takes.
+
+    `target` names a column, or is one: a list or a Series of as many numbers as there are rows.
 
     `ridge` times the squared weights (on numbers in standard deviations and on indicators) is added to the sum of
     squared errors. Rows without a target are left out.
@@ -175,18 +191,24 @@ def regress(data: object, target: str, *, ridge: float = 0.0, **reading: Any) ->
         raise SettingError(f"ridge is {shown(ridge)}. It must be a finite number, zero or more.")
     if reading.get("target_bins") is not None:
         raise SettingError("A regression predicts the number itself. Leave the target's bins out, or use `likely fit`.")
-    kinds = {**(reading.pop("types", None) or {}), target: "number"}
+    data, said = read_arguments(data, target, reading)
+    name = said.target
+    if name is None:
+        raise SettingError(
+            "No target was named, so there is nothing to predict. Name a column: regress(data, 'column')."
+        )
+    types = None if said.schema is not None else {**(said.types or {}), name: "number"}
     # A number that counts the rows, such as x = 0, 1, 2 …, is the usual abscissa of a regression.
-    how = Reading(None, None if reading.get("schema") is not None else kinds, keep_row_numbers=True, **reading)
+    how = replace(said, target=None, types=types, keep_row_numbers=True)
 
     def work(source: Source) -> Regression:
         summary = summarize_source(source, how, lambda schema: frozenset())
-        column = summary.schema[target]
+        column = summary.schema[name]
         if column.kind != "number" or column.role != "attribute":
-            raise ColumnError(f"{shown(target)} is no attribute of numbers in this schema. Leave the schema out.")
+            raise ColumnError(f"{shown(name)} is no attribute of numbers in this schema. Leave the schema out.")
         Products.over(summary)  # refuses what is too large
-        names = [c.name for c in summary.schema.used]
-        whole = sweep_sum(source.batches(names), lambda: _Multiplier(summary, target), how.threads, how.progress)
+        names = summary.schema.stored
+        whole = sweep_sum(source.batches(names), lambda: _Multiplier(summary, name), how.threads, how.progress)
         return _least_squares(summary, whole.products, column, float(ridge), whole.left_out)
 
     return with_encoding(data, how, work)

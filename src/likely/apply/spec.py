@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from likely.apply.fitting import load
+from likely.apply.fitting import load_any
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_value
 from likely.models.contracts import Model
@@ -17,7 +17,7 @@ from likely.models.learners import learner_named, settings_of
 from likely.models.naive.naive import NaiveBayes
 from likely.probability.loss import DONT_KNOW, Loss, loss_of
 from likely.sums import state
-from likely.table.kinds import kind_name
+from likely.table.kinds import IN_PARTS, kind_name
 from likely.table.schema import MISSING, Schema
 from likely.table.words.tokens import Tokens
 
@@ -162,7 +162,12 @@ def spec_of(model: Model, curves: Collection[str] | None = None) -> Spec:
     """
     schema: Schema = model.schema
     target, weight = schema.target, schema.weight
-    columns = {c.name: kind_name(c) for c in schema.columns if c.role not in ("target", "weight")}
+    dated = {c.part_of for c in schema.columns}
+    columns = {
+        c.name: IN_PARTS if c.name in dated else kind_name(c)
+        for c in schema.columns
+        if c.role not in ("target", "weight") and c.part_of is None
+    }
     if target is not None and target.asked:
         columns[target.name] = kind_name(target)  # a number of many values, say, of which each is a class
     return Spec(
@@ -274,7 +279,7 @@ _LIKE = {
 def read_spec(path: str) -> Spec:
     """The spec in a TOML file, or that of a model file."""
     if path.endswith(".likely"):
-        held = load(path)
+        held = load_any(path)
         if not isinstance(held, Model):
             raise SettingError(f"{shown(path)} holds a summary without a learner, so it has no spec.")
         return spec_of(held)

@@ -49,6 +49,10 @@ def run(arguments: list[str]) -> int:
 
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleans up as Ctrl-C does
+        if not arguments:  # releases of click do not agree on where help goes then, and whether that is an error
+            with commands.make_context("likely", [], resilient_parsing=True) as context:
+                click.echo(context.get_help(), err=True)
+            return BAD_INPUT
         # Not commands.main(): click would make exit code 1 of a reader that went away.
         with commands.make_context("likely", [*arguments], obj=tuple(arguments)) as context:
             commands.invoke(context)
@@ -56,9 +60,6 @@ def run(arguments: list[str]) -> int:
         return DONE
     except click.exceptions.Exit as asked:
         return asked.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return BAD_INPUT
     except click.ClickException as error:
         _say(_usage(error))
         return BAD_INPUT

@@ -8,8 +8,6 @@ import click
 
 from likely.errors import LikelyError, shown
 
-USUAL = ("target", "class", "label", "y", "outcome", "response")
-"""What people call the column to predict."""
 MOST_NAMED = 12
 
 
@@ -43,6 +41,7 @@ def require_target(target: str | None, data: object, unless: str = "") -> str:
 
 def _columns(data: object) -> str:
     """The columns of a table that can be read; nothing where it cannot: that is told when the target is."""
+    from likely.intake.column_readings import guess_target
     from likely.table.open import open_source
 
     if data is None or data == "-":
@@ -53,7 +52,7 @@ def _columns(data: object) -> str:
         return ""
     if not names:
         return ""
-    guess = next((n for n in names if n.lower() in USUAL), names[-1])
+    guess = guess_target(names)
     some = ", ".join(shown(n, 40) for n in names[:MOST_NAMED])
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f" It has the columns {some}{more}. Perhaps {shown(guess, 40)}?"

@@ -245,7 +245,7 @@ class Learning:
     def run(self, work: Callable[..., T], data: object, *arguments: object, **more: object) -> T:
         """A function of the library on a table and its target, with a line of progress."""
         target = require_target(self.target, data)
-        with terminal.counting() as progress:
+        with terminal.counting(data) as progress:
             return work(data, target, *arguments, progress=progress, **more, **self.reading)
 
 

@@ -32,6 +32,7 @@ _ROOMS = {
     "unlearn": "update",
     "window": "update",
     "serve": "serve",
+    "app": "serve",
     "export": "export",
     "completion": "completion",
 }

@@ -73,7 +73,11 @@ def _keep(context: click.Context, option: click.Parameter, value: str | None) ->
 def table_of(data: str | None) -> object:
     """What DATA stands for: itself, or the rows of the query or table that was asked for."""
     meta = click.get_current_context().meta
-    query, table = meta.get("likely.query"), meta.get("likely.table")
+    query, table, sheet = meta.get("likely.query"), meta.get("likely.table"), meta.get("likely.sheet")
+    if data is not None and sheet is not None:
+        from likely.table.open import name_sheet
+
+        return name_sheet(data, sheet)
     if data is None or (query is None and table is None):
         return data
     from likely.table.databases.database import database
@@ -100,6 +104,7 @@ _TEXT = (
         **_QUERY,
     ),
     click.option("--table", metavar="NAME", help="DATA is a database: read this table of it.", **_QUERY),
+    click.option("--sheet", metavar="NAME", help="DATA is a workbook (.xlsx, .ods …): read this sheet.", **_QUERY),
     click.option("--encoding", metavar="NAME", help="Encoding of a text file; UTF-8 is tried first, then latin-1."),
     click.option(
         "--delimiter",
@@ -124,20 +129,22 @@ _WORDS = (
     click.option("--vocabulary", type=int, metavar="N", help="Of texts: hold at most N words in memory."),
 )
 TOKENS = ("shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary")
+_DATES = "Take dates as they are, or beside their weekday, month, day and hour, which become attributes."
 _READING = (
     click.option(
         "--type",
         "types",
         multiple=True,
         metavar="COLUMN=KIND",
-        help="nominal, 'nominal of numbers', number, date, text or ignore.",
+        help="nominal, 'nominal of numbers', number, 'number in %', date, 'date in parts', text or ignore.",
     ),
     click.option(
         "--missing",
         multiple=True,
         metavar="TOKEN",
-        help="A cell that means 'not known'; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
+        help="A cell that means 'not known'; replaces '?', 'NA', 'null' …, unless 'usual' is named too.",
     ),
+    click.option("--dates", type=click.Choice(["whole", "parts"]), default="whole", help=_DATES),
     click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs."),
     click.option(
         "--target-bins",
@@ -174,9 +181,9 @@ def _read_reading_options(values: Values) -> Values:
     """What `summarize` takes."""
     schema = None
     if values["schema_file"] is not None:
-        from likely.apply.fitting import load
+        from likely.apply.fitting import load_any
 
-        schema = load(values["schema_file"]).schema
+        schema = load_any(values["schema_file"]).schema
     return {
         "types": pairs(values["types"], "--type", "COLUMN=KIND") or None,
         "missing": list(values["missing"]) or None,
@@ -186,6 +193,7 @@ def _read_reading_options(values: Values) -> Values:
         "threads": values["threads"],
         "tokens": _tokens(values),
         "skip_bad": values["skip_bad"],
+        "dates": values["dates"],
         "least_count": values["least_count"],
         "remark": terminal.say,
         **read_text_options(values),
@@ -252,7 +260,7 @@ def _bins(text: str | None) -> int | list[float] | None:
 # -- how rows are dealt to folds ----------------------------------------------------------------------------------
 
 
-class _FoldCount(click.ParamType[int | str]):
+class _FoldCount(click.ParamType):  # type: ignore[type-arg] # it takes an argument since click 8.3
     """A number of folds, or n: as many as there are rows."""
 
     name = "count"
@@ -355,7 +363,7 @@ def read_prior(entries: tuple[str, ...]) -> str | dict[str, str] | None:
 
 
 loss_option = click.option(
-    "--loss", "loss_file", metavar="FILE.toml", help="What each action costs in each class, and not to know (abstain)."
+    "--loss", "loss_file", metavar="FILE", help="What each action costs in each class, and not to know: TOML or CSV."
 )
 prior_option = click.option(
     "--prior",

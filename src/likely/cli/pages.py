@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from likely.cli import terminal
 from likely.errors import InputError, shown
+from likely.machinery.file_names import safe_file_name
 from likely.sums import state
 
 if TYPE_CHECKING:
     from likely.evaluate.look import Look
     from likely.evaluate.study import Studies
 
-MOST_NAME = 80
-DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{d}{k}" for d in ("COM", "LPT") for k in range(10))}
-"""Names that Windows keeps for itself."""
 OURS = b'<meta name="generator" content="likely'
 
 
@@ -25,14 +24,7 @@ def page_name(target: str) -> str:
     >>> page_name("income"), page_name("../a b"), page_name("<script>"), page_name("")
     ('income.html', 'a_b.html', 'script.html', 'page.html')
     """
-    kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in target)
-    while "__" in kept:
-        kept = kept.replace("__", "_")
-    kept = kept.strip("._-")
-    while len(kept.encode()) > MOST_NAME:
-        kept = kept[:-1]
-    device = kept.upper().partition(".")[0] in DEVICES
-    return f"{kept or 'page'}{'_' if device else ''}.html"
+    return f"{safe_file_name(target, 'page')}.html"
 
 
 def place(target: str) -> str:
@@ -48,8 +40,8 @@ def place(target: str) -> str:
     return name if ours else name.removesuffix(".html") + ".likely.html"
 
 
-def write_page(record: Look, studies: Studies, data: object, out: str | None, arguments: tuple[str, ...]) -> None:
-    """Make the page, write it, and say where; a folder that cannot be written is no reason to fail.
+def write_page(record: Look, studies: Studies, data: object, out: str | None, arguments: tuple[str, ...]) -> str | None:
+    """Make the page, write it, and say where; a folder that cannot be written is no reason to fail: then it is None.
 
     `arguments` are those of the command, which the page repeats.
     """
@@ -71,5 +63,14 @@ def write_page(record: Look, studies: Studies, data: object, out: str | None, ar
         if out is not None:
             raise
         terminal.say(f"The page was not written. {error}")
-        return
+        return None
     terminal.say(f"The page is in {shown(path, 200)}: open it in a browser.")
+    return path
+
+
+def show_page(path: str) -> None:
+    """Open a page in the browser that the system would take, or say that there is none."""
+    import webbrowser
+
+    if not webbrowser.open(Path(path).resolve().as_uri()):
+        terminal.say("No browser could be started: open the page yourself.")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STRONG = 0.5
 """Words of a marked text that weigh this share of the strongest have their weight beside them."""
+BAR = 20
+"""Places of a bar of progress."""
 PATIENCE, REDRAWN = 0.5, 0.2
 """Seconds before a progress line appears, and between two drawings of it."""
 
@@ -146,18 +148,18 @@ def say(sentence: str) -> None:
 
 
 @contextmanager
-def counting() -> Iterator[Callable[[int], None] | None]:
-    """A line that counts rows and names the step being done, once work has taken a while; none away from a terminal.
+def counting(data: object = None) -> Iterator[Callable[[int], None] | None]:
+    """A line that counts rows, of about how many, and names the step being done, once work has taken a while.
 
-    It is taken away when the work ends, however it ends.
+    None away from a terminal. It is taken away when the work ends, however it ends.
     """
     if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         yield None
         return
-    line = _Line()
+    line = _Line(data)
     with listening(line.tell):
         try:
-            yield lambda rows: line.tell(f"{rows:,} rows")
+            yield line.count
         finally:
             line.end()
 
@@ -165,24 +167,38 @@ def counting() -> Iterator[Callable[[int], None] | None]:
 class _Line:
     """The last line of a terminal, drawn anew some times a second: one step may take long."""
 
-    def __init__(self) -> None:
-        self._started, self._step, self._shown = time.monotonic(), "", False
+    def __init__(self, data: object) -> None:
+        self._data = data
+        self._total: int | None = None
+        self._started, self._words, self._shown = time.monotonic(), "", False
+        self._rows, self._begun = 0, self._started
         self._ended = threading.Event()
         self._drawing = threading.Thread(target=self._draw, daemon=True)
         self._drawing.start()
 
     def tell(self, step: str) -> None:
-        self._step = step
+        self._words, self._rows = step, 0
+
+    def count(self, rows: int) -> None:
+        if rows < self._rows or not self._rows:
+            self._begun = time.monotonic()  # a sweep begins
+        self._words, self._rows = "", rows
 
     def _draw(self) -> None:
+        from likely.intake.expected_rows import expect_rows
+
         pause = PATIENCE
         while not self._ended.wait(pause):
+            if pause == PATIENCE:
+                self._total = expect_rows(self._data)
             pause = REDRAWN
-            if self._step:
-                took = time.monotonic() - self._started
-                step = self._step[: shutil.get_terminal_size().columns - 12]
+            now = time.monotonic()
+            words = self._words or (count_words(self._rows, self._total, now - self._begun) if self._rows else "")
+            if words:
+                took = duration(now - self._started)
                 self._shown = True
-                sys.stderr.write(f"\r\x1b[2K{step} … {took:.0f} s\r")
+                room = shutil.get_terminal_size().columns - len(took) - 4
+                sys.stderr.write(f"\r\x1b[2K{words[:room]} … {took}\r")
                 sys.stderr.flush()
 
     def end(self) -> None:
@@ -191,3 +207,28 @@ class _Line:
         if self._shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
+
+
+def count_words(rows: int, total: int | None, seconds: float) -> str:
+    """How far a sweep has come, and how long it will take.
+
+    >>> count_words(250_000, 1_000_000, 3.0)
+    'Reading: ▇▇▇▇▇···············  25 %, 250,000 rows, about 9 s left'
+    """
+    if not total:
+        return f"Reading: {rows:,} rows"
+    share = min(rows / total, 0.99)  # the total is only about right
+    filled = round(BAR * share)
+    rest = seconds * (1 - share) / share
+    left = f", about {duration(rest)} left" if seconds >= PATIENCE and rest >= 1 else ""
+    return f"Reading: {'▇' * filled}{'·' * (BAR - filled)} {100 * share:3.0f} %, {rows:,} rows{left}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or minutes and seconds.
+
+    >>> duration(3.4), duration(125)
+    ('3 s', '2 min 5 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -50,7 +50,8 @@ def example(name: str) -> str:
 
 @cache
 def _model(table: str, target: str, learner: str = "NaiveBayes", **settings: Any) -> Model:
-    return likely.fit(example(table), target, getattr(likely, learner)(**settings))
+    model: Model = likely.fit(example(table), target, getattr(likely, learner)(**settings))
+    return model
 
 
 def _asked(joint: Joint, query: str) -> Fraction | float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from likely.errors import SettingError, shown
 from likely.evaluate.attributes.repetition import holm
@@ -14,6 +14,7 @@ from likely.evaluate.crossval.validate import Validation, judged_rows, require_t
 from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
 from likely.evaluate.scores.scores import Scores
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import Draft
 from likely.models.contracts import Learner, has_trait
@@ -78,7 +79,7 @@ def compare(
     group: str | None = None,
     time: str | None = None,
     leave_one_out: bool = False,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Comparison:
     """Cross-validate learners side by side; by default one of each kind. `reading` takes what `summarize` takes.
 

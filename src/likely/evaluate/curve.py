@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from likely.evaluate.scores.intervals import Measure, doubt, wilson
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.evaluate.trend import Trend, spread, trend
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
 from likely.models.contracts import Learner, Model
@@ -102,7 +103,7 @@ def curve(
     folds: int = 5,
     steps: int = 6,
     seed: int = 0,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Curve:
     """How well `target` is predicted after learning from ever more rows: `steps` sizes, each twice the one before.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from likely.evaluate.troubles.findings import Finding, TextColumn
 from likely.evaluate.troubles.functions import CellSample, Dependency, dependencies
 from likely.evaluate.troubles.labels import Surprise, Suspect, SuspectFinder
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
 from likely.models.contracts import Learner, Model, setting_of
@@ -108,7 +109,7 @@ def doctor(
     suspects: int = 10,
     folds: int = 5,
     seed: int = 0,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Checkup:
     """What may be wrong with a table; `reading` takes what `summarize` takes.
 

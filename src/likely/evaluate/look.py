@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -30,11 +30,13 @@ from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.troubles.duplicates import RepeatedRows
 from likely.evaluate.troubles.findings import TextColumn, look_findings
+from likely.evaluate.troubles.placeholders import placeholder_findings
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.extend import run_search
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.machinery.html import html_table, share_bar
-from likely.models.contracts import JudgesBeside, Learner, Model, Search, has_trait, setting_of
+from likely.models.contracts import JudgesBeside, Learner, Model, Search, begin_learning, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
 from likely.models.naive.one_rule import OneRule
@@ -178,7 +180,7 @@ def look(
     leave_one_out: bool = False,
     positive: str | None = None,
     picture: bool = False,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Look:
     """How well `target` can be predicted, cross-validated; `reading` takes what `summarize` takes.
 
@@ -240,7 +242,7 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     if LEARNER in found.refused:
         raise SettingError(found.refused[LEARNER])
     told = _by_themselves(sweep, found)
-    whole = learner.learn(total)
+    whole = begin_learning(learner, total)
     model = whole if isinstance(whole, Model) else None
     dealing = Dealing(found.folds, folds.seed, folds.repeats, folds.how, folds.column)
     if isinstance(whole, JudgesBeside) and asked.learner is None and not asked.own_folds:
@@ -289,6 +291,7 @@ def _record(
     accuracy = bounds.accuracy if decisions is None else None
     least = FOLDS if dealing.dealt == "content" else found.folds
     troubles = list(look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema))
+    troubles += placeholder_findings(total)
     return Look(
         source=source.name,
         target=total.schema.target.name,

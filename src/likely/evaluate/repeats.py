@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.validate import check_whole, require_target, validate
 from likely.evaluate.scores.scores import Scores
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
-from likely.models.contracts import Learner, Model, Search, has_trait
+from likely.models.contracts import Learner, Model, Search, begin_learning, has_trait
 from likely.models.default import default_learner
 from likely.models.naive.naive import NaiveBayes
 from likely.sums import state
@@ -101,7 +102,7 @@ class _Without:
         return self.learner.needs(schema)
 
     def learn(self, summary: Summary) -> Model | Search:
-        return self.of(self.learner.learn(summary))
+        return self.of(begin_learning(self.learner, summary))
 
     def of(self, model: Model | Search) -> Model | Search:
         """The model without the factor; a search gives it when it ends."""
@@ -145,7 +146,7 @@ def repeats(
     most: int = 3,
     folds: int = 10,
     seed: int = 0,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Repeats:
     """Attributes that naive Bayes counts twice, and for the `most` worst pairs the scores of ways to count them once.
 
@@ -205,7 +206,7 @@ def _repeats(source: Source, reading: Reading, learner: NaiveBayes, most: int, f
 def _level_odds(learner: NaiveBayes, total: Summary, pair: Pair) -> tuple[LevelOdds, ...]:
     """The odds that the model itself gives, level by level."""
     statistic = total.columns[pair.one]
-    model = learner.learn(total)
+    model = begin_learning(learner, total)
     if not isinstance(statistic, Counts) or not isinstance(model, Model) or len(model.classes) < 2:
         return ()
     out = []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 from likely.errors import LikelyError
 from likely.evaluate.compare import Comparison, compare
 from likely.evaluate.curve import Curve, curve
 from likely.evaluate.look import FOLDS, Look
+from likely.intake.options import ReadingOptions
 from likely.models.contracts import Learner
 from likely.models.default import default_learner
 from likely.models.field import field_of
@@ -30,7 +31,12 @@ class Studies:
 
 
 def study_further(
-    record: Look, data: object, learner: Learner | None = None, *, always: bool = False, **reading: Any
+    record: Look,
+    data: object,
+    learner: Learner | None = None,
+    *,
+    always: bool = False,
+    **reading: Unpack[ReadingOptions],
 ) -> Studies:
     """Read the table of a look again for what is small enough to be quick; or `always`, however large it is.
 

@@ -20,6 +20,7 @@ from likely.intake.summarize import Engine, LocalEngine
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary
 from likely.table.databases.database import DatabaseSource
+from likely.table.kinds import IN_PARTS
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.texts.numbers import column_form
@@ -52,10 +53,12 @@ def count_in_database(source: Source, reading: Reading) -> Engine:
         raise SettingError(f"{source.name} is no database, so it cannot count for itself. Leave --push out.")
     if reading.weight is not None or (reading.schema is not None and reading.schema.weight is not None):
         raise SettingError("A database counts rows, but here rows have weights. Leave out either the weight or --push.")
+    if reading.dates == "parts" or IN_PARTS in (reading.types or {}).values():
+        raise SettingError("A database that counts for itself does not count parts of dates. Leave out either of them.")
     target, names = reading.target, list(source.schema.names)
     if reading.schema is not None:
         target = None if reading.schema.target is None else reading.schema.target.name
-        names = [c.name for c in reading.schema.used if c.name in names]
+        names = [name for name in reading.schema.stored if name in names]
     by_class = [] if target is None or target not in source.schema.names else [target]
     classes = _count(source, by_class) if by_class else None
     if target is not None and classes is None:

@@ -79,7 +79,7 @@ def closed_encoder(total: Summary) -> Encoder:
 
 def run_search(source: Source, search: Model | Search, summary: Summary, threads: int | None = None) -> Model:
     """Give a search its sweeps. Partial results are added in the order of the file, so threads change nothing."""
-    columns, encoder = [c.name for c in summary.schema.used], closed_encoder(summary)
+    columns, encoder = summary.schema.stored, closed_encoder(summary)
 
     def read() -> Iterator[Piece]:
         batches = numbered(align_batches(source.batches(columns), piece_rows(summary.schema)))

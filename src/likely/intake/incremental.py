@@ -1,7 +1,8 @@
 """A table that arrives in pieces: sums under every reading of it that is still open, so that the last word on its
 columns can be said of all pieces together. Knows no learner; keeps no rows.
 
-Texts may turn out to be levels, numbers, dates or free text; numbers may turn out to be levels. Each is summed.
+Texts may turn out to be levels, numbers (with a unit or without), dates or free text; numbers may turn out to be
+levels. Each is summed.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from likely.table.arrow import pack_schema, unpack_schema
 from likely.table.schema import Column, Schema
 from likely.table.source import Source
 from likely.table.texts.numbers import column_form
+from likely.table.texts.units import ANY_UNIT
 from likely.table.words.tokens import Tokens
 from likely.table.wrappers.remote import DeferredSource
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
 
-LAYERS = ("nominal", "number", "date", "text")
+LAYERS = ("nominal", "number", "date", "text", "amount")
 """What an open column of texts may turn out to be. The first layer also sums every other column."""
 
 
@@ -125,6 +127,8 @@ class IncrementalSummary:
             given = self.reading.tokens
             tokens = given if isinstance(given, Tokens) else (given or {}).get(name, Tokens())
             return Column(name, "text", "attribute", "text", tokens=tokens)
+        if layer == "amount":  # numbers with a unit, of which the profile says whether all share it
+            return Column(name, "number", "attribute", "number", unit=ANY_UNIT)
         reading = "text" if layer == "nominal" else layer
         return Column(name, layer, "attribute", reading)  # type: ignore[arg-type]
 
@@ -146,7 +150,8 @@ class IncrementalSummary:
         assert self._title is not None, "nothing has arrived yet"
         draft = draft_schema(self._title, self.reading, self._layers["nominal"])
         sums = {layer: seen.summary for layer, seen in self._layers.items() if seen.summary is not None}
-        own = {c.name: sums[c.kind if c.name in self._open else "nominal"] for c in draft.schema.attributes}
+        layers = {c.name: c.kind if c.unit is None else "amount" for c in draft.schema.attributes}
+        own = {name: sums[layer if name in self._open else "nominal"] for name, layer in layers.items()}
         whole = assemble_summary(draft.schema, sums["nominal"], own)
         return check_rows(finalize_schema(draft, whole.canonical()), self._title)
 

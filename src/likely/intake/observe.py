@@ -29,6 +29,7 @@ from likely.table.infer import MANY_CLASSES, MANY_LEVELS
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.texts.numbers import Described, column_form, find_strays, parse_numbers, token_hashes
+from likely.table.texts.units import find_unit_strays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -180,8 +181,12 @@ class Observation:
         kept = int((times if encoded.target is None else times[encoded.target.codes >= 0]).sum())
         summary.rows, summary.left_out = rows + kept, left_out + int(times.sum()) - kept
         for column in summary.schema.attributes:
-            if column.kind in ("number", "date"):
-                odd = find_strays(batch.column(column.name), self._tokens, column.reading == "date")
+            if column.kind in ("number", "date") and column.part is None:
+                cells = batch.column(column.name)
+                if column.unit is None:
+                    odd = find_strays(cells, self._tokens, column.reading == "date")
+                else:
+                    odd = find_unit_strays(cells, self._tokens, column.unit)
                 # The encoder has counted each of them once.
                 self.strays[column.name] = self.strays.get(column.name, 0) + int((times[odd] - 1).sum())
 

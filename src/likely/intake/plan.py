@@ -39,7 +39,7 @@ class Plan:
     @property
     def columns(self) -> list[str]:
         """What a sweep has to read."""
-        used = [] if self.schema is None else [c.name for c in self.schema.used]
+        used = [] if self.schema is None else self.schema.stored
         return list(dict.fromkeys([*self.profiled, *([] if self.tallied is None else [self.tallied]), *used]))
 
     @property
@@ -78,7 +78,7 @@ class Plan:
     def _share(self, names: frozenset[str], target: set[str | None]) -> Plan:
         schema = self.schema
         if schema is not None:
-            kept = (c for c in schema.columns if c.name in names or c.role in ("target", "weight"))
+            kept = (c for c in schema.columns if c.stored_as in names or c.role in ("target", "weight"))
             schema = schema.with_columns(kept)
         profiled = tuple(name for name in self.profiled if name in names or name in target)
         tallied = self.tallied if self.tallied in target else None

@@ -56,6 +56,10 @@ class Reading:
     """Who is told, in sentences, what happened on the way; without it Python's warnings are."""
     keep_row_numbers: bool = False
     """Whether numbers that count the rows stay numbers, as a regression wants them."""
+    sheet: str | None = None
+    """The sheet of a workbook; the first that holds rows, where none is named."""
+    dates: str = "whole"
+    """Whether dates are attributes as they are ('whole'), or beside their weekday, month, day and hour ('parts')."""
 
     @property
     def by_file(self) -> bool:
@@ -78,13 +82,14 @@ def open_table(data: object, reading: Reading) -> Source:
     if reading.skip_bad and isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-":
         source = _sound_files(str(os.fspath(data)), reading)
     else:
-        source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter)
+        source = open_source(data, encoding=reading.encoding, delimiter=reading.delimiter, sheet=reading.sheet)
     return Repaired(source) if reading.encoding_errors == "replace" else source
 
 
 def check_reading(reading: Reading) -> None:
     """Refuse what nobody can mean."""
     check_choice("encoding_errors", reading.encoding_errors, ("strict", "replace"))
+    check_choice("dates", reading.dates, ("whole", "parts"))
     least = reading.least_count
     if isinstance(least, bool) or not isinstance(least, int) or least < 1:
         raise SettingError(f"least_count is {shown(least)}. Give a whole number of rows, 1 or more.")
@@ -96,7 +101,7 @@ def _sound_files(path: str, reading: Reading) -> Source:
     sources, bad = [], []
     for place, name in found:
         try:
-            source = open_watched_file(place, name, reading.encoding, reading.delimiter)
+            source = open_watched_file(place, name, reading.encoding, reading.delimiter, reading.sheet)
             for _ in source.batches():
                 pass
         except EncodingError:

@@ -21,11 +21,12 @@ from likely.sums.words.words import Words
 from likely.table.infer import (
     MANY_CLASSES,
     NUMERIC_CLASSES,
+    date_parts,
     finalize_number_column,
     infer_text_column,
     type_option,
 )
-from likely.table.kinds import parse_kind
+from likely.table.kinds import IN_PARTS, parse_kind, said_unit
 from likely.table.labels import shortest_between
 from likely.table.schema import MISSING, Column, Reason, Schema
 from likely.table.source import Source
@@ -33,6 +34,8 @@ from likely.table.texts.numbers import column_form
 from likely.table.words.tokens import Tokens
 
 WORDS = "word-pairs and the like"
+USUAL = "usual"
+"""Among the cells that mean "not known": those that do where nobody says anything."""
 FIRST_ROWS = 1 << 10
 """Rows by which is guessed how a table is read."""
 
@@ -70,6 +73,10 @@ def draft_schema(source: Source, reading: Reading, seen: Observation | None = No
             columns.append(column)
             if not fixed and column.kind in ("number", "date"):
                 still_open.add(name)
+            if column.kind == "date" and (reading.dates == "parts" or (reading.types or {}).get(name) == IN_PARTS):
+                parts = date_parts(name, source.schema.names)
+                columns += parts
+                still_open |= {part.name for part in parts if part.kind == "number"}
     return Draft(
         Schema(tuple(_with_tokens(columns, reading.tokens)), missing_tokens(reading)),
         frozenset(still_open),
@@ -94,7 +101,9 @@ def plan_observation(source: Source, reading: Reading, guess: Schema | None = No
 def _text_columns(source: Source, reading: Reading) -> list[str]:
     """The text columns whose kind nobody has said."""
     declared = {n for n, d in source.declared.items() if d.kind != "text"} - {reading.target}
-    said = {*(reading.types or {}), *declared, reading.weight}
+    # A column that is said to be a number is looked at too, as its numbers may have a unit.
+    types = (name for name, kind in (reading.types or {}).items() if kind != "number" or name == reading.target)
+    said = {*types, *declared, reading.weight}
     return [n for n in source.schema.names if n not in said and column_form(source.schema.field(n).type) == "text"]
 
 
@@ -141,7 +150,10 @@ def missing_tokens(reading: Reading) -> tuple[str, ...]:
     if reading.schema is not None:
         return reading.schema.missing
     given = reading.missing
-    return MISSING if given is None else tuple(dict.fromkeys(["", *(token.strip() for token in given)]))
+    if given is None:
+        return MISSING
+    tokens = (part for token in given for part in (MISSING if token.strip() == USUAL else [token.strip()]))
+    return tuple(dict.fromkeys(["", *tokens]))
 
 
 def _with_tokens(columns: Sequence[Column], said: Tokens | Mapping[str, Tokens] | None) -> list[Column]:
@@ -173,6 +185,7 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
         ("target-bins", reading.target_bins),
         (WORDS, reading.tokens),
         ("least-count", reading.least_count if reading.least_count > 1 else None),
+        ("dates", reading.dates if reading.dates != "whole" else None),
     ):
         if said is not None:
             raise SettingError(
@@ -181,11 +194,11 @@ def _check_alone(reading: Reading, schema: Schema) -> None:
 
 
 def _given(source: Source, schema: Schema) -> Schema:
-    for column in schema.used:
-        if column.name not in source.schema.names:
+    for name in schema.stored:
+        if name not in source.schema.names:
             raise ColumnError(
-                f"{source.name} has no column {shown(column.name)}, which the schema uses. "
-                f"{nearest(column.name, source.schema.names)}"
+                f"{source.name} has no column {shown(name)}, which the schema uses. "
+                f"{nearest(name, source.schema.names)}"
             )
     return schema
 
@@ -198,7 +211,9 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
     if declared is not None and declared.kind == "number":
         form = "number"  # whatever the file keeps it in, its levels are numbers
     if said is not None and not (said == "nominal" and declared is not None and declared.kind == "nominal"):
-        return _as_said(name, said, form, "attribute"), True
+        column = _as_said(name, said, form, "attribute")
+        unit = None if profile is None or column.kind != "number" else profile.read().unit
+        return column if unit is None else replace(column, unit=unit), True
     if declared is not None and declared.kind != "text":
         reading_of = "text" if declared.kind == "nominal" else declared.kind
         return Column(name, declared.kind, "attribute", reading_of, declared.levels, reason=Reason("declared")), (
@@ -223,7 +238,8 @@ def _as_said(name: str, said: str, form: str, role: str) -> Column:
     kind, reading = parse_kind(said, name, form)
     used = kind in ("nominal", "number", "date", "text")
     tokens = Tokens() if kind == "text" else None
-    return Column(name, kind, role if used else "left out", reading, reason=Reason("asked"), tokens=tokens)  # type: ignore[arg-type]
+    place, unit = role if used else "left out", said_unit(said)
+    return Column(name, kind, place, reading, reason=Reason("asked"), tokens=tokens, unit=unit)  # type: ignore[arg-type]
 
 
 def _target(source: Source, reading: Reading, seen: Observation) -> Column:
@@ -239,7 +255,11 @@ def _target(source: Source, reading: Reading, seen: Observation) -> Column:
         )
     declared = source.declared.get(name)
     if reading.target_bins is not None:
-        return _binned(reading.target_bins, name, tally)
+        unit = None if profile is None else profile.read().unit
+        if unit is not None and isinstance(reading.target_bins, int):
+            told = f"The target {shown(name)} has numbers in {unit}, of which only given edges make bins"
+            raise ColumnError(f"{told}: --target-bins 10,20,30. To predict the number itself: `likely regress`.")
+        return replace(_binned(reading.target_bins, name, tally), unit=unit)
     if form in ("other", "date"):
         raise ColumnError(
             f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."

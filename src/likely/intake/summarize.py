@@ -73,7 +73,7 @@ class LocalEngine:
         return observe_source(self.title, plan, self.reading.threads, self.reading.progress)
 
     def extend(self, summary: Summary, names: frozenset[str], like: More | None) -> More:
-        batches = self.title.batches([c.name for c in summary.schema.used])
+        batches = self.title.batches(summary.schema.stored)
         how = self.reading.threads, self.reading.progress
         return sweep_sum(batches, lambda: Extension(summary, names, like), *how).more
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+
+AnyModel = TypeVar("AnyModel", bound="Model")
+ModelMade = TypeVar("ModelMade", bound="Model", covariant=True)
 
 
 class Factor(Protocol):
@@ -59,7 +63,8 @@ class ChoosesFor(Protocol):
 class Learner(Protocol):
     """Frozen settings that derive a model from a summary. Knows settings, never data.
 
-    It may also have `traits` (see `has_trait`), `restore` and `learn_together` (see `Restores`, `LearnsTogether`).
+    It may also have `traits` (see `has_trait`), `begin`, `restore` and `learn_together` (see `Begins`, `Restores`,
+    `LearnsTogether`).
     """
 
     def needs(self, schema: Schema) -> frozenset[str]:
@@ -67,8 +72,27 @@ class Learner(Protocol):
         ...
 
     def learn(self, summary: Summary) -> Model | Search:
-        """Derive the model, or begin a search that needs to see the rows again."""
+        """Derive the model, or begin a search that needs to see the rows again.
+
+        Learners of the front door give their own kind of model here, and nothing else; where they may have to search,
+        they `begin`.
+        """
         ...
+
+
+class LearnsModel(Protocol[ModelMade]):
+    """A learner that says which kind of model it makes, so that type checkers know what `fit` gives."""
+
+    def needs(self, schema: Schema) -> frozenset[str]: ...
+    def learn(self, summary: Summary) -> ModelMade: ...
+
+
+@runtime_checkable
+class Begins(Protocol):
+    """A learner that may have to see the rows again: `begin` gives the model or a search for it, and `learn` refuses
+    where it is a search."""
+
+    def begin(self, summary: Summary) -> Model | Search: ...
 
 
 class Search(ABC):
@@ -341,6 +365,22 @@ class LearnsTogether(Protocol):
     """A learner that can search for all folds of a cross-validation in the same sweeps."""
 
     def learn_together(self, total: Summary, training: Sequence[Summary]) -> Any: ...
+
+
+def begin_learning(learner: Learner, summary: Summary) -> Model | Search:
+    """What a learner makes of a summary: a model, or a search that needs to see the rows again."""
+    return learner.begin(summary) if isinstance(learner, Begins) else learner.learn(summary)
+
+
+def require_model(learner: object, found: AnyModel | Search) -> AnyModel:
+    """The model that was found; a sentence where it is still to be searched for."""
+    if isinstance(found, Search):
+        name = type(learner).__name__
+        raise SettingError(
+            f"{name} must see the rows themselves to learn from these columns with these settings, and a summary has "
+            f"only their sums. Fit it on the table: likely.fit(data, target, likely.{name}(…))."
+        )
+    return found
 
 
 Trait = Literal["independent", "density", "reads text"]

@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +18,7 @@ from likely.errors import ColumnError, InputError, nearest, shown
 from likely.machinery.html import html_table, share_bar
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
-from likely.models.posterior import Matrix, Posterior, join_posteriors
+from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -32,6 +32,7 @@ from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.atomic import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
+from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -171,8 +172,9 @@ class Answers(ABC):
     def columns_in(self, source: Source) -> list[str]:
         """The columns of the source that this model reads; at least one attribute must be there."""
         names = set(source.schema.names)
-        wanted = [c.name for c in self.schema.used if c.name in names]
-        if self.schema.attributes and not any(c.name in names for c in self.schema.attributes):
+        given = (n for c in self.schema.used for n in (c.name, c.stored_as) if n in names)
+        wanted = list(dict.fromkeys(given))
+        if self.schema.attributes and not any(names & {c.name, c.stored_as} for c in self.schema.attributes):
             first = self.schema.attributes[0].name
             raise ColumnError(
                 f"{source.name} has none of the attributes of this model, such as {shown(first)}. "
@@ -180,7 +182,16 @@ class Answers(ABC):
             )
         return wanted
 
-    def posterior(self, data: object) -> Posterior:
+    # A str has a length as columns have, and any dict is an object: the first signature that fits is the one.
+    @overload
+    def posterior(self, data: Row) -> RowPosterior: ...  # type: ignore[overload-overlap]
+    @overload
+    def posterior(self, data: Columns) -> TablePosterior: ...  # type: ignore[overload-overlap]
+    @overload
+    def posterior(self, data: MixedRow) -> RowPosterior: ...  # type: ignore[overload-overlap]
+    @overload
+    def posterior(self, data: object) -> TablePosterior: ...
+    def posterior(self, data: object) -> RowPosterior | TablePosterior:
         """P(class | row) of one row (a dict of values) or of every row of a table.
 
         >>> import likely
@@ -194,6 +205,10 @@ class Answers(ABC):
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""
+        if type(data).__name__ == "Series" and getattr(data, "ndim", 1) == 1:
+            raise InputError(
+                "A Series may be a row or a column. Give one row as a dict, row.to_dict(), or as a frame: df.iloc[[0]]."
+            )
         one = isinstance(data, Mapping) and not any(_is_column(v) for v in data.values())
         return (self.table_of_one(data), True) if one else (data, False)  # type: ignore[arg-type]
 
@@ -204,9 +219,20 @@ class Answers(ABC):
         for name in row.keys() - set(self.schema.names):
             self.schema[name]  # an unknown name is refused, with the nearest one
         # The target gives the table a column where there is no attribute; what it holds does not matter.
-        columns = [c for c in self.schema.columns if c.role != "weight"]
+        # A part of a date is a cell of its own only where it was given as one; else it comes from the date.
+        columns = [c for c in self.schema.columns if c.role != "weight" and (c.part is None or c.name in row)]
         return [{c.name: row.get(c.name) if c.role == "attribute" else None for c in columns}]
 
+    @overload
+    def predict(self, data: Row) -> str | None: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, data: Columns) -> list[str | None]: ...  # type: ignore[overload-overlap]
+    @overload
+    def predict(self, data: MixedRow) -> str | None: ...
+    @overload
+    def predict(self, data: Rows | Place) -> list[str | None]: ...
+    @overload
+    def predict(self, data: object) -> Any: ...
     def predict(self, data: object) -> Any:
         """The most probable class of each row; None where none can be made.
 
@@ -217,6 +243,16 @@ class Answers(ABC):
             return found.best
         return found.frames.column(PREDICTION, name_array(found.codes, self.classes, found.codes >= 0))
 
+    @overload
+    def log_density(self, data: Row) -> float: ...  # type: ignore[overload-overlap]
+    @overload
+    def log_density(self, data: Columns) -> NDArray[np.float64]: ...  # type: ignore[overload-overlap]
+    @overload
+    def log_density(self, data: MixedRow) -> float: ...
+    @overload
+    def log_density(self, data: Rows | Place) -> NDArray[np.float64]: ...
+    @overload
+    def log_density(self, data: object) -> Any: ...
     def log_density(self, data: object) -> Any:
         """log P(row), in nats, of one row or of every row of a table: low where a row is unlike those of training.
 

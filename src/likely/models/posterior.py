@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -68,6 +68,10 @@ class Posterior:
 
     def prob(self, name: object) -> float | NDArray[np.float64]:
         """The probability of one class, for the one row or for every row."""
+        column = self.matrix[:, self._class_index(name)]
+        return float(column[0]) if self.one else column
+
+    def _class_index(self, name: object) -> int:
         wanted = label(name)
         if wanted not in self.classes and isinstance(name, (bool, np.bool_)):
             # A file may have spelled it True, TRUE or 1.
@@ -75,8 +79,7 @@ class Posterior:
             wanted = spelled[0] if len(spelled) == 1 else wanted
         if wanted not in self.classes:
             raise ColumnError(f"There is no class {shown(name)}. {nearest(str(wanted), self.classes)}")
-        column = self.matrix[:, self.classes.index(wanted)]
-        return float(column[0]) if self.one else column
+        return self.classes.index(wanted)
 
     @property
     def codes(self) -> NDArray[np.intp]:
@@ -109,9 +112,10 @@ class Posterior:
 
     def frame(self) -> Any:
         """Prediction and probabilities, p(class), of every row, in the kind of frame that the rows came in, with its
-        index; a dict of lists where they came in none. A row that cannot be classified has empty cells.
+        index; a pyarrow Table where they came in none (a file, a dict, a list), which has `to_pandas`. A row that
+        cannot be classified has empty cells.
 
-        >>> Posterior.of(("no", "yes"), np.log([[0.5, 0.5]])).frame()
+        >>> Posterior.of(("no", "yes"), np.log([[0.5, 0.5]])).frame().to_pydict()
         {'prediction': ['no'], 'p(no)': [0.5], 'p(yes)': [0.5]}
         """
         return to_frame(prediction_batch(self.classes, self.codes, self.matrix), self.frames)
@@ -125,8 +129,42 @@ class Posterior:
         return f"<Posterior: {', '.join(chances)}>"
 
 
-def join_posteriors(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:
+class RowPosterior(Posterior):
+    """The posterior of one row: `prob` is a number and `best` one class.
+
+    >>> RowPosterior.of(("no", "yes"), np.log([[0.2, 0.6]]), one=True).best
+    'yes'
+    """
+
+    if TYPE_CHECKING:
+
+        def prob(self, name: object) -> float: ...
+        @property
+        def best(self) -> str | None: ...
+
+
+class TablePosterior(Posterior):
+    """The posterior of the rows of a table: `prob` is an array and `best` a list, with an entry for each row.
+
+    >>> TablePosterior.of(("no", "yes"), np.log([[0.2, 0.6]]), one=False).best
+    ['yes']
+    """
+
+    if TYPE_CHECKING:
+
+        def prob(self, name: object) -> NDArray[np.float64]: ...
+        @property
+        def best(self) -> list[str | None]: ...
+
+
+def join_posteriors(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> RowPosterior | TablePosterior:
     """Posteriors of consecutive batches as one."""
+    joined = _join(classes, parts, one)
+    own = {f.name: getattr(joined, f.name) for f in fields(joined)}
+    return RowPosterior(**own) if one else TablePosterior(**own)
+
+
+def _join(classes: tuple[str, ...], parts: Sequence[Posterior], one: bool) -> Posterior:
     if len(parts) == 1:
         return replace(parts[0], one=one, absent=tuple(sorted(parts[0].absent)))
     matrix = np.concatenate([p.matrix for p in parts]) if parts else np.empty((0, len(classes)))

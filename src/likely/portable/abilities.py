@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from likely.errors import LikelyError
 from likely.models.contracts import ChoosesFor, Model
-from likely.portable.describe import portable
+from likely.portable.describe import portable, refuse_parts
 from likely.portable.languages.flatten import refusal
 
 LANGUAGES = ("SQL", "ONNX", "PMML")
@@ -23,6 +23,7 @@ def can_learn(model: Model) -> bool:
 def languages_of(model: Model) -> list[str]:
     """Those of SQL, ONNX and PMML that can say the model."""
     try:
+        refuse_parts(model)
         form = portable(model)
     except LikelyError:
         return []
@@ -50,8 +51,10 @@ def abilities_sentence(model: Model) -> str:
         )
     )
     wanted = [*(language.lower() for language in lacking), *([] if learns else ["updates"])]
-    ways = isinstance(model.learner, ChoosesFor) and bool(wanted)
+    dated = any(column.part is not None for column in model.schema.attributes)
+    ways = isinstance(model.learner, ChoosesFor) and bool(wanted) and not dated
     remedy = f"; for one that can: fit {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
+    remedy = "; parts of dates (--dates whole is without them) keep it from that" if dated else remedy
     sentences = [f"It can {can}." if can else "", f"It cannot {cannot}{remedy}." if cannot else ""]
     return " ".join(filter(None, sentences))
 

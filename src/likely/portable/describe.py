@@ -78,6 +78,16 @@ def portable(model: Model) -> forms.Portable:
     )
 
 
+def refuse_parts(model: Model) -> None:
+    """Refuse to take a model elsewhere that reads parts of dates: nobody would take them from the date there."""
+    part = next((c for c in model.schema.attributes if c.part_of is not None), None)
+    if part is not None:
+        raise SettingError(
+            f"The model reads parts of dates, such as {shown(part.name)}, which no table has that an export "
+            "reads. Fit it with --dates whole, or put the parts into the table as columns before you fit."
+        )
+
+
 def is_portable(model: Model) -> bool:
     """Whether `portable` would not refuse it."""
     return model.shape() is not None

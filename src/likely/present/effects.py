@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.evaluate.attributes.value_evidence import set_names, value_logs
 from likely.models.contracts import Model
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, bin_names, bin_of, sum_of
 from likely.present.words import clean, moment, number
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
+from likely.table.labels import date_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +99,32 @@ def find_effects(model: Model) -> dict[str, Effect]:
             labels = [clean(name, 40) for name in term.labels.names]
             missing = absent if absent.any() else None
             out[term.name] = Effect(term.name, tuple(labels), None, weight, logs, missing, _uncut)
-    return out
+    return {name: _whole_effect(model, effect) for name, effect in out.items()}
+
+
+def _whole_effect(model: Model, effect: Effect) -> Effect:
+    """The same with all that the model says of the attribute, where that is in several terms: those of members of a
+    pool, or of larger sets."""
+    if sum(getattr(term, "name", None) == effect.name for term, _ in _terms(model)) < 2 and not set_names(model):
+        return effect
+    if effect.edges is None:
+        values: list[object] = list(model.summary.column(effect.name, Counts).labels.names)
+        places = [values.index(name) for name in values if clean(name, 40) in effect.labels]
+        if len(places) != len(effect.labels):
+            return effect
+        return replace(effect, logs=value_logs(model, {effect.name: values})[effect.name][places])
+    seen, tally = model.summary.column(effect.name, Numbers).tally()
+    below, where = np.cumsum(tally.sum(1).floats()), bin_of(effect.edges, seen)
+    points = []
+    for k in range(len(effect.logs)):
+        own = np.flatnonzero(where == k)
+        first = float(effect.edges[min(k, len(effect.edges) - 1)]) if len(effect.edges) else 0.0
+        if len(own):  # the middle one of the rows that the bin has
+            middle = (below[own[0]] + below[own[-1]]) / 2
+            first = float(seen[own[min(int(np.searchsorted(below[own], middle)), len(own) - 1)]])
+        points.append(first)
+    cells = [date_label(p) for p in points] if model.schema[effect.name].kind == "date" else points
+    return replace(effect, logs=value_logs(model, {effect.name: cells})[effect.name])
 
 
 def find_pairs(model: Model) -> dict[tuple[str, ...], tuple[PairTable, float]]:

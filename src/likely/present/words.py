@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 
 
@@ -50,6 +51,42 @@ def finite(value: float) -> float | None:
 def percent(share: float) -> str:
     """A share as a percentage."""
     return f"{100 * share:.1f} %"
+
+
+def signed(bits: float) -> str:
+    """Evidence in bits, as every face writes it: a sign, two decimals, a true minus.
+
+    >>> signed(1.4849), signed(-0.416), signed(-0.001), signed(float("-inf"))
+    ('+1.48', '−0.42', '+0.00', '−∞')
+    """
+    if math.isnan(bits):
+        return "–"
+    if math.isinf(bits):
+        return "+∞" if bits > 0 else "−∞"
+    told = f"{bits:+,.2f}"
+    return told.replace("-", "−" if float(told.replace(",", "")) else "+")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The bounds of a share: '86.5–87.2 %'; nothing where they are not known.
+
+    >>> interval(0.8649, 0.8722), interval(0.919, 1.0), interval(None, 1.0)
+    ('86.5–87.2 %', '91.9–100 %', '')
+    """
+    if low is None or high is None:
+        return ""
+    first, last = (f"{100 * share:.1f}".removesuffix(".0") if share in (0.0, 1.0) else f"{100 * share:.1f}"
+                   for share in (low, high))  # fmt: skip
+    return f"{first}–{last} %"
+
+
+def tie(text: str) -> str:
+    """Words in which no line breaks between a number and its per cent.
+
+    >>> tie("87.2 % of 10 rows") == "87.2\\N{NO-BREAK SPACE}% of 10 rows"
+    True
+    """
+    return re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text)
 
 
 def moment(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ DONT_KNOW = "don't know"
 
 LARGEST = 1e300
 """The largest cost, so that differences and sums of costs stay finite too."""
+
+_OF_CLASSES, _OF_ACTIONS = ("class", "truth", "actual"), ("action", "decision", "predicted")
+"""What the first cell of a table of costs may say of its rows."""
 
 Number: TypeAlias = int | float | Fraction
 
@@ -77,6 +81,11 @@ class Loss:
     def of(cls, given: Loss | Mapping[str, Any] | None) -> Loss | None:
         """A loss as it may be given: as such, or as the mapping of its costs alone."""
         return given if given is None or isinstance(given, Loss) else cls(given)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Loss:
+        """The loss in a file: TOML, or a table as CSV."""
+        return read_loss(path)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -153,9 +162,50 @@ def loss_of(page: Mapping[str, Any], name: str) -> Loss:
     return Loss(classes, next(iter(single.values()), None))
 
 
+def parse_loss_table(text: str, name: str = "The loss", delimiter: str = ",") -> Loss:
+    """The loss in a table of text: a row for each class and a column for each action, or the other way round.
+
+    The first cell says which: `class` (or `truth`, `actual`) where rows are classes, `action` (or `decision`,
+    `predicted`) where they are actions. An empty cell costs nothing.
+
+    >>> parse_loss_table("class,send home,operate\\ncancer,10,\\nhealthy,,1/2").rows(("cancer", "healthy"))
+    ((10, 0), (0, Fraction(1, 2)))
+    >>> parse_loss_table("action,cancer,healthy\\nsend home,10,0\\noperate,0,0.5").rows(("cancer", "healthy"))
+    ((10, 0), (0, Fraction(1, 2)))
+    """
+    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=delimiter)]
+    rows = [row for row in rows if any(row)]
+    first = rows[0][0].lower() if rows else ""
+    if first not in (*_OF_CLASSES, *_OF_ACTIONS):
+        raise SettingError(
+            f"{shown(name)} begins with {shown(first)}. Its first cell must say what the rows are: class, with a "
+            "column for each action; or action, with a column for each class."
+        )
+    header = rows[0][1:]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(header) + 1:
+            many = f"{len(row)} cells where the first has {len(rows[0])}"
+            raise SettingError(f"Row {number} of {shown(name)} has {many}. Give it one for each.")
+    for what, names in (("column", header), ("row", [row[0] for row in rows[1:]])):
+        odd = next((n for k, n in enumerate(names) if not n or n in names[:k]), None)
+        if odd is not None:
+            raise SettingError(f"{shown(name)} has the {what} {shown(odd)} twice, or without a name. Mend it.")
+    cells = {row[0]: dict(zip(header, row[1:], strict=True)) for row in rows[1:]}
+    if first in _OF_ACTIONS:
+        cells = {of: {action: row[of] for action, row in cells.items()} for of in header}
+    costs: dict[str, dict[str, Any]] = {
+        of: {action: cost or 0 for action, cost in row.items()} for of, row in cells.items()
+    }
+    return Loss(costs)
+
+
 def read_loss(path: str | Path) -> Loss:
-    """The loss in a TOML file."""
-    return parse_loss(read_toml_text(path), Path(path).name)
+    """The loss in a file: TOML, or a table as CSV (.csv) or with tabs (.tsv)."""
+    suffix, text = Path(path).suffix.lower(), read_toml_text(path)
+    if suffix in (".csv", ".tsv"):
+        delimiter = "\t" if suffix == ".tsv" else ";" if ";" in text.partition("\n")[0] else ","
+        return parse_loss_table(text, Path(path).name, delimiter)
+    return parse_loss(text, Path(path).name)
 
 
 def _named(costs: object) -> dict[str, dict[str, Number]]:

@@ -2,8 +2,8 @@
 
 The only room that imports scikit-learn (and scipy, which comes with it): the extra `sklearn`. May import everything but
 the other faces. `estimator` makes an estimator of any learner, its parameters those that the learner declares;
-`classifiers` and `density` name them; `tables` reads X and y; `exact_bayes`, `discrete`, `categorical` and `gaussian`
-are the five classes that take the place of scikit-learn's own.
+`classifiers`, `linear` and `density` name them; `regressor` is least squares of a number; `tables` reads X and y;
+`exact_bayes`, `discrete`, `categorical` and `gaussian` are the five classes that take the place of scikit-learn's own.
 
 >>> from likely.sklearn import NaiveBayesClassifier
 >>> X, y = [["sun", 3.5], ["rain", 1.0], ["sun", 2.5], ["rain", 0.5]], ["yes", "no", "yes", "no"]
@@ -23,17 +23,19 @@ from likely.sklearn.classifiers import (
     AdditiveClassifier,
     AutoClassifier,
     FullBayesClassifier,
-    LeastSquaresClassifier,
-    LogisticClassifier,
     NaiveBayesClassifier,
     NeighborsClassifier,
     OneDependenceClassifier,
+    PoolClassifier,
     TextLogisticClassifier,
     TreeAugmentedClassifier,
+    TunedNaiveBayesClassifier,
 )
 from likely.sklearn.density import DensityEstimator
 from likely.sklearn.discrete import BernoulliNB, ComplementNB, MultinomialNB
 from likely.sklearn.gaussian import GaussianNB
+from likely.sklearn.linear import LeastSquaresClassifier, LinearDiscriminantClassifier, LogisticClassifier
+from likely.sklearn.regressor import LeastSquaresRegressor
 
 __all__ = [
     "AdditiveClassifier",
@@ -45,11 +47,15 @@ __all__ = [
     "FullBayesClassifier",
     "GaussianNB",
     "LeastSquaresClassifier",
+    "LeastSquaresRegressor",
+    "LinearDiscriminantClassifier",
     "LogisticClassifier",
     "MultinomialNB",
     "NaiveBayesClassifier",
     "NeighborsClassifier",
     "OneDependenceClassifier",
+    "PoolClassifier",
     "TextLogisticClassifier",
     "TreeAugmentedClassifier",
+    "TunedNaiveBayesClassifier",
 ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import likely
 from likely.models.contracts import Learner, setting_of
-from likely.sklearn.estimator import LearnerClassifier
-from likely.sklearn.tables import Rows, column_names
-from likely.table.texts.numbers import column_form
+from likely.sklearn.estimator import LearnerClassifier, LearnerEstimator
+from likely.sklearn.tables import Rows, column_names, number_types
 
 
 class NaiveBayesClassifier(LearnerClassifier, learner=likely.NaiveBayes, tokens=True):
@@ -26,6 +25,17 @@ class NaiveBayesClassifier(LearnerClassifier, learner=likely.NaiveBayes, tokens=
         return not setting_of(learner, "blocks")
 
 
+class TunedNaiveBayesClassifier(LearnerClassifier, learner=likely.TunedNaiveBayes):
+    """Naive Bayes whose attributes are weighed, or left out, by rows held out, as `likely.TunedNaiveBayes`.
+
+    >>> X, y = [[0.0, 3.0], [1.0, 1.0], [2.5, 2.0], [7.0, 1.5], [8.0, 3.5], [9.5, 2.5]] * 3, [0, 0, 0, 1, 1, 1] * 3
+    >>> TunedNaiveBayesClassifier().fit(X, y).predict([[8.5, 2.0]])
+    array([1])
+    """
+
+    _generative = False
+
+
 class FullBayesClassifier(LearnerClassifier, learner=likely.FullBayes):
     """All attributes modelled together: a normal density or a joint table for each class, as `likely.FullBayes`.
 
@@ -42,9 +52,7 @@ class FullBayesClassifier(LearnerClassifier, learner=likely.FullBayes):
         """Numbers stay numbers (or levels, if a table is asked for), however few values they have: the learner takes
         columns of one kind only."""
         kind = "nominal" if self.density == "table" else "number"
-        forms = {name: column_form(source.schema.field(name).type) for name in source.schema.names}
-        numbers = {name: kind for name, form in forms.items() if form == "number" and name in column_names(self)}
-        return numbers | super()._types(source)
+        return number_types(source, column_names(self), kind) | super()._types(source)
 
 
 class TreeAugmentedClassifier(LearnerClassifier, learner=likely.TreeAugmented):
@@ -63,19 +71,6 @@ class OneDependenceClassifier(LearnerClassifier, learner=likely.OneDependence):
     >>> OneDependenceClassifier().fit(X, y).predict([["sun", "hot"]])
     array([1])
     """
-
-
-class LeastSquaresClassifier(LearnerClassifier, learner=likely.LeastSquares):
-    """Least squares: a regression for each class, or for each pair of classes, as `likely.LeastSquares`.
-
-    What `predict_proba` gives are normalised scores, no probabilities.
-
-    >>> X, y = [[0.0], [1.0], [2.5], [7.0], [8.0], [9.5]], ["low", "low", "low", "high", "high", "high"]
-    >>> LeastSquaresClassifier().fit(X, y).predict([[8.5]])
-    array(['high'], dtype='<U4')
-    """
-
-    _generative = False
 
 
 class AdditiveClassifier(LearnerClassifier, learner=likely.Additive):
@@ -104,17 +99,6 @@ class TextLogisticClassifier(LearnerClassifier, learner=likely.TextLogistic, tok
     _generative = False
 
 
-class LogisticClassifier(LearnerClassifier, learner=likely.Logistic):
-    """Logistic regression by maximum likelihood with a ridge, as `likely.Logistic`.
-
-    >>> X, y = [[0.0], [1.0], [2.5], [7.0], [8.0], [9.5]], ["low", "low", "low", "high", "high", "high"]
-    >>> LogisticClassifier().fit(X, y).predict([[8.5]])
-    array(['high'], dtype='<U4')
-    """
-
-    _generative = False
-
-
 class NeighborsClassifier(LearnerClassifier, learner=likely.Neighbors):
     """The classes of the k nearest training rows, as `likely.Neighbors`.
 
@@ -135,3 +119,24 @@ class AutoClassifier(LearnerClassifier, learner=likely.Auto):
     """
 
     _generative = False
+
+
+class PoolClassifier(LearnerClassifier, learner=likely.Pool):
+    """The logarithmic pool of some learners, their weights found on rows held out or given, as `likely.Pool`.
+
+    Members are learners, their names, or estimators of this package.
+
+    >>> X, y = [[0.0], [1.0], [2.5], [7.0], [8.0], [9.5]] * 2, ["low", "low", "low", "high", "high", "high"] * 2
+    >>> members = ("Prior", likely.NaiveBayes(), NeighborsClassifier(k=1))
+    >>> PoolClassifier(members=members, parts=2).fit(X, y).predict([[8.5]])
+    array(['high'], dtype='<U4')
+    """
+
+    _generative = False
+
+    def _settings(self) -> dict[str, object]:
+        settings = super()._settings()
+        members = settings["members"] or ()
+        several = members if isinstance(members, list | tuple) else [members]
+        settings["members"] = tuple(m._learner() if isinstance(m, LearnerEstimator) else m for m in several)
+        return settings

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +23,7 @@ from likely.apply.fitting import fit, model_from_tree
 from likely.errors import SettingError
 from likely.intake.incremental import IncrementalSummary
 from likely.intake.reading import Reading
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.settings import declared, type_names
 from likely.sklearn.tables import (
     Labels,
@@ -56,6 +56,7 @@ READING = {
     ),
     "missing_cells": ("Sequence[str] | None", "Cells that mean 'missing', in place of the usual ones."),
     "loss": ("Loss | Mapping | None", "What decisions cost."),
+    "random_state": ("int | RandomState | None", "Deals the rows to the parts in place of `seed`."),
 }
 """Parameters beside the learner's settings: their types, and what they mean. All are None by default."""
 
@@ -89,10 +90,13 @@ class LearnerEstimator(BaseEstimator):
         if learner is None:
             return
         types, reads = type_names(learner), (*(["tokens"] if tokens else []), *cls._reads)
+        if any(name == "seed" for name, _, _ in declared(learner)):
+            reads = (*reads, "random_state")
         about = {name: (types[name], setting.meaning) for name, _, setting in declared(learner)}
         about |= {name: READING[name] for name in reads}
         # A default must not be one that can be changed, so that of a dict is None.
-        defaults = {name: None if isinstance(default, dict) else default for name, default, _ in declared(learner)}
+        unsaid = {name: default for name, default, _ in declared(learner)}
+        defaults = {name: None if isinstance(value, dict) or value is ... else value for name, value in unsaid.items()}
         defaults |= dict.fromkeys(reads)
 
         def __init__(self: LearnerEstimator, **given: object) -> None:
@@ -112,13 +116,20 @@ class LearnerEstimator(BaseEstimator):
         """By the model alone: a parameter may end in an underscore, as `for_` does."""
         return hasattr(self, "model_")
 
-    def _learner(self) -> Learner:
+    def _settings(self) -> dict[str, object]:
+        """The settings of the learner, as the parameters say them."""
         settings = {name: getattr(self, name) for name, _, _ in declared(self._maker)}
         for name, default, _ in declared(self._maker):
             if isinstance(default, dict) and settings[name] is None:
                 settings[name] = default
+        chance = getattr(self, "random_state", None)
+        if chance is not None:
+            settings["seed"] = int(check_random_state(chance).randint(np.iinfo(np.int32).max))
+        return settings
+
+    def _learner(self) -> Learner:
         with as_value_errors():
-            made: Learner = self._maker(**settings)
+            made: Learner = self._maker(**self._settings())
         return made
 
     def _keeps_sums(self, learner: Learner) -> bool:
@@ -175,7 +186,7 @@ class LearnerEstimator(BaseEstimator):
             held, reading = getattr(self, "_incremental", None), Reading(**self._reading())
             pieces = IncrementalSummary(reading) if held is None else held.with_reading(reading)
             pieces.update(source)
-            model = learner.learn(pieces.summary())
+            model = begin_learning(learner, pieces.summary())
             if isinstance(model, Search):
                 raise SettingError(
                     "Settings of text that are not said are chosen on rows held out, and partial_fit keeps no rows. "
@@ -229,6 +240,9 @@ class LearnerEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
+        # Sparse matrices are taken as counts of words, whole numbers: of other numbers the tag would promise too much
+        # if it did not say, too, that columns are of levels.
+        tags.input_tags.sparse = tags.input_tags.categorical = self._words
         return tags
 
 

@@ -17,12 +17,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
 
 from likely.errors import LikelyError
+from likely.models.shapes import Plane
 from likely.table.arrow import label_array, number_array
 from likely.table.formats.frames import is_frame, named_table
 from likely.table.formats.memory import TableSource
 from likely.table.formats.word_counts import WORDS, CountedSource
 from likely.table.labels import label
 from likely.table.schema import MISSING
+from likely.table.texts.numbers import column_form
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -75,6 +77,36 @@ def read_labels(y: ArrayLike, X: object) -> Labels:
     check_consistent_length(X, labels)
     check_classification_targets(labels)
     return labels
+
+
+def read_numbers(y: ArrayLike, X: object) -> NDArray[np.float64]:
+    """y as an array of finite numbers, one for each row of X."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    column = column_or_1d(y, warn=True)
+    values: NDArray[np.float64] = check_array(
+        column, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0
+    )
+    check_consistent_length(X, values)
+    return values
+
+
+def number_types(source: Rows, names: Sequence[str], kind: str = "number") -> dict[str, str]:
+    """Columns of numbers as numbers (or as `kind`), however few values they have."""
+    forms = {name: column_form(source.schema.field(name).type) for name in source.schema.names}
+    return {name: kind for name, form in forms.items() if form == "number" and name in names}
+
+
+def plane_weights(plane: Plane, names: Sequence[str]) -> tuple[NDArray[np.float64], float]:
+    """The weight of each column on one side of a hyperplane, and its constant; 0 for a column that says nothing."""
+    for name, level, _ in plane.weights:
+        if level not in ("", "(missing)"):
+            raise AttributeError(
+                f"{name!r} has a weight for each level, and so no single one: see model_.plane_between. A column of "
+                f"numbers is read as levels where it has few values; types={{{name!r}: 'number'}} says otherwise."
+            )
+    known = {name: weight for name, level, weight in plane.weights if not level}
+    return np.array([known.get(name, 0.0) for name in names]), plane.constant
 
 
 def row_weights(sample_weight: ArrayLike | None, X: object) -> NDArray[np.float64] | None:

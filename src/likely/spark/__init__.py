@@ -6,107 +6,32 @@ collected. Results are the same to the last bit as on one machine.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import Any
 
-from likely.errors import SettingError
-from likely.intake.arguments import GivenLearner, read_learner, require_purpose
-from likely.intake.reading import Reading
-from likely.models.contracts import Learner, Model
-from likely.probability.loss import Loss
-from likely.sums.summary import Summary
+from likely.spark.fitting import compare, fit, predict, summarize
 
-__all__ = ["compare", "fit", "predict", "summarize"]
-
-
-def summarize(
-    data: Any,
-    target: str | None = None,
-    *,
-    more: Collection[str] = (),
-    spark: Any = None,
-    master: str | None = None,
-    **reading: Any,
-) -> Summary:
-    """The summary of a DataFrame of Spark, or of files that executors open themselves (a path, a folder, a pattern).
-
-    `reading` takes what `likely.summarize` takes. Files are swept by `spark`, the session that runs, or on `master`.
-    """
-    from likely.intake.summarize import summarize_table
-    from likely.spark.flow import with_encoding
-    from likely.spark.spread import spread_of
-
-    like = more if isinstance(more, Mapping) else None
-    return with_encoding(
-        lambda how: spread_of(data, how, spark, master),
-        Reading(target, **reading),
-        lambda engine, how: summarize_table(engine, how, lambda schema: frozenset(more), like),
-    )
+__all__ = [
+    "LikelyClassificationModel",
+    "LikelyClassifier",
+    "StreamLearner",
+    "compare",
+    "fit",
+    "predict",
+    "summarize",
+]
 
 
-def fit(
-    data: Any,
-    target: str | None = None,
-    learner: GivenLearner = None,
-    *,
-    loss: Loss | Mapping[str, Any] | None = None,
-    spark: Any = None,
-    master: str | None = None,
-    **reading: Any,
-) -> Model:
-    """Sweep where the rows are, and learn: as `likely.fit`, of a DataFrame of Spark or of files.
+def __getattr__(name: str) -> Any:
+    """The stages of a pipeline import pyspark, so they wait until they are asked for."""
+    if name in ("LikelyClassifier", "LikelyClassificationModel"):
+        from likely.spark.session import check_installed
 
-    Learners that search (logistic regression, held-out weights) have their further sweeps there as well.
-    """
-    from likely.apply.fitting import fit_table, with_loss
-    from likely.spark.flow import with_encoding
-    from likely.spark.spread import spread_of
+        check_installed()
+        from likely.spark import pipeline
 
-    costs, asked, how = Loss.of(loss), read_learner(learner), Reading(target, **reading)
-    require_purpose(how, asked)
-    return with_encoding(
-        lambda how: spread_of(data, how, spark, master),
-        how,
-        lambda engine, how: with_loss(fit_table(engine, asked, how), costs),
-    )
+        return getattr(pipeline, name)
+    if name == "StreamLearner":
+        from likely.spark.streaming import StreamLearner
 
-
-def compare(
-    data: Any,
-    target: str,
-    learners: Mapping[str, Learner] | None = None,
-    *,
-    also: Mapping[str, Learner] | None = None,
-    folds: int = 10,
-    seed: int = 0,
-    repeats: int = 1,
-    spark: Any = None,
-    master: str | None = None,
-    **reading: Any,
-) -> Any:
-    """Cross-validate learners side by side where the rows are: as `likely.compare`, on the same folds."""
-    from likely.evaluate.crossval.dealing import Folds
-    from likely.spark.flow import with_encoding
-    from likely.spark.folding import compare_spread
-    from likely.spark.spread import spread_of
-
-    asked = Folds(folds, seed, repeats)
-    return with_encoding(
-        lambda how: spread_of(data, how, spark, master),
-        Reading(target, **reading),
-        lambda engine, how: compare_spread(engine, how, learners, also or {}, asked),
-    )
-
-
-def predict(model: Model, frame: Any, *, keep: bool = True) -> Any:
-    """The DataFrame with prediction and probabilities as further columns (or only these), when Spark is asked for it.
-
-    A row that cannot be classified has empty cells.
-    """
-    from likely.spark.predicting import predict_frame
-    from likely.spark.session import check_installed, is_frame
-
-    check_installed()
-    if not is_frame(frame):
-        raise SettingError("This predicts a DataFrame of Spark. Any other table: model.posterior, or likely predict.")
-    return predict_frame(model, frame, keep)
+        return StreamLearner
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -69,7 +69,7 @@ class SparkEngine:
         return self.spread.sum_task(Observe(plan), plan.columns, Observation)
 
     def extend(self, summary: Summary, names: frozenset[str], like: More | None) -> More:
-        columns = [c.name for c in summary.schema.used]
+        columns = summary.schema.stored
         more: More = self.spread.sum_task(Extend(summary, names, like), columns, Bundle).held
         return more
 

@@ -86,7 +86,7 @@ class SumFolds:
         folds = self.dealing.folds
         dealer = Stratified(self.schema, folds, self.dealing.seed, self.places.before[part])
         seen, start = FoldObservation.empty(Plan.under(self.schema), dealer, folds), self.places.start(part)
-        for batch in source.batches([c.name for c in self.schema.used]):
+        for batch in source.batches(self.schema.stored):
             seen.take(dealer.place(batch, start), start)
             start += batch.num_rows
         yield 0, to_bytes(seen)
@@ -175,7 +175,7 @@ def compare_spread(
 
     def once(source: Source, first: Draft, how: Reading, who: Learners, dealing: Dealing) -> Validation:
         task = SumFolds(first.schema, places[0], dealing)
-        sums = spread.sum_task(task, [c.name for c in first.schema.used], FoldObservation).sums(first)
+        sums = spread.sum_task(task, first.schema.stored, FoldObservation).sums(first)
         check_classes(sums.total, source)
         return validate_rows(SpreadFolded(spread, sums.total, places[0], how, dealing), sums, who)
 

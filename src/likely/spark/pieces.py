@@ -74,7 +74,7 @@ class Rows:
             own = self.places.before[part]
             dealer = Stratified(self.total.schema, self.dealing.folds, self.dealing.seed, own)
         encoder = closed_encoder(self.total)
-        columns = [c.name for c in self.total.schema.used]
+        columns = self.total.schema.stored
         for whole in align_batches(source.batches(columns), size, start):
             at = 0
             while at < whole.num_rows:
@@ -164,7 +164,7 @@ def sum_pieces(spread: Spread, rows: Rows, work: Callable[[Piece], Any], plus: C
     while pieces >> top > MOST_BLOCKS:
         top += 1
     look = LookAt(rows, work, plus, top)
-    columns = [c.name for c in rows.total.schema.used]
+    columns = rows.total.schema.stored
     with failures(spread.title.name):
         branches = max(1, min(spread.joiners(), pieces))
         sent = spread.letters(look, columns).repartition(branches, "key")

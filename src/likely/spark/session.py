@@ -50,6 +50,7 @@ def session(master: str | None = None) -> Any:
 
         running = SparkSession.getActiveSession()
         if running is not None:
+            use_this_python(running)
             return running
         where = master or os.environ.get("MASTER") or LOCAL
         if not where.startswith("sc://"):
@@ -63,10 +64,17 @@ def session(master: str | None = None) -> Any:
             builder = builder.master(where)
         with failures(where), _silent_children():
             made = builder.getOrCreate()
-        if where.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-            # Tasks on this machine run with this Python: the one that is found first may not have likely.
-            made.sparkContext.pythonExec = sys.executable
+        use_this_python(made)
         return made
+
+
+def use_this_python(spark: Any) -> None:
+    """Let tasks on this machine run with this Python: the one that is found first may not have likely."""
+    if "PYSPARK_PYTHON" in os.environ or type(spark).__module__.startswith("pyspark.sql.connect"):
+        return
+    context = spark.sparkContext
+    if context.master.startswith("local") and not context.getConf().contains("spark.pyspark.python"):
+        context.pythonExec = sys.executable
 
 
 def _check_answers(where: str) -> None:

@@ -15,7 +15,7 @@ from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.reading import Reading
 from likely.spark import tasks
 from likely.spark.parcel import error_from, packed, unpacked
-from likely.spark.session import check_installed, failures, is_frame, session
+from likely.spark.session import check_installed, failures, is_frame, session, use_this_python
 from likely.sums import state
 from likely.sums.trees import add_in_order
 from likely.table.arrow import pack_schema
@@ -95,6 +95,7 @@ class Frame(Spread):
         with failures("the DataFrame"):
             check_names("the DataFrame", tuple(frame.columns))
             self.spark, self.parts = frame.sparkSession, None
+            use_this_python(self.spark)
             self.title = DeferredSource("the DataFrame", _arrow_schema(frame))
             self._frame = frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
 
@@ -132,6 +133,7 @@ class Files(Spread):
         self, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None
     ) -> None:
         how = TextOptions(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
+        path = path if reading.sheet is None else os.path.join(path, reading.sheet)
         found = cut_files(os.path.abspath(os.path.expanduser(path)), how, size)
         # What is wrong with the files is said before a session is started, which takes seconds.
         self.spark, self.title, self._how = session(master) if spark is None else spark, found.title, how
@@ -169,6 +171,8 @@ def spread_of(data: Any, reading: Reading, spark: Any = None, master: str | None
     """The parts of a DataFrame, or of the files that a path stands for."""
     if is_frame(data):
         return Frame(data)
+    if type(data).__module__.startswith("pyspark.pandas."):
+        return Frame(data.to_spark())
     if isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-" and "://" not in os.fspath(data):
         check_installed()
         return Files(str(os.fspath(data)), reading, spark, size, master)

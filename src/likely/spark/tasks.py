@@ -183,7 +183,7 @@ class Extend:
     like: More | None = None
 
     def __call__(self, source: Source, part: int) -> Iterator[Answer]:
-        batches = source.batches([c.name for c in self.summary.schema.used])
+        batches = source.batches(self.summary.schema.stored)
         yield 0, to_bytes(Bundle(sweep_sum(batches, lambda: Extension(self.summary, self.names, self.like), 1).more))
 
 

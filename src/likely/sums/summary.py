@@ -28,6 +28,7 @@ from likely.sums.rows.rows import Rows
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
+from likely.table.kinds import has_known_words
 from likely.table.labels import Labels, bin_labels, number_label, sorted_labels
 from likely.table.output.atomic import Revision
 from likely.table.schema import OTHER, Column, Schema
@@ -358,6 +359,7 @@ def _check_schema(schema: Schema) -> None:
         attribute, text = column.role == "attribute", column.kind == "text"
         require(not attribute or column.kind in ATTRIBUTES, "attributes are levels, numbers, dates or texts")
         require(not text or not attribute or column.tokens is not None, "a text says what counts as a word")
+        require(has_known_words(column), "units and parts of dates are known")
         require(np.isfinite(column.edges).all() and is_rising(column.edges), "edges rise")
         read_names(column.levels, "declared levels")
         read_names(column.kept or (), "names that are kept")

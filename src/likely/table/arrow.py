@@ -211,3 +211,11 @@ def pack_schema(schema: pa.Schema, names: Sequence[str] | None = None) -> bytes:
 def unpack_schema(data: bytes) -> pa.Schema:
     """The names and types that `pack_schema` wrote."""
     return pa.ipc.read_schema(pa.py_buffer(data))
+
+
+def relation_reader(relation: Any, rows: int) -> ArrowReader:
+    """A query of DuckDB as Arrow batches of so many rows. (By its class: a relation takes other names for columns.)"""
+    has_new_name = hasattr(type(relation), "to_arrow_reader")  # since DuckDB 1.5
+    read = relation.to_arrow_reader if has_new_name else relation.fetch_record_batch
+    reader: ArrowReader = read(rows)
+    return reader

@@ -22,8 +22,18 @@ from likely.table.columns import RowBatch, TextArray
 from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema
 from likely.table.texts import cells
+from likely.table.texts.date_parts import take_part
 from likely.table.texts.levels import LevelReader
-from likely.table.texts.numbers import NO_TOKENS, Described, describe_numbers, parse_numbers, token_hashes
+from likely.table.texts.numbers import (
+    NO_TOKENS,
+    Described,
+    describe_numbers,
+    describe_text,
+    is_text_column,
+    parse_numbers,
+    token_hashes,
+)
+from likely.table.texts.units import parse_with_unit
 from likely.table.views import text_cells
 from likely.table.words.tokens import first_broken, is_ascii
 
@@ -98,11 +108,16 @@ class Encoder:
         self.described.clear()
         for column in sorted(self.schema.used, key=lambda c: c.role != "target"):  # others are counted with it
             place = names.get(column.name)
+            part = None
+            if column.part is not None and (place is None or batch.column(place).null_count == batch.num_rows):
+                part, place = column.part, names.get(column.stored_as, place)  # a part may also be given as such
             if place is None and column.role != "attribute":
                 continue
             array = pa.nulls(batch.num_rows) if place is None else batch.column(place)
             if place is None:
-                self.absent.add(column.name)
+                self.absent.add(column.stored_as)
+            elif part is not None and batch.schema.names[place] != column.name:
+                array = take_part(array, part, self._tokens)
             if column.role == "target":
                 target = self._target(column, array, start)
             elif column.role == "weight":
@@ -118,7 +133,12 @@ class Encoder:
     def _numbers(self, column: Column, array: TextArray) -> Floats:
         witness = self.witnesses.get(column.name)
         try:
-            if witness is None:
+            if column.unit is not None:
+                values, strays = parse_with_unit(array, self._tokens, column.unit)
+                if witness is not None and is_text_column(array.type):
+                    witness(column.name, describe_text(array, self._tokens))
+                    self.described.add(column.name)
+            elif witness is None:
                 values, strays = parse_numbers(array, self._tokens, column.reading == "date")
             else:
                 values, strays, described = describe_numbers(array, self._tokens, column.reading == "date")

@@ -16,7 +16,7 @@ from likely.errors import InputError
 from likely.table.arrow import unpack_schema
 from likely.table.formats.columnar import ParquetSource
 from likely.table.formats.delimited import DelimitedSource
-from likely.table.formats.files import file_errors, list_files
+from likely.table.formats.files import file_errors, list_files, split_inside
 from likely.table.formats.fingerprint import Stamp
 from likely.table.formats.text_file import TextFile
 from likely.table.open import open_file
@@ -72,7 +72,7 @@ def cut_files(path: str, options: TextOptions, size: int = BYTES) -> CutFiles:
     out: list[Fragment] = []
     sources, large = [], []
     for place, name in list_files(path):
-        if not os.path.isfile(place):
+        if not os.path.isfile(split_inside(place)[0]):
             raise InputError(f"{name} is no file, so executors cannot read it. Name files, or give a DataFrame.")
         stamp = Stamp.read(place, name)
         source = open_file(place, name, options.encoding, options.delimiter)
@@ -135,7 +135,7 @@ def cut_text(fragment: Fragment, options: TextOptions, size: int = BYTES) -> lis
 
 def open_fragment(fragment: Fragment, options: TextOptions, schema: bytes) -> Source:
     """The rows of a fragment, its cells of the types of the whole table."""
-    if not os.path.exists(fragment.path):
+    if not os.path.exists(split_inside(fragment.path)[0]):
         raise InputError(
             f"{fragment.name} is not there on an executor. Files must lie where every machine sees them; "
             "or read them with Spark and give the DataFrame."

@@ -5,14 +5,16 @@ A rule depends on counts over the whole table, so the order of rows cannot chang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.errors import shown
+from likely.errors import ColumnError, shown
 from likely.table.schema import Column, Kind, Reading, Reason, Schema, Why
+from likely.table.texts.date_parts import LEVELS, PARTS
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -48,6 +50,13 @@ class TextProfile:
     distinct: int
     words_per_cell: float
     examples: tuple[str, ...]
+    units: tuple[str, ...] = ()
+    """The units of its cells, where each is a number with one."""
+
+    @property
+    def unit(self) -> str | None:
+        """The one unit of all cells."""
+        return self.units[0] if len(self.units) == 1 else None
 
 
 def infer_text_column(name: str, profile: TextProfile, *, target: bool = False) -> Column:
@@ -57,6 +66,12 @@ def infer_text_column(name: str, profile: TextProfile, *, target: bool = False) 
         kind, reading = "nominal", "text"
     left_out = kind in ("identifier", "constant")
     role = "target" if target else ("left out" if left_out else "attribute")
+    if profile.unit is not None and not target:
+        reason = Reason("percentages" if profile.unit == "%" else "amounts")
+        return Column(name, "number", "attribute", "number", reason=reason, unit=profile.unit)
+    if len(profile.units) > 1 and kind in ("nominal", "identifier", "text") and not target:
+        reason = Reason("several units", len(profile.units), examples=profile.units)
+        kind, reading = ("nominal", "text") if kind == "text" else (kind, reading)
     tokens = Tokens() if kind == "text" else None
     return Column(name, kind, role, reading, tokens=tokens, reason=reason)  # type: ignore[arg-type]
 
@@ -106,7 +121,7 @@ def finalize_number_column(
     if len(values) == 1 and complete:
         reason = Reason("large whole numbers" if large else "constant")
         return replace(column, kind="constant", role="left out", reason=reason)
-    if column.kind != "number":
+    if column.kind != "number" or column.unit is not None:
         return column
     rows = float(weight.sum())
     if not bool(np.all(values == np.floor(values))) and complete:
@@ -139,6 +154,19 @@ def is_serial(values: Floats, weight: Floats) -> bool:
     return bool(np.mean(np.abs(inside - stretch) <= 0.01 * stretch) > 0.98)
 
 
+def date_parts(name: str, names: Sequence[str]) -> list[Column]:
+    """The parts of a date as attributes beside it. Those that never change are left out with the last word."""
+    out = []
+    for part in PARTS:
+        own = f"{name}: {part}"
+        if own in names:
+            raise ColumnError(f"The table has a column {shown(own)}, as a part of {shown(name)} is called. Rename it.")
+        levels, reason = LEVELS.get(part, ()), Reason("part of a date")
+        kind, reads = ("nominal", "text") if levels else ("number", "number")
+        out.append(Column(own, kind, "attribute", reads, levels, reason=reason, part=part, part_of=name))  # type: ignore[arg-type]
+    return out
+
+
 # -- what a person should know of it ---------------------------------------------------------------------------
 
 
@@ -151,6 +179,10 @@ def type_option(name: str, kind: str) -> str:
 def remark(column: Column) -> str:
     """What a person should know of how a column was read: that it is left out, or has cells unlike the rest."""
     name = shown(column.name)
+    if column.reason.why == "several units":
+        units = ", ".join(shown(unit) for unit in column.reason.examples)
+        then = "left out" if column.role == "left out" else f"read as {column.kind}"
+        return f"{name} is {then}: its numbers have several units ({units}). Write them in one to have numbers."
     if column.kind == "identifier" and not column.asked:
         return f"{name} looks like an identifier and is left out: {column.why}."
     if column.reason.why == "kept row numbers":

@@ -12,14 +12,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from likely.errors import InputError, shown
-from likely.table.formats.files import TemporaryFile, detect_format, file_errors, is_database, list_files
+from likely.table.formats.files import (
+    WORKBOOKS,
+    TemporaryFile,
+    detect_format,
+    file_errors,
+    is_database,
+    list_files,
+    read_start,
+    split_inside,
+)  # fmt: skip
 from likely.table.formats.fingerprint import Stamp
 from likely.table.source import Source
 from likely.table.wrappers.concatenated import concatenate
 from likely.table.wrappers.partitioned import Partitioned, partition_values
 from likely.table.wrappers.watched import Watched
 
-_FETCHED = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "gcs", "abfs", "hdfs")
 _DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
 _START = 64
 """Bytes of a stream that say whether it is a database."""
@@ -27,8 +35,12 @@ _spooled: dict[int, tuple[Any, TemporaryFile]] = {}
 """By the id of a stream, what it held; the stream too where its end cannot be noticed, so that its id stays its own."""
 
 
-def open_source(data: object, *, encoding: str | None = None, delimiter: str | None = None) -> Source:
-    """Open a table: a path, a folder, a glob, '-' for standard input, a dict, a list of dicts, or any Arrow stream.
+def open_source(
+    data: object, *, encoding: str | None = None, delimiter: str | None = None, sheet: str | None = None
+) -> Source:
+    """Open a table: a path, a folder, a glob, several of them, an address, '-' for standard input, or memory.
+
+    In memory: a dict of columns, rows as dicts, an array with names, any frame, dataset or stream of Arrow.
 
     >>> [batch.to_pydict() for batch in open_source({"play": ["yes", "no"]}).batches()]
     [{'play': ['yes', 'no']}]
@@ -36,75 +48,169 @@ def open_source(data: object, *, encoding: str | None = None, delimiter: str | N
     if isinstance(data, Source):
         return data
     if isinstance(data, (str, os.PathLike)):
-        path = os.fspath(data)
-        if isinstance(path, bytes):
-            raise InputError(f"The path {shown(path)} is bytes; give it as text.")
-        return _open_path(path, encoding, delimiter)
+        return _open_path(_path_text(data), encoding, delimiter, sheet)
+    if isinstance(data, (list, tuple)) and data and all(isinstance(d, (str, os.PathLike)) for d in data):
+        sources = [_open_path(_path_text(d), encoding, delimiter, sheet) for d in data]
+        return concatenate(sources, "the files")
     if callable(getattr(data, "read", None)) and not hasattr(data, "__arrow_c_stream__"):
-        return _open_stream(data, "the stream", encoding, delimiter)
+        return _open_stream(data, "the stream", encoding, delimiter, sheet)
+    from likely.table.elsewhere.lazy import open_lazy
     from likely.table.formats.memory import open_memory
 
-    return open_memory(data)
+    return open_lazy(data) or open_memory(data)
 
 
-def _open_path(path: str, encoding: str | None, delimiter: str | None) -> Source:
+def _path_text(data: str | os.PathLike[str]) -> str:
+    path = os.fspath(data)
+    if isinstance(path, bytes):
+        raise InputError(f"The path {shown(path)} is bytes; give it as text.")
+    return path
+
+
+def _open_path(path: str, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:
     """Open a file, a folder, a glob, an address, or '-' for standard input."""
     if path == "-":
         if sys.stdin.isatty():
             raise InputError("Standard input is a terminal. Pipe a table into it, or name a file.")
-        return _open_stream(sys.stdin, "standard input", encoding, delimiter)
+        return _open_stream(sys.stdin, "standard input", encoding, delimiter, sheet)
     if "://" in path and not os.path.exists(path):
-        from likely.table.addresses import parse_address, refuse_connection_string
-        from likely.table.databases.database import database
+        return _open_address(path, encoding, delimiter, sheet)
+    if os.path.isdir(os.path.expanduser(path)):
+        from likely.table.elsewhere.lakes import open_lake
 
-        address = parse_address(path)
-        if address is None:
-            refuse_connection_string(path)
-        if address is None or address.scheme in _FETCHED:  # files of the web are for others to fetch
-            where = "This" if address is None else address.shown
-            raise InputError(f"{shown(where, 100)} is an address, not a file. Download it, then name the file.")
-        return database(path)
-    sources = [open_watched_file(p, name, encoding, delimiter) for p, name in list_files(path)]
+        found = open_lake(os.path.expanduser(path))
+        if found is not None:
+            return found
+    sources = [open_watched_file(p, name, encoding, delimiter, sheet) for p, name in list_files(path)]
     return concatenate(sources, os.path.expanduser(path))
 
 
-def open_watched_file(path: str, name: str, encoding: str | None, delimiter: str | None) -> Source:
+def _open_address(path: str, encoding: str | None, delimiter: str | None, sheet: str | None) -> Source:
+    """Open files that must be fetched, or a database."""
+    from likely.table.addresses import parse_address, refuse_connection_string
+    from likely.table.databases.database import database
+    from likely.table.elsewhere.fetch import fetch_files, is_file_address, local_path
+
+    address = parse_address(path)
+    if address is None:
+        refuse_connection_string(path)
+        raise InputError("This looks like an address, but has no scheme such as https:// before it. Mend it.")
+    if address.scheme == "file":
+        return _open_path(local_path(address), encoding, delimiter, sheet)
+    if not is_file_address(address):
+        return database(path)
+    fetched = fetch_files(address)
+    for held, name in fetched:
+        if is_database(read_start(held.path, name)):  # whose views may read any file of this machine
+            raise InputError(f"{name} is a database. Download it if you trust it, then name the file.")
+    sources = [open_file(held.path, name, encoding, delimiter, held, sheet) for held, name in fetched]
+    return concatenate(sources, address.shown)
+
+
+def open_watched_file(
+    path: str, name: str, encoding: str | None, delimiter: str | None, sheet: str | None = None
+) -> Source:
     """One file as a table; whoever reads it to its end is told if it changed meanwhile."""
-    if not os.path.isfile(path):
-        return open_file(path, name, encoding, delimiter)  # a pipe or a device is copied, and the copy stays
+    if not os.path.isfile(split_inside(path)[0]):
+        return open_file(path, name, encoding, delimiter, sheet=sheet)  # a pipe is copied, and the copy stays
     stamp = Stamp.read(path, name)
-    source = open_file(path, name, encoding, delimiter)
+    source = open_file(path, name, encoding, delimiter, sheet=sheet)
     return source if source.is_snapshot else Watched(source, path, stamp)
 
 
 def open_file(
-    path: str, name: str, encoding: str | None, delimiter: str | None, holder: TemporaryFile | None = None
+    path: str,
+    name: str,
+    encoding: str | None,
+    delimiter: str | None,
+    holder: TemporaryFile | None = None,
+    sheet: str | None = None,
 ) -> Source:
     """One file as a table; `name` is what to call it in a sentence, `holder` the temporary file that it is, if so."""
-    if os.path.exists(path) and not os.path.isfile(path):
+    file, inside = split_inside(path)
+    if os.path.exists(file) and not os.path.isfile(file):
         # A named pipe or a device can be read only once, like standard input.
-        with file_errors(name), open(path, "rb") as stream:
-            return _open_stream(stream, name, encoding, delimiter)
-    source = _open_format(path, name, encoding, delimiter, holder)
-    values = partition_values(name)
+        with file_errors(name), open(file, "rb") as stream:
+            return _open_stream(stream, name, encoding, delimiter, sheet)
+    title = name if inside is None else name.removesuffix(inside).rstrip("/")
+    source = _open_container(file, title, inside, encoding, delimiter, holder, sheet)
+    values = partition_values(title)
     return Partitioned(source, values) if values else source
 
 
-def _open_format(
-    path: str, name: str, encoding: str | None, delimiter: str | None, holder: TemporaryFile | None
+def _open_container(
+    path: str,
+    name: str,
+    inside: str | None,
+    encoding: str | None,
+    delimiter: str | None,
+    holder: TemporaryFile | None,
+    sheet: str | None,
 ) -> Source:
-    place, format, suffix = detect_format(path, name, holder)
+    """A table within another file: of a zip archive, of a workbook, packed by xz; any other file is its own table."""
+    from likely.table.containers.archives import is_archive, is_workbook, unpack
+
+    start, unpacked = read_start(path, name), False
+    if _is_named_workbook(name) or is_workbook(path, start):
+        return _open_sheet(path, name, inside, sheet)
+    if is_archive(start):
+        holder, name = unpack(path, name, inside)
+        path, inside, unpacked = holder.path, None, True
+        start = read_start(path, name)
+        if _is_named_workbook(name) or is_workbook(path, start):
+            return _open_sheet(path, name, None, sheet)
+        if is_archive(start):
+            raise InputError(f"{name} is packed twice. Unpack it once, then name the file.")
+    if inside is not None:
+        raise InputError(f"{name} is no archive and no workbook, so it has no {shown(inside)} within it.")
+    if sheet is not None:
+        raise InputError(f"{name} is no workbook, so it has no sheet {shown(sheet)}. Leave the sheet out.")
+    if holder is not None and unpacked and is_database(start):
+        raise InputError(f"{name} is a database within an archive. Unpack it, then name the file.")
+    return open_format(path, name, encoding, delimiter, holder, unpacked)
+
+
+def name_sheet(data: str, sheet: str) -> str | Source:
+    """A sheet of a workbook: by its path where it has one, so that whatever takes paths takes it."""
+    own = os.path.isfile(data) and _is_named_workbook(data) and "/" not in sheet
+    return os.path.join(data, sheet) if own else open_source(data, sheet=sheet)
+
+
+def _is_named_workbook(name: str) -> bool:
+    return os.path.splitext(name.lower())[1] in WORKBOOKS
+
+
+def _open_sheet(path: str, name: str, inside: str | None, sheet: str | None) -> Source:
+    from likely.table.containers.sheets import open_sheet
+
+    if inside is not None and sheet is not None and inside != sheet:
+        raise InputError(f"The path names the sheet {shown(inside)} of {name}, and sheet is {shown(sheet)}. Name one.")
+    return open_sheet(path, name, inside if sheet is None else sheet)
+
+
+def open_format(
+    path: str,
+    name: str,
+    encoding: str | None,
+    delimiter: str | None,
+    holder: TemporaryFile | None,
+    unpacked: bool = False,
+) -> Source:
+    """One file that is its own table: neither archives nor workbooks are looked into."""
+    place, format, suffix = detect_format(path, name, holder, unpacked)
     if format == "database":
         from likely.table.databases.database import database
 
         source = database(path)
         source.holder = holder
         return source
-    if format in ("parquet", "ipc", "json"):
+    if format == "json":
+        from likely.table.formats.json_lines import open_json
+
+        return open_json(place, encoding)
+    if format in ("parquet", "ipc"):
         from likely.table.formats import columnar
 
-        if format == "json":
-            return columnar.open_json(place, encoding)
         return columnar.open_parquet(place) if format == "parquet" else columnar.open_ipc(place)
     if format == "arff":
         from likely.table.formats.arff import open_arff
@@ -115,7 +221,9 @@ def _open_format(
     return open_delimited(place, encoding, delimiter, _DELIMITERS.get(suffix))
 
 
-def _open_stream(stream: Any, name: str, encoding: str | None, delimiter: str | None) -> Source:
+def _open_stream(
+    stream: Any, name: str, encoding: str | None, delimiter: str | None, sheet: str | None = None
+) -> Source:
     """Spool a stream that can be read only once; the same stream asked for again gives the same spool."""
     if id(stream) not in _spooled:
         spool = _spool(stream, name)
@@ -125,7 +233,7 @@ def _open_stream(stream: Any, name: str, encoding: str | None, delimiter: str | 
         except TypeError:
             _spooled[id(stream)] = (stream, spool)
     spool = _spooled[id(stream)][1]
-    return open_file(spool.path, name, encoding, delimiter, spool)
+    return open_file(spool.path, name, encoding, delimiter, spool, sheet)
 
 
 def _spool(stream: Any, name: str) -> TemporaryFile:

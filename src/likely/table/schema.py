@@ -23,7 +23,7 @@ Why = Literal[
     "unsaid", "asked", "declared", "weight", "stored numbers", "stored dates", "booleans", "unusable", "empty",
     "constant", "numbers", "dates", "free text", "all different", "too many levels", "levels", "mixed levels", "codes",
     "few whole numbers", "large whole numbers", "row numbers", "kept row numbers", "numeric classes", "equal bins",
-    "given bins", "known classes", "group", "order",
+    "given bins", "known classes", "group", "order", "percentages", "amounts", "several units", "part of a date",
 ]  # fmt: skip
 _SENTENCES: dict[Why, str] = {
     "unsaid": "",
@@ -54,6 +54,10 @@ _SENTENCES: dict[Why, str] = {
     "known classes": "its classes are those that are known",
     "group": "rows that share it stay together",
     "order": "rows are taken in its order",
+    "part of a date": "a part of the date",
+    "percentages": "every cell is a percentage",
+    "amounts": "every cell is an amount of money",
+    "several units": "numbers with {count} units",
 }
 _MIXED: dict[Why, str] = {"numbers": "numbers", "dates": "dates"}
 """How a sentence begins where some cells are otherwise."""
@@ -108,6 +112,17 @@ class Column:
     kept: tuple[str, ...] | None = None
     """Levels, or words, that are kept by name, where rare ones are not: other levels are "other", other words none."""
     reason: Reason = field(default=Reason(), compare=False)
+    unit: str | None = None
+    """For a number: the unit with which its cells are written, which may be left out."""
+    part: str | None = None
+    """Where it is a part of a date in another column: which (weekday, month, day, hour)."""
+    part_of: str | None = None
+    """The column of that date."""
+
+    @property
+    def stored_as(self) -> str:
+        """The column of the table that its cells come from."""
+        return self.name if self.part_of is None else self.part_of
 
     @property
     def why(self) -> str:
@@ -162,8 +177,13 @@ class Schema:
 
     @property
     def used(self) -> tuple[Column, ...]:
-        """The columns that a sweep has to read."""
+        """The columns of which something is made."""
         return tuple(c for c in self.columns if c.role != "left out")
+
+    @property
+    def stored(self) -> list[str]:
+        """The names of what a sweep has to read; those of dates for their parts."""
+        return list(dict.fromkeys(c.stored_as for c in self.used))
 
     def with_columns(self, columns: Iterable[Column]) -> Schema:
         return replace(self, columns=tuple(columns))
@@ -192,8 +212,14 @@ def difference(a: Column, b: Column) -> str:
             return f"{one} here, {two} there"
     if a.reading != b.reading:
         return f"cells read as {a.reading} here, as {b.reading} there"
+    if a.unit != b.unit:
+        return f"numbers {_in_unit(a)} here, {_in_unit(b)} there"
     if a.tokens != b.tokens:
         return "other words of its texts count"
     if a.kept != b.kept:
         return "other levels or words were frequent enough to be kept by name"
     return "other levels are declared" if a.levels != b.levels else "other edges"
+
+
+def _in_unit(column: Column) -> str:
+    return "without a unit" if column.unit is None else f"in {column.unit}"

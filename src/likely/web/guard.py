@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, TypeAlias
 
 from likely.web.limits import Limits, late_sentence
@@ -17,7 +17,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Hosts that a request may be for: a page elsewhere whose name was made to lead here is refused."""
-HEADERS = [
+Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
+HEADERS: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
@@ -25,26 +26,33 @@ HEADERS = [
 ]
 
 
+FOREIGN = "This server answers to 127.0.0.1 and localhost only."
 BUSY = "The server is working on as many requests as it can. Ask again in a moment."
+
+
+def host_of(headers: Mapping[bytes, bytes]) -> str:
+    """The name of the machine that a request is for, without its port."""
+    host = headers.get(b"host", b"").decode("latin-1").rpartition("@")[2]
+    return (host if host.endswith("]") else host.rpartition(":")[0] or host).lower()
 
 
 class Guard:
     """Stands before an application: checks Host, size, time and number of requests; adds headers to answers."""
 
-    def __init__(self, app: App, limits: Limits, names: frozenset[str] = NAMES) -> None:
-        self.app, self.limits, self.names = app, limits, names
+    def __init__(
+        self, app: App, limits: Limits, names: frozenset[str] = NAMES, answered_with: Headers = HEADERS
+    ) -> None:
+        self.app, self.limits, self.names, self._headers = app, limits, names, answered_with
         self._working: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        reply = Reply(send)
+        reply = Reply(send, self._headers)
         headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1").rpartition("@")[2]
-        name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if name.lower() not in self.names:
-            await reply.refuse(421, "This server answers to 127.0.0.1 and localhost only.")
+        if host_of(headers) not in self.names:
+            await reply.refuse(421, FOREIGN)
             return
         if len(self._working) >= self.limits.at_once:
             await reply.refuse(503, BUSY)
@@ -102,15 +110,15 @@ class Guard:
 class Reply:
     """Where an answer goes, with headers added; nothing more goes once it was refused or closed."""
 
-    def __init__(self, send: Send) -> None:
-        self._send, self._started, self._closed = send, False, False
+    def __init__(self, send: Send, headers: Headers = HEADERS) -> None:
+        self._send, self._headers, self._started, self._closed = send, headers, False, False
 
     async def __call__(self, message: Message) -> None:
         if self._closed:
             return
         if message["type"] == "http.response.start":
             self._started = True
-            message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+            message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
         await self._send(message)
 
     async def refuse(self, status: int, sentence: str) -> None:

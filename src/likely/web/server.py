@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from likely.errors import InputError, SettingError, shown
 from likely.models.contracts import Model
+from likely.web.guard import App
 from likely.web.limits import Limits
 
 HOST = "127.0.0.1"
@@ -16,27 +18,38 @@ HOST = "127.0.0.1"
 def serve(model: Model, page: str, *, port: int, limits: Limits, version: str, ready: Callable[[str], None]) -> None:
     """Serve until the process is interrupted or asked to end; `ready` is told the address first."""
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401  to say what lacks before anything is made
 
         from likely.web.application import application
     except ImportError as error:
-        raise SettingError(
-            f"`likely serve` needs {shown(error.name or 'fastapi')}, which is not installed. "
-            "Install the extra: pip install 'likely[web]'."
-        ) from None
-    bound = _bind(port)
-    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "off"}
-    config = uvicorn.Config(application(model, page, version, limits), timeout_graceful_shutdown=5, **quiet)
-    ready(f"http://{HOST}:{bound.getsockname()[1]}/")
+        refuse_without_extra("serve", error)
+    bound = bind_port(port)
     try:
-        uvicorn.Server(config).run(sockets=[bound])
-    except KeyboardInterrupt:
-        pass  # the server has ended in order, and passes the signal on
+        run_server(application(model, page, version, limits), bound, ready)
     finally:
         bound.close()
 
 
-def _bind(port: int) -> socket.socket:
+def refuse_without_extra(command: str, error: ImportError) -> NoReturn:
+    """Say which extra a command needs."""
+    raise SettingError(
+        f"`likely {command}` needs {shown(error.name or 'fastapi')}, which is not installed. "
+        "Install the extra: pip install 'likely[web]'."
+    ) from None
+
+
+def run_server(app: App, bound: socket.socket, ready: Callable[[str], None]) -> None:
+    """Answer requests on a socket until the process is interrupted or asked to end."""
+    import uvicorn
+
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "off"}
+    config = uvicorn.Config(app, timeout_graceful_shutdown=5, **quiet)
+    ready(f"http://{HOST}:{bound.getsockname()[1]}/")
+    with suppress(KeyboardInterrupt):  # the server has ended in order, and passes the signal on
+        uvicorn.Server(config).run(sockets=[bound])
+
+
+def bind_port(port: int) -> socket.socket:
     """A socket on this machine alone; port 0 takes any that is free."""
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from likely.apply.decide.decision import Costs, Decision, make_decision, together
+from likely.apply.decide.decision import Costs, Decision, RowDecision, TableDecision, make_decision, together
 from likely.apply.decide.familiar import Familiar, familiar
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, with_prior
@@ -19,10 +19,12 @@ from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.table.formats.frames import FrameKind
 from likely.table.open import open_source
+from likely.table.rows import Columns, MixedRow, Row
 from likely.table.source import Source
 
 Rule: TypeAlias = Literal["loss", "map", "ml"]
 RULES = ("loss", "map", "ml")
+GivenLoss: TypeAlias = Loss | Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,34 @@ def chosen_loss(
     return found
 
 
+class DecisionOptions(TypedDict, total=False):
+    """How `decide` decides, besides the loss; its docstring says what each is."""
+
+    rule: Rule
+    prior: NewPrior | None
+    missing_by: str | None
+    unlike: float | None
+    training: object
+    seed: int
+
+
+# A str has a length as columns have, and any dict is an object: the first signature that fits is the one.
+@overload
+def decide(  # type: ignore[overload-overlap]
+    model: Model, data: Row, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
+) -> RowDecision: ...
+@overload
+def decide(  # type: ignore[overload-overlap]
+    model: Model, data: Columns, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
+) -> TableDecision: ...
+@overload
+def decide(  # type: ignore[overload-overlap]
+    model: Model, data: MixedRow, loss: GivenLoss = None, **how: Unpack[DecisionOptions]
+) -> RowDecision: ...
+@overload
+def decide(model: Posterior, data: None = None, loss: GivenLoss = None, *, rule: Rule = "loss") -> Decision: ...
+@overload
+def decide(model: Model, data: object, loss: GivenLoss = None, **how: Unpack[DecisionOptions]) -> TableDecision: ...
 def decide(
     model: Model | Posterior,
     data: object = None,

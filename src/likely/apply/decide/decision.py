@@ -117,7 +117,7 @@ class Decision:
 
     def frame(self) -> Any:
         """Action, expected losses, margin and reason of every row, in the kind of frame that the rows came in, with its
-        index; a dict of lists where they came in none.
+        index; a pyarrow Table where they came in none (a file, a dict, a list), which has `to_pandas`.
         """
         return to_frame(self.batch(), self.posterior.frames)
 
@@ -130,6 +130,34 @@ class Decision:
         return f"<Decision: {shown(self.action, 20)}; expected loss: {', '.join(costs)}>"
 
 
+class RowDecision(Decision):
+    """The decision about one row: one action, one margin, one reason."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def action(self) -> str | None: ...
+        @property
+        def margin(self) -> float: ...
+        @property
+        def reason(self) -> str | None: ...
+        def expected_loss(self, action: str | None = None) -> float: ...
+
+
+class TableDecision(Decision):
+    """The decisions about the rows of a table: actions and reasons are lists, margins and losses arrays."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def action(self) -> list[str | None]: ...
+        @property
+        def margin(self) -> NDArray[np.float64]: ...
+        @property
+        def reason(self) -> list[str | None]: ...
+        def expected_loss(self, action: str | None = None) -> NDArray[np.float64]: ...
+
+
 def reasons(proper: bool) -> tuple[str, str]:
     """Why rows have no action: codes -1 and -2."""
     return ("every class is impossible" if proper else "no class beats all others", "unlike the rows of training")
@@ -137,7 +165,7 @@ def reasons(proper: bool) -> tuple[str, str]:
 
 def make_decision(
     posterior: Posterior, loss: Loss, strange: NDArray[np.bool_] | None = None, costs: Costs | None = None
-) -> Decision:
+) -> RowDecision | TableDecision:
     """Decide every row of a posterior; rows that are `strange` are none of the classes."""
     own = costs or Costs(loss, posterior.classes)
     expected, apart = own.expected(posterior.matrix), own.expected(posterior.matrix, apart=True)
@@ -148,7 +176,8 @@ def make_decision(
     expected[undefined], margins[undefined], codes[undefined] = np.nan, np.nan, UNDECIDED
     if strange is not None:
         codes[strange] = STRANGE
-    return Decision(loss, posterior, expected, codes, margins)
+    kind = RowDecision if posterior.one else TableDecision
+    return kind(loss, posterior, expected, codes, margins)
 
 
 def together(parts: Sequence[Decision], loss: Loss, classes: tuple[str, ...], one: bool) -> Decision:
@@ -157,4 +186,4 @@ def together(parts: Sequence[Decision], loss: Loss, classes: tuple[str, ...], on
     if not parts:
         return make_decision(posterior, loss)
     arrays = (np.concatenate([getattr(p, name) for p in parts]) for name in ("expected", "codes", "margins"))
-    return Decision(loss, posterior, *arrays)
+    return (RowDecision if one else TableDecision)(loss, posterior, *arrays)

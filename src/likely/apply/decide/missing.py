@@ -10,7 +10,7 @@ import numpy as np
 
 from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, shown
-from likely.models.contracts import Model, Search, Terms, setting_of
+from likely.models.contracts import Model, Search, Terms, begin_learning, setting_of
 from likely.models.factors.patterns import patterns
 from likely.models.posterior import Matrix, Posterior
 from likely.models.working.product import by_class
@@ -75,13 +75,13 @@ def by_missing(model: Model, way: str | None) -> Model:
 
 def _relearned(model: Model, missing: str) -> Model:
     learner: Any = replace(model.learner, missing=missing)  # type: ignore[type-var]
-    found = learner.learn(model.summary)
+    found = begin_learning(learner, model.summary)
     if isinstance(found, Search):
         raise SettingError(
             f"{type(learner).__name__} must see the rows again to take missing cells otherwise. Fit it with "
             f"--set missing={missing}."
         )
-    return replace(found, loss=model.loss)  # type: ignore[no-any-return]
+    return replace(found, loss=model.loss)
 
 
 Spread: TypeAlias = "tuple[list[str] | NDArray[np.float64], NDArray[np.float64]]"

@@ -295,7 +295,7 @@ def headline(ledger: Ledger) -> str:
             return f"{target} is {of}, with {chance(own)}; {other} has {chance(against)}."
         return f"{target} is {of}, with {chance(own)}, weighed here against {other}, with {chance(against)}."
     best = f"{target} is {clean(ledger.best)}, with {chance(ledger.posterior[ledger.best])}."
-    return f"{best} WeightedProduct here: {of}, with {chance(own)}, against {other}, with {chance(against)}."
+    return f"{best} Weighed here: {of}, with {chance(own)}, against {other}, with {chance(against)}."
 
 
 def lines(ledger: Ledger, everything: bool = False) -> Lines:

@@ -65,6 +65,7 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     shape = model.shape()
     graph = None if shape is None else graph_of(shape)
     sets, blocks = ({}, {}) if shape is None else (_sets(shape), _blocks(shape))
+    alone = _alone(model, row, shape)
     found: dict[str, Piece] = {}
     together: dict[tuple[str, ...], Floats] = {}
     wholes: list[Piece] = []
@@ -78,6 +79,11 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             found.update(dict.fromkeys(factor.names, _of_block(name, factor.names, logs, row)))
         elif name in sets:  # what several say beyond what each says by itself
             known = tuple(axis.name for axis in sets[name] if _has_code(axis, row.states[axis.name]))
+            for one in known if len(known) > 1 else ():  # what it says of one alone belongs to that one
+                own = alone.get((name, one))
+                if own is not None and own.any():
+                    together[(one,)] = together[(one,)] + own if (one,) in together else own
+                    logs = logs - own
             if known:  # a larger set may still speak of those that are known
                 together[known] = together[known] + logs if known in together else logs
         elif name in blocks:  # that of a member of a pool
@@ -94,7 +100,10 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
             found[name] = Piece(name, "value", logs, row.cells.get(name), row.states[name])
     nothing = np.zeros(len(model.classes))
     shared = {axis.name for axes in sets.values() for axis in axes}
+    spoken_for = {name for members in blocks.values() for name in members}
     for column in model.schema.attributes:
+        if column.name in spoken_for and column.name not in found:
+            continue  # what it says is in the line of its block
         out = "is left out of the model, so it says nothing"
         if column.name in shared:
             out = "says nothing by itself, only together with others"
@@ -109,6 +118,24 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     if terms.last == "evidence" or (terms.last == "rounding" and _differs(array)):
         pieces.append(Piece("", "rest", array[-1]))
     return pieces, None
+
+
+def _alone(model: Model, row: QueryRow, shape: Score | None) -> dict[tuple[str, str], Floats]:
+    """What each larger set says of each of its attributes alone, against knowing none: by set and attribute."""
+    whole = None if shape is None else sum_of(shape)
+    larger = {t.name: t.axes for t in (() if whole is None else whole[0].terms) if isinstance(t, TreeSum)}
+    wanted = {axis.name for axes in larger.values() for axis in axes}
+    names = [name for name in row.states if name in wanted and row.cells.get(name) is not None]
+    if not names:
+        return {}
+    cells = {name: [row.cells[name] if name == other else None for other in (*names, None)] for name in names}
+    (batch,) = model.batches(cells)
+    terms, out = model.terms(batch), {}
+    for k, called in enumerate(terms.names):
+        for place, name in enumerate(names):
+            if called in larger and any(axis.name == name for axis in larger[called]):
+                out[called, name] = terms.array[place, k] - terms.array[-1, k]
+    return out
 
 
 def _sets(shape: Score) -> dict[str, tuple[Axis, ...]]:

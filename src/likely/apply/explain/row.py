@@ -16,7 +16,7 @@ from likely.intake.reading import Reading, with_encoding
 from likely.models.contracts import Model
 from likely.models.model import numbered
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
-from likely.table.labels import label
+from likely.table.labels import label, number_label
 from likely.table.open import open_source
 from likely.table.schema import Column
 from likely.table.source import Source
@@ -109,10 +109,21 @@ def _read(model: Model, arrow: ArrowBatch, start: int, row: Mapping[str, object]
     states: dict[str, State] = {}
     for column in model.schema.attributes:
         state = state_of(batch, column.name)
+        if column.part is not None and state == "known":
+            cells.setdefault(column.name, _part_text(batch, column.name))
         if column.name in encoder.strays or (state == "missing" and _is_word(cells.get(column.name), column, model)):
             state = "stray"
         states[column.name] = state
     return QueryRow(batch, cells, states), [name for name, state in states.items() if state == "stray"]
+
+
+def _part_text(batch: Batch, name: str) -> str:
+    """What a part of the first row's date is called."""
+    found = batch.cells[name]
+    if isinstance(found, Codes):
+        return str(found.labels.names[int(found.codes[0])])
+    assert isinstance(found, np.ndarray)
+    return number_label(float(found[0]))
 
 
 def _is_word(cell: str | None, column: Column, model: Model) -> bool:

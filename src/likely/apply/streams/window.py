@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from likely.apply.fitting import engine_of, fit_table, model_from_tree, relearn, with_loss
 from likely.errors import FileFormatError, InputError, SettingError, shown
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.intake.summarize import LocalEngine, extend_summary, observe_table
@@ -66,7 +67,7 @@ class Window:
         step: int | None = None,
         files: int | None = None,
         loss: Loss | Mapping[str, Any] | None = None,
-        **reading: Any,
+        **reading: Unpack[ReadingOptions],
     ) -> None:
         if (rows is None) == (files is None):
             raise SettingError(
@@ -88,7 +89,7 @@ class Window:
 
     # -- what comes and goes --------------------------------------------------------------------------------------
 
-    def learn(self, data: object, **reading: Any) -> Window:
+    def learn(self, data: object, **reading: Unpack[ReadingOptions]) -> Window:
         """Take in the rows of a table, let go of the oldest, and give back the window itself.
 
         Nothing changes where the table cannot be read to its end.
@@ -200,6 +201,7 @@ class Window:
         model = model_from_tree(tree, name)
         with state.unsound(name):
             require(isinstance(model, Model), "a window holds a model")
+            assert isinstance(model, Model)
             kept = read_mapping(tree["window"], "a window")
             out = cls(rows=kept["rows"], files=kept["files"], step=kept["step"] if kept["files"] is None else None)
             out.pieces = tuple(_read_piece(p, model) for p in kept["pieces"])
@@ -244,7 +246,7 @@ class _HeldRows(SourceWrapper):
 
 def _cut(source: Source, how: Reading, step: int, room: int) -> Iterator[Source]:
     """The rows of a source, `step` at a time; the first time as many as still fit into the piece before."""
-    columns = [c.name for c in draft_schema(source, how).schema.used]
+    columns = draft_schema(source, how).schema.stored
     held: list[ArrowBatch] = []
     left = room or step
     for batch in source.batches(columns):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import json_option, pair, pairs
 from likely.errors import SettingError, nearest, shown
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from likely.probability.loss import Loss
 
 
-@click.command(short_help="Bayes' rule for given numbers, worked out step by step.")
+@command(short_help="Bayes' rule for given numbers, worked out step by step.")
 @click.option("--prior", multiple=True, metavar="HYPOTHESIS=P", help="What is believed before; once for each.")
 @click.option(
     "--likelihood",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(short_help="Lines that make a shell complete commands and options.")
+@command(short_help="Lines that make a shell complete commands and options.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print what makes SHELL complete likely's commands and options.

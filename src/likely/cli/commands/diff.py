@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import Values, json_option, reading_options
 from likely.errors import SettingError
 
 ASSUMING = (".likely", ".toml")
 
 
-@click.command(short_help="What changed from one table or model to another, significantly.")
+@command(short_help="What changed from one table or model to another, significantly.")
 @click.argument("one")
 @click.argument("two")
 @click.option("--target", metavar="COLUMN", help="Of tables: compare the classes too, and attributes given the class.")

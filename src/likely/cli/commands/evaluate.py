@@ -8,6 +8,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.asking import target_argument
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options, spec_options
 from likely.cli.options import (
     Values,
@@ -21,7 +22,7 @@ from likely.cli.options import (
 from likely.errors import SettingError
 
 
-@click.command(short_help="All learners side by side, on the same folds.")
+@command(short_help="All learners side by side, on the same folds.")
 @data_argument()
 @target_argument
 @click.option(
@@ -55,7 +56,7 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
     terminal.answer(as_json, record.json, lambda: present_comparison(record))
 
 
-@click.command(short_help="The learning curve, and what more rows would buy.")
+@command(short_help="The learning curve, and what more rows would buy.")
 @data_argument()
 @target_argument
 @folds_option(5, most=50, words="Folds, each predicted in turn.")
@@ -86,7 +87,7 @@ def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: s
     terminal.answer(as_json, record.json, lambda: present_curve(record))
 
 
-@click.command(short_help="Attributes that are counted twice, and what to do about it.")
+@command(short_help="Attributes that are counted twice, and what to do about it.")
 @data_argument()
 @target_argument
 @click.option(
@@ -111,7 +112,7 @@ def repeats(data: object, how: Learning, most: int, folds: int, seed: int, every
     terminal.answer(as_json, record.json, lambda: present_repeats(record, everything))
 
 
-@click.command(short_help="What may be wrong with a table: leaks, copies, useless columns, doubtful labels.")
+@command(short_help="What may be wrong with a table: leaks, copies, useless columns, doubtful labels.")
 @click.argument("data")
 @target_argument
 @click.option(

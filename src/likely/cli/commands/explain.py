@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import (
     Values,
     json_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from likely.models.working.writing import Style
 
 
-@click.command(short_help="The evidence of one answer, piece by piece.")
+@command(short_help="The evidence of one answer, piece by piece.")
 @click.argument("model")
 @row_options
 @click.option("--class", "of", metavar="NAME", help="The class to weigh; the most probable one otherwise.")
@@ -122,7 +123,7 @@ def explain(
     )
 
 
-@click.command(short_help="What to ask next: the missing attributes most worth learning.")
+@command(short_help="What to ask next: the missing attributes most worth learning.")
 @click.argument("model")
 @row_options
 @loss_option

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import out_option
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python", "javascript")
 
 
-@click.command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
+@command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
 @click.argument("model")
 @click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The language; form is the whole model as JSON.")
 @out_option("FILE", "Where to write it; standard output otherwise.", required=False)

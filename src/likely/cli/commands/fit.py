@@ -12,6 +12,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.asking import require_target, target_argument
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import (
     Values,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from likely.sums.summary import Summary
 
 
-@click.command(short_help="Learn a model and write it to a file.")
+@command(short_help="Learn a model and write it to a file.")
 @data_argument(required=False)
 @target_argument
 @out_option("FILE.likely", "Where to write the model.")
@@ -98,7 +99,7 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
         return fit_there(data, how.target, how.learner, loss=how.loss, master=master, **more, **how.reading)
     from likely.apply.fitting import fit as fit_here
 
-    with terminal.counting() as progress:
+    with terminal.counting(data) as progress:
         return fit_here(data, how.target, how.learner, loss=how.loss, progress=progress, **more, **how.reading)
 
 
@@ -147,7 +148,7 @@ def _follow(out: str, every: int, how: Learning) -> Model:
         click.get_current_context().exit(INTERRUPTED)
 
 
-@click.command(short_help="A number as a weighted sum of the other columns, by least squares.")
+@command(short_help="A number as a weighted sum of the other columns, by least squares.")
 @data_argument()
 @click.argument("target")
 @click.option("--ridge", type=float, default=0.0, help="Holds weights back; 0 is plain least squares.")
@@ -159,6 +160,6 @@ def regress(data: object, target: str, ridge: float, working: bool, reading: Val
     from likely.apply.regression import regress as fit_number
     from likely.present.report.estimates import present_regression, regression_json
 
-    with terminal.counting() as progress:
+    with terminal.counting(data) as progress:
         record = fit_number(data, target, ridge=ridge, progress=progress, **reading)
     terminal.answer(as_json, lambda: regression_json(record), lambda: present_regression(record, working))

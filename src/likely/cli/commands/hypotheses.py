@@ -7,11 +7,12 @@ import json
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import json_option, pair, pairs
 from likely.errors import SettingError, shown
 
 
-@click.command(short_help="Hypotheses on a page of TOML: MAP, Bayes-optimal, Gibbs, likelihood ratios.")
+@command(short_help="Hypotheses on a page of TOML: MAP, Bayes-optimal, Gibbs, likelihood ratios.")
 @click.argument("page", metavar="PAGE.toml")
 @click.argument("row", nargs=-1, metavar="[ATTRIBUTE=VALUE]...")
 @click.option("--prior", multiple=True, metavar="HYPOTHESIS=P", help="Another prior than the page's; all but one.")

@@ -8,11 +8,12 @@ import shlex
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import Values, json_option, packed, pairs, read_text_options, sql_options, table_of, writable
 from likely.errors import SettingError, shown
 
 
-@click.command(short_help="A joint table with its margins, and any P(a, b | c) of it.")
+@command(short_help="A joint table with its margins, and any P(a, b | c) of it.")
 @click.argument("data", callback=lambda context, option, data: table_of(data))
 @click.argument("columns", nargs=-1)
 @click.option(
@@ -83,7 +84,7 @@ def joint(
     from likely.apply.joint_table import joint as count_joint
     from likely.present.report.joint_table import joint_json, present_joint
 
-    with terminal.counting() as progress:
+    with terminal.counting(data) as progress:
         table = count_joint(
             data,
             list(columns) or None,

@@ -6,6 +6,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.asking import target_argument
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import (
     Values,
@@ -18,7 +19,7 @@ from likely.cli.options import (
 from likely.errors import SettingError
 
 
-@click.command(short_help="How well can a target be predicted, by what, and why.")
+@command(short_help="How well can a target be predicted, by what, and why.")
 @data_argument()
 @target_argument
 @dealing_options
@@ -32,6 +33,7 @@ from likely.errors import SettingError
 )
 @click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Where to write the page; else TARGET.html.")
 @click.option("--no-page", is_flag=True, help="Write no page.")
+@click.option("--open", "open_page", is_flag=True, help="Open the page in the browser.")
 @click.option(
     "--study", is_flag=True, help="The page also compares learners and draws a learning curve, however large the table."
 )
@@ -47,6 +49,7 @@ def look(
     everything: bool,
     out: str | None,
     no_page: bool,
+    open_page: bool,
     study: bool,
     as_json: bool,
     as_markdown: bool,
@@ -57,15 +60,17 @@ def look(
     standard input. With --loss it shows what deciding costs, in place of how often the class is right.
 
     It also writes a page, TARGET.html: one file that opens in any browser, without a network, and holds no row of the
-    data. With --json or --md it does so only where --out names the page.
+    data; --open shows it. With --json or --md it does so only with --out or --open.
     """
     from likely.evaluate.look import look as look_at
 
     if no_page and out is not None:
         raise SettingError("--out names a page, and --no-page wants none. Leave one of them out.")
+    if no_page and open_page:
+        raise SettingError("--open opens the page, and --no-page wants none. Leave one of them out.")
     if as_json and as_markdown:
         raise SettingError("--json and --md cannot both be printed. Leave one of them out.")
-    wants_page = not no_page and (out is not None or not (as_json or as_markdown))
+    wants_page = not no_page and (out is not None or open_page or not (as_json or as_markdown))
     more = {"loss": how.loss, "positive": positive, "picture": wants_page}
     record = how.run(look_at, data, how.learner, **more, **dealing)
     if as_markdown:
@@ -80,12 +85,14 @@ def look(
 
         terminal.show(present_look(record, everything))
     if wants_page:
-        from likely.cli.pages import write_page
+        from likely.cli.pages import show_page, write_page
         from likely.evaluate.study import study_further
 
-        with terminal.counting() as progress:
+        with terminal.counting(data) as progress:
             reading = {**how.reading, "progress": progress}
             studies = study_further(record, data, how.learner, always=study, **reading)
         for why in studies.lacking if study else ():
             terminal.say(why)
-        write_page(record, studies, data, out, click.get_current_context().obj or ())
+        written = write_page(record, studies, data, out, click.get_current_context().obj or ())
+        if open_page and written is not None:
+            show_page(written)

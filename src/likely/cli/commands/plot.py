@@ -10,6 +10,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.asking import target_argument
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, json_option, writable
 from likely.errors import SettingError, shown
@@ -53,7 +54,7 @@ size_option = click.option(
 )
 
 
-@click.command(short_help="A picture as SVG or PNG: two numbers by class, a line, charts.")
+@command(short_help="A picture as SVG or PNG: two numbers by class, a line, charts.")
 @data_argument()
 @target_argument
 @click.argument("columns", nargs=-1)
@@ -168,7 +169,7 @@ def _two_numbers(
     return draw(found, size=_slide(size))
 
 
-@click.command(short_help="A normal density: the probability between two values, drawn.")
+@command(short_help="A normal density: the probability between two values, drawn.")
 @click.argument("mean", type=float)
 @click.argument("deviation", type=float)
 @click.option("--between", metavar="A,B", help="P(A ≤ x ≤ B); -inf and inf are allowed.")

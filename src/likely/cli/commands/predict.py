@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import (
     Values,
     data_argument,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 TABLE = "CSV (also .gz, .zst), TSV or Parquet by its name"
 
 
-@click.command(short_help="The class of each row, with probabilities.")
+@command(short_help="The class of each row, with probabilities.")
 @click.argument("model")
 @data_argument()
 @out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
@@ -44,13 +45,13 @@ def predict(model: str, data: object, out: str | None, keep: bool, missing_by: s
     from likely.intake.reading import Reading
 
     loaded = load_model(model)
-    with terminal.counting() as progress:
+    with terminal.counting(data) as progress:
         done = predict_table(loaded, data, out, Reading(progress=progress, **reading), keep=keep, missing_by=missing_by)
     for remark in done.remarks:
         terminal.say(remark)
 
 
-@click.command(short_help="The action of least expected loss for each row.")
+@command(short_help="The action of least expected loss for each row.")
 @click.argument("model")
 @data_argument()
 @loss_option
@@ -106,7 +107,7 @@ def decide(
         terminal.say(line)
     records = DecisionWriter(how, sys.stdout) if as_json else None
     each = records.take if records is not None and out is None else None
-    with terminal.counting() as progress:
+    with terminal.counting(data) as progress:
         done = decide_table(how, data, out, Reading(progress=progress, **reading), keep=keep, each=each)
     if records is not None:
         records.end(done)
@@ -115,7 +116,7 @@ def decide(
         terminal.say(remark)
 
 
-@click.command(short_help="log P(row) of each row; the unlikely ones.")
+@command(short_help="log P(row) of each row; the unlikely ones.")
 @data_argument()
 @click.option("--model", required=True, metavar="FILE.likely", help="A model of rows: Density, or any generative one.")
 @out_option("FILE", f"Write log_density of each row: {TABLE}.", required=False)
@@ -135,7 +136,7 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
     from likely.present.report.estimates import present_scores, scores_json
 
     loaded = load_model(model)
-    with terminal.counting() as progress:
+    with terminal.counting(data) as progress:
         how = Reading(progress=progress, **reading)
         record = score_table(loaded, data, out, how, lowest=lowest, keep=keep)
     page = present_scores(record, str(data))
@@ -146,7 +147,7 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
         terminal.answer(as_json, lambda: scores_json(record), lambda: page)
 
 
-@click.command(short_help="Rows drawn from a model.")
+@command(short_help="Rows drawn from a model.")
 @click.argument("model")
 @click.option("-n", "--rows", type=click.IntRange(0), default=10, help="How many rows.")
 @click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")

@@ -1,4 +1,4 @@
-"""likely serve: the page of a model, and a small API, on this machine alone."""
+"""likely serve and likely app: a model, or whole sessions, for a browser or a program on this machine alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import folds_option, loss_option, seed_option
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from likely.models.contracts import Model
 
 
-@click.command(short_help="The page of a model and a small API, on this machine.")
+@command(short_help="The page of a model and a small API, on this machine.")
 @click.argument("source", metavar="MODEL|DATA")
 @click.option("--target", metavar="COLUMN", help="Learn from DATA first: the column to predict.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes any free one.")
@@ -87,3 +88,36 @@ def _look(source: str, how: Learning, folds: int | None, seed: int) -> tuple[Mod
     assert record.model is not None
     command = shlex.join(["likely", *(click.get_current_context().obj or ())])
     return record.model, page(record, command=command, version=__version__, data=source)
+
+
+@command(short_help="Open tables in a browser: no terminal needed from then on.")
+@click.argument("tables", nargs=-1, metavar="[DATA]...")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 takes any free one.")
+@click.option("--no-open", is_flag=True, help="Do not open the browser; the address is printed.")
+@click.option(
+    "--largest",
+    type=click.IntRange(1, 1 << 20),
+    default=1024,
+    metavar="MB",
+    help="Larger files are not copied from the browser; they can be opened by their path.",
+)
+def app(tables: tuple[str, ...], port: int, no_open: bool, largest: int) -> None:
+    """Open an app in the browser: choose a table and a column, see how well it is predicted, download what came of it.
+
+    DATA are tables to begin with. Other machines cannot reach the app, and pages of other servers cannot use it: the
+    address holds a key. What was copied or learned is removed when the app ends, on Ctrl+C.
+    """
+    from likely import __version__
+    from likely.web.app.launch import run_app
+
+    def ready(address: str) -> None:
+        terminal.write(f"The app is at {address} (Ctrl+C ends it)")
+        if not no_open:
+            import threading
+            import webbrowser
+
+            # A browser that runs in the terminal would not come back before the server has begun.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    run_app(tables, port=port, largest=largest << 20, version=__version__, ready=ready)
+    terminal.say("The app has ended; its tables and models are removed.")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.options import json_option, pairs
 from likely.errors import ColumnError, SettingError, nearest, shown
 
@@ -36,7 +37,7 @@ def read_classes(text: str, classes: Sequence[str]) -> tuple[str, str]:
     return names[0], names[1]
 
 
-@click.command(short_help="What a model believes: counts and probabilities.")
+@command(short_help="What a model believes: counts and probabilities.")
 @click.argument("model")
 @click.argument("attribute", required=False)
 @click.option(

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
 from likely.cli.options import Values, data_argument, loss_option, out_option, text_options, writable
 
@@ -20,7 +21,7 @@ LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
 """What may be said of a window that has begun."""
 
 
-@click.command(short_help="Add rows to a model, exactly.")
+@command(short_help="Add rows to a model, exactly.")
 @click.argument("model")
 @data_argument()
 @out_option("FILE.likely", "Where to write the model with these rows.")
@@ -32,12 +33,12 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
     (`likely fit --spec`) goes on learning this way.
     """
     from likely.apply.fitting import learn as learn_rows
-    from likely.apply.fitting import load
+    from likely.apply.fitting import load_any
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
     since = revision_of(out, [model])
-    held = load(model)
+    held = load_any(model)
     more = learn_rows(held, data, **reading)
     more.save(out, since)
     before, now = (h.summary if isinstance(h, Model) else h for h in (held, more))
@@ -46,26 +47,26 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
         terminal.say(note)
 
 
-@click.command(short_help="Take rows out of a model, exactly.")
+@command(short_help="Take rows out of a model, exactly.")
 @click.argument("model")
 @data_argument()
 @out_option("FILE.likely", "Where to write the model without these rows.")
 @text_options
 def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
-    from likely.apply.fitting import load
+    from likely.apply.fitting import load_any
     from likely.apply.fitting import unlearn as unlearn_rows
     from likely.models.contracts import Model
     from likely.present.words import clean, plural
 
     since = revision_of(out, [model])
-    less = unlearn_rows(load(model), data, **reading)
+    less = unlearn_rows(load_any(model), data, **reading)
     less.save(out, since)
     summary = less.summary if isinstance(less, Model) else less
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")
 
 
-@click.command(short_help="Several models as one, exactly.")
+@command(short_help="Several models as one, exactly.")
 @click.argument("models", nargs=-1, required=True)
 @out_option("FILE.likely", "Where to write the merged model.")
 def merge(models: tuple[str, ...], out: str) -> None:
@@ -84,7 +85,7 @@ def merge(models: tuple[str, ...], out: str) -> None:
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")
 
 
-@click.command(short_help="A model of the last rows or files of a stream, exactly.")
+@command(short_help="A model of the last rows or files of a stream, exactly.")
 @click.argument("file", callback=writable, metavar="FILE.likely")
 @click.argument("data", nargs=-1, required=True)
 @click.option("--target", metavar="COLUMN", help="The column to predict.")

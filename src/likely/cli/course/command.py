@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from likely.cli import terminal
+from likely.cli.help import command
 from likely.errors import SettingError, shown
 
 
-@click.command(short_help="A course in eight chapters, offline; checks answers to its exercises.")
+@command(short_help="A course in eight chapters, offline; checks answers to its exercises.")
 @click.argument("chapter", type=click.IntRange(1), required=False)
 @click.option(
     "--answer",

@@ -116,11 +116,24 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
         edges = tuple(cut.tolist())
         table = np.zeros((len(cut) + 1, statistic.groups))
         np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)
-        cells = tuple(bin_labels(edges, date)) if edges else ("any",)
+        cells = tuple(bin_labels(edges if date else _short(edges), date)) if edges else ("any",)
     gone, there = float(statistic.other.floats().sum()), float(table.sum())
     missing = gone / (gone + there) if gone + there else 0.0
     bits = information(table, scale) * (1 - missing)
     return Attribute(name, bits, bits / whole if whole > 0 else 0.0, missing, cells, scale * table, edges)
+
+
+def _short(edges: tuple[float, ...]) -> tuple[float, ...]:
+    """Edges in as few digits as tell them apart, four at least.
+
+    >>> _short((1.4540761074623201, 6.428571428571429)), _short((1.00001, 1.00002))
+    ((1.454, 6.429), (1.00001, 1.00002))
+    """
+    for digits in range(4, 17):
+        told = tuple(float(f"{edge:.{digits}g}") for edge in edges)
+        if len(set(told)) == len(edges):
+            return told
+    return edges
 
 
 def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -> list[Piece]:

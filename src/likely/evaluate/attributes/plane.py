@@ -16,7 +16,7 @@ from likely.evaluate.attributes.information import Attribute
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.extend import Extension
 from likely.intake.row_cache import Piece
-from likely.models.contracts import Learner, Model
+from likely.models.contracts import Learner, Model, begin_learning
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -182,7 +182,7 @@ def _regions(rows: NDArray[np.float64], ranges: Sequence[tuple[float, float]]) -
             extended = Extension(summary, learner.needs(schema) - summary.more.keys())
             extended.update(batch)
             summary.more |= extended.more
-            model = learner.learn(summary)
+            model = begin_learning(learner, summary)
             assert isinstance(model, Model)
             named = Posterior.of(model.classes, model.log_joint(grid), one=False).codes
         except LikelyError:

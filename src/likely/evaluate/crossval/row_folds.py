@@ -43,7 +43,7 @@ class FoldedRows:
 
     def __init__(self, source: Source, total: Summary, reading: Reading, deal: Deal) -> None:
         self.source, self.total, self.reading, self.deal, self.folds = source, total, reading, deal, deal.parts
-        own = [c.name for c in total.schema.used]
+        own = total.schema.stored
         self.columns = [*own, *(c for c in self.deal.columns if c not in own)]
         self.held = RowCache(total, self._read)
         self._dealt: dict[str, list[Any]] = {}

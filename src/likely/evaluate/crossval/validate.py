@@ -27,7 +27,7 @@ from likely.evaluate.scores.scores import Scorer
 from likely.intake.engine import Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
-from likely.models.contracts import Learner, LearnsTogether, Model, Search
+from likely.models.contracts import Learner, LearnsTogether, Model, Search, begin_learning
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
@@ -91,7 +91,7 @@ def teach_lessons(
             if group in refused:
                 continue
             try:
-                held = learner.learn(summary)
+                held = begin_learning(learner, summary)
             except LikelyError as error:
                 refused[group] = str(error)
                 continue

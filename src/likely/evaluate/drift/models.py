@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from likely.apply.fitting import load
+from likely.apply.fitting import load_any
 from likely.apply.spec import differences, parse_spec, spec_of
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
 from likely.machinery.toml import read_toml_text
@@ -39,7 +39,7 @@ class Difference:
 
 def compare_files(one: str, two: str, *, grown: bool = False, chance: float = CHANCE) -> Difference:
     """Two files, each a spec (.toml) or a model (.likely)."""
-    held: list[Any] = [load(path) if path.endswith(".likely") else None for path in (one, two)]
+    held: list[Any] = [load_any(path) if path.endswith(".likely") else None for path in (one, two)]
     specs = [
         parse_spec(read_toml_text(path), path) if h is None else spec_of(h) if isinstance(h, Model) else None
         for path, h in zip((one, two), held, strict=True)

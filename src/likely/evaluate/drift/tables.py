@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
-from likely.apply.fitting import load, summarize
+from likely.apply.fitting import load_any, summarize
 from likely.errors import ColumnError, InputError, SettingError, nearest, shown
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
 from likely.evaluate.drift.divergence import Amount, amounts
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, open_table
 from likely.models.contracts import Model
 from likely.sums import state
@@ -63,7 +64,9 @@ class Drift:
         return state.as_json({"changed": self.changed, **state.plain(self)})
 
 
-def drift(one: object, two: object, target: str | None = None, *, chance: float = CHANCE, **reading: Any) -> Drift:
+def drift(
+    one: object, two: object, target: str | None = None, *, chance: float = CHANCE, **reading: Unpack[ReadingOptions]
+) -> Drift:
     """What changed from one table to another; either may be the file of a model (.likely) or a summary.
 
     Both are read alike, as the first one asks for. `reading` takes what `summarize` takes.
@@ -74,9 +77,7 @@ def drift(one: object, two: object, target: str | None = None, *, chance: float 
     >>> [(c.name, c.new_levels, round(a.bits, 1)) for c, a in zip(found.changes.significant, found.amounts)]
     [('sky', ('fog',), 0.5)]
     """
-    for key in ("progress", "threads"):
-        reading.setdefault(key, None)
-    sides = [_Side(data, dict(reading)) for data in (one, two)]
+    sides = [_Side(data, {"progress": None, "threads": None, **reading}) for data in (one, two)]
     if target is not None and any(side.held is not None for side in sides):
         raise SettingError("A model has its target already. Leave --target out, or compare two tables.")
     second = sides[1].held
@@ -125,13 +126,14 @@ class _Side:
         if isinstance(data, (Model, Summary)):
             self.held, self.name = data.summary if isinstance(data, Model) else data, "the model"
         elif isinstance(data, (str, os.PathLike)) and os.fspath(data).endswith(".likely"):
-            held = load(data)
+            held = load_any(data)
             self.held = held.summary if isinstance(held, Model) else held
             self.name = os.path.basename(os.fspath(data))
         else:
             how = Reading(
                 encoding=reading.get("encoding"),
                 delimiter=reading.get("delimiter"),
+                sheet=reading.get("sheet"),
                 encoding_errors=reading.get("encoding_errors") or "strict",
             )
             self.source: Source = open_table(data, how)
@@ -154,7 +156,7 @@ class _Side:
     def like(self, schema: Schema) -> Summary:
         """The sums of the columns that there are, read as the schema says."""
         names = set(self.source.schema.names)
-        kept = [c if c.name in names else replace(c, role="left out") for c in schema.columns]
+        kept = [c if c.stored_as in names else replace(c, role="left out") for c in schema.columns]
         for column in schema.columns:
             if column.role in ("target", "weight") and column.name not in names:
                 known = nearest(column.name, self.source.schema.names)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from likely.apply.fitting import summarize_source
 from likely.apply.regression import Regression, regress
 from likely.errors import ColumnError, InputError, shown
-from likely.intake.reading import Reading, with_encoding
+from likely.intake.arguments import read_arguments
+from likely.intake.options import ReadingOptions
+from likely.intake.reading import with_encoding
 from likely.models.model import numbered
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
@@ -54,7 +56,7 @@ class StraightLine:
         return -0.5 * self.rows * math.log(2 * math.pi * self.noise**2) - squares / (2 * self.noise**2)
 
 
-def straight_line(data: object, y: str, x: str, **reading: Any) -> StraightLine:
+def straight_line(data: object, y: str, x: str, **reading: Unpack[ReadingOptions]) -> StraightLine:
     """The line of least squares of one column on another, with its points; `reading` takes what `summarize` takes.
 
     >>> found = straight_line({"x": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 2.0, 4.0, 5.0]}, "y", "x")
@@ -63,7 +65,7 @@ def straight_line(data: object, y: str, x: str, **reading: Any) -> StraightLine:
     """
     if x == y:
         raise ColumnError(f"A line of {shown(y)} needs another column than itself.")
-    how = Reading(None, **reading)
+    data, how = read_arguments(data, None, reading)
 
     def work(source: Source) -> StraightLine:
         for name in (x, y):
@@ -73,7 +75,9 @@ def straight_line(data: object, y: str, x: str, **reading: Any) -> StraightLine:
                 )
         others = {name: "ignore" for name in source.schema.names if name not in (x, y, how.weight)}
         types = {**others, x: "number", y: "number"}
-        line = regress(source, y, **{**reading, "types": types})
+        own = reading.copy()
+        own["types"] = types
+        line = regress(source, y, **own)
         schema = summarize_source(source, replace(how, types=types), lambda _: frozenset()).schema
         return _drawn(source, schema, line, y, x)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from likely.evaluate.attributes.information import attributes
 from likely.evaluate.attributes.plane import places
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
+from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.models.contracts import Learner, Model
 from likely.models.joint.full import FullBayes
@@ -112,7 +113,7 @@ def two_numbers(
     level: float = 0.01,
     neighbors: int | None = None,
     scale: bool = True,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> TwoNumbers:
     """Two numbers of a table with the classes of its target, for `plot`; without names the two that tell most.
 

@@ -29,6 +29,7 @@ from likely.evaluate.troubles.findings import (
     text_findings,
 )
 from likely.evaluate.troubles.functions import Dependency, OneClassGroups
+from likely.evaluate.troubles.placeholders import placeholder_findings
 from likely.sums.summary import Summary
 from likely.table.infer import type_option
 from likely.table.schema import Schema
@@ -88,6 +89,7 @@ def checkup_findings(
     out += repeat_findings(pairs, of, False, {frozenset((b.name, by)) for b in bonds for by in b.by})
     out += _idle(tests, of)
     out += rare_findings(total)
+    out += placeholder_findings(total)
     return tuple(sorted(out, key=lambda f: not f.grave))
 
 

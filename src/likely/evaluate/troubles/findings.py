@@ -51,7 +51,7 @@ class Finding:
 
     kind: str
     """leak, missing, order, date, group, identifier, thin, constant, copy, function, repeat, idle, copies,
-    contradiction, text, gaps, reading, rare, left out, few rows, small class, infinite."""
+    contradiction, text, gaps, reading, rare, left out, few rows, small class, infinite, placeholder."""
     columns: tuple[str, ...]
     grave: bool
     """Whether scores or models may be wrong because of it; else it is good to know."""

@@ -27,7 +27,7 @@ from likely.sums import state
 from likely.sums.contracts import RowStatistic, State
 from likely.sums.summary import Summary
 from likely.sums.trees import add_in_order
-from likely.table.formats.files import list_files
+from likely.table.formats.files import list_files, split_inside
 from likely.table.open import open_file
 from likely.table.schema import Column, Reason, Schema
 from likely.table.source import Source
@@ -116,6 +116,7 @@ class FileEngine:
             how.encoding, how.delimiter, how.encoding_errors, missing_tokens(how), how.target, how.weight,
             state.plain(how.types), state.plain(how.target_bins), state.plain(how.tokens),
             None if how.schema is None else _bare(how.schema),
+            how.sheet, how.dates,
         )  # fmt: skip
         self._parts: list[_Part] = []
         self._fresh: list[_Part] = []
@@ -204,7 +205,7 @@ class FileEngine:
 
         def opened() -> Source:
             self.swept.add(path)
-            source = open_file(path, name, self.reading.encoding, self.reading.delimiter)
+            source = open_file(path, name, self.reading.encoding, self.reading.delimiter, sheet=self.reading.sheet)
             return Repaired(source) if self.reading.encoding_errors == "replace" else source
 
         def restore(tree: State) -> DeferredSource:
@@ -215,7 +216,9 @@ class FileEngine:
 
     def _own(self, file: File) -> str:
         """The way of reading a file, which depends on how its name ends: .tsv is not .csv."""
-        return key_of(self._key, os.path.basename(file.path).lower().split(".")[1:][-2:])
+        inside = split_inside(file.path)[1]
+        ends = os.path.basename(file.path).lower().split(".")[1:][-2:]
+        return key_of(self._key, ends, *([] if inside is None else [inside]))
 
     # -- what an engine does --------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from likely.sums.contracts import State
 from likely.table.formats.fingerprint import Stamp, fingerprint
 
 T = TypeVar("T")
-RULES = 2
+RULES = 3
 """To be raised whenever cells are read otherwise than before: sums kept under other rules are then made anew."""
 _JOURNAL = "files.jsonl"
 _LOCK = ".lock"

@@ -22,7 +22,7 @@ from likely.models.additive.coding import MOST_CODES, CodedParts, CodedRows, Cod
 from likely.models.additive.given import check_curves, curve_axis, curve_table, with_base
 from likely.models.additive.histograms import padded
 from likely.models.additive.holding_out import score_parts
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search, require_model
 from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.masking import PATTERNS, ROWS, fit_offsets
 from likely.models.model import learnable
@@ -129,7 +129,11 @@ class Additive(Settings):
         """Nothing beyond the first order: levels, and tallies of numbers, which say where to cut."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Model | Search:
+    def learn(self, summary: Summary) -> AdditiveModel:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        return require_model(self, self.begin(summary))
+
+    def begin(self, summary: Summary) -> AdditiveModel | Search:
         """Begin the search; with a single class or no attribute there is nothing to search for."""
         summary = learnable(summary)
         coding = self._coding(summary)

@@ -15,7 +15,7 @@ import numpy as np
 
 from likely.errors import LikelyError, SettingError
 from likely.machinery.threads import in_order
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import class_codes, recode_target
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept
 from likely.models.heldout.trying import (
@@ -128,7 +128,7 @@ class HeldOutSearch(Search, Generic[V]):
 
         def learn(h: int) -> tuple[Job, Model | Search]:
             learner = self.plan.learners[h]
-            return (h, WHOLE), learner.learn(own_sums(learner, self.summary))
+            return (h, WHOLE), begin_learning(learner, own_sums(learner, self.summary))
 
         learned = dict(in_order(iter(candidates), learn))
         self._require_proper(learned)

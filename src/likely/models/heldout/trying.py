@@ -17,7 +17,7 @@ import numpy as np
 from likely.errors import LikelyError
 from likely.machinery.threads import in_order
 from likely.models import kernels
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import class_codes, sum_rows
 from likely.models.heldout.kept_rows import KeptRows
 from likely.models.posterior import Matrix
@@ -80,7 +80,7 @@ def evidence_of(model: Model, rows: KeptRows, classes: tuple[str, ...], training
 
 def learn_kept(learner: Learner, summary: Summary, rows: KeptRows, classes: tuple[str, ...]) -> Model:
     """The model of these rows and their sums; a search looks at them until it is done. `classes` number the rows."""
-    found = learner.learn(own_sums(learner, summary))
+    found = begin_learning(learner, own_sums(learner, summary))
     group = class_codes(classes, summary.classes)[rows.group]
     while isinstance(found, Search):
         sums: tuple[Any, ...] | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Search
+from likely.models.contracts import Search, require_model
 from likely.models.linear import lbfgs
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import CURVES, Curve, Curves
@@ -96,7 +96,11 @@ class Logistic(Settings):
         """Nothing beyond the first order: means, deviations and levels. The rest is found by looking at the rows."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> LogOdds | Search:
+    def learn(self, summary: Summary) -> LogOdds:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        return require_model(self, self.begin(summary))
+
+    def begin(self, summary: Summary) -> LogOdds | Search:
         """Begin the search; with a single class there is nothing to search for."""
         summary = learnable(summary)
         design = self.design(summary)

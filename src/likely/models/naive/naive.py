@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Factor, Model, Search, Trait
+from likely.models.contracts import Factor, Model, Search, Trait, require_model
 from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.gaussian import NormalSettings
 from likely.models.factors.joint import CellSettings
@@ -54,7 +54,13 @@ class NaiveBayes(NaiveBayesSettings):
     def _is_binned(self, name: str) -> bool:
         return self.number_settings().kind(name) == "binned"
 
-    def learn(self, summary: Summary) -> Model | Search:
+    def learn(self, summary: Summary) -> Product | WeightedProduct:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        found = require_model(self, self.begin(summary))
+        assert isinstance(found, (Product, WeightedProduct))
+        return found
+
+    def begin(self, summary: Summary) -> Model | Search:
         """Derive the model, a `Product`. Changes nothing; other settings can be tried on the same summary.
 
         Where settings of text are to be chosen, that needs a look at the rows. With attribute weights it is a product
@@ -68,7 +74,7 @@ class NaiveBayes(NaiveBayesSettings):
             return self.model(summary)
         return start_text_search(self, summary) or self.model(summary)
 
-    def restore(self, summary: Summary, found: State) -> Model:
+    def restore(self, summary: Summary, found: State) -> Product | WeightedProduct:
         """The model with the settings of text and the temperature that a file keeps."""
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         require(found.keys() <= {"text", "temperature"}, "naive Bayes searches for these alone")
@@ -82,7 +88,7 @@ class NaiveBayes(NaiveBayesSettings):
 
     def model(
         self, summary: Summary, chosen: Mapping[str, Text] | None = None, temperature: float | None = None
-    ) -> Model:
+    ) -> Product | WeightedProduct:
         """`product`, its factors raised to the attribute weights and the temperature where there are any."""
         heat = self.temperature if temperature is None else temperature
         if self.attribute_weights is None and heat in (1.0, "auto") and temperature is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,7 +99,7 @@ class NaiveBayesSettings(Settings):
     text_by_column: Mapping[str, Said] = setting(
         {}, "The same for single columns, of which `text` then does not speak.", convert=check_texts
     )
-    knowledge: tuple[Knowledge, ...] = setting(
+    knowledge: Sequence[Knowledge] = setting(
         (),
         "What is known before any row, and how many rows that is worth: [Knowledge('fever', given='flu', …), …].",
         convert=check_knowledge,

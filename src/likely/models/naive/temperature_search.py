@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from likely.errors import SettingError
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.tempering import temperature_of
 from likely.models.posterior import Matrix
@@ -68,7 +68,7 @@ def start_temperature_search(learner: Temperable, summary: Summary) -> Model | S
     plain = learner.untempered()
     unknown = float(summary.total.floats().min()) <= 0 if len(summary.classes) else True
     if unknown or len(summary.classes) < 2 or summary.rows < 2 * PARTS:
-        model = plain.learn(summary)
+        model = begin_learning(plain, summary)
         if isinstance(model, Search):
             return model
         return learner.tempered(model, 1.0, "The evidence is taken as it is: there is nothing to hold out.")

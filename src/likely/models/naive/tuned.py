@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.models.contracts import Model, Search
+from likely.models.contracts import Model, Search, require_model
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.weighing import evidence_weights, score_alone
 from likely.models.model import learnable
@@ -88,10 +88,15 @@ class TunedNaiveBayes(Settings):
         """Sums of the first order."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> WeightedProduct | Search:
+    def learn(self, summary: Summary) -> WeightedProduct:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        return require_model(self, self.begin(summary))
+
+    def begin(self, summary: Summary) -> WeightedProduct | Search:
         """Begin the search; where no row can be held out, plain naive Bayes."""
         summary = learnable(summary)
-        if len(summary.classes) < 2 or summary.rows < 2 * self.parts or not summary.columns:
+        # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
+        if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * self.parts or not summary.columns:
             return weight_product(NaiveBayes().product(summary), {}, self)
         return HeldOutSearch(TuningPlan.of(self, summary), summary)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.models.contracts import require_model
 from likely.models.pool.candidates import Effort, Purpose, pool_candidates
 from likely.models.pool.choosing import Choice
 from likely.models.pool.members import check_members, member_learner, member_spec, restore_member
@@ -81,7 +82,7 @@ class Auto(Settings):
         "(every line of the ledger is that of attributes). Candidates that cannot are left out.",
         convert=check_purposes,
     )
-    members: tuple[Any, ...] = setting(
+    members: Sequence[Any] = setting(
         (), "Candidates; none: those that fit the columns and the number of rows.", convert=check_members
     )
     parts: int = parts_setting()
@@ -96,7 +97,13 @@ class Auto(Settings):
         given = tuple(map(member_learner, self.members))
         return given or pool_candidates(summary, self.effort, self.for_)
 
-    def learn(self, summary: Summary) -> Model | Search:
+    def learn(self, summary: Summary) -> PoolModel:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        found = require_model(self, self.begin(summary))
+        assert isinstance(found, PoolModel)
+        return found
+
+    def begin(self, summary: Summary) -> Model | Search:
         """Begin the search; with a single class there is nothing to choose."""
         plan = PoolPlan(self, self.candidates(summary), self.parts, self.seed, self.effort == "best")
         return start_pool(plan, summary)
@@ -115,10 +122,10 @@ class Pool(Settings):
     (0.5,)
     """
 
-    members: tuple[Any, ...] = setting(
+    members: Sequence[Any] = setting(
         ..., 'Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}.', convert=check_members
     )
-    weights: Literal["held-out"] | tuple[float, ...] = setting(
+    weights: Literal["held-out"] | Sequence[float] = setting(
         "held-out", "held-out: found as Auto does. Or a number for each member.", convert=check_pool_weights
     )
     parts: int = parts_setting()
@@ -145,7 +152,13 @@ class Pool(Settings):
             return frozenset()
         return frozenset().union(*(learner.needs(schema) for learner in self.learners))
 
-    def learn(self, summary: Summary) -> Model | Search:
+    def learn(self, summary: Summary) -> PoolModel:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        found = require_model(self, self.begin(summary))
+        assert isinstance(found, PoolModel)
+        return found
+
+    def begin(self, summary: Summary) -> Model | Search:
         """Let members learn; find their weights where none are given."""
         plan = PoolPlan(self, self.learners, self.parts, self.seed, True)
         if isinstance(self.weights, str):

@@ -40,12 +40,12 @@ TOLERANCE = 1e-9
 class Hypotheses(Settings, ABC):
     """Settings that every mixture of hypotheses has: the members, and where P(h | data) comes from."""
 
-    members: tuple[Any, ...] = setting(
+    members: Sequence[Any] = setting(
         ...,
         'Learners, or plain values such as {"name": "NaiveBayes", "pseudo_count": 0.5}.',
         convert=check_members,
     )
-    weights: str | tuple[float, ...] | Mapping[str, float] = setting(
+    weights: str | Sequence[float] | Mapping[str, float] = setting(
         "evidence",
         "evidence: P(h | data) in proportion to P(h) P(data | h), where that has a closed form. held-out: weights that "
         "give the mixture the best log score on rows that its members have not seen (stacking; these are not "
@@ -107,7 +107,11 @@ class Hypotheses(Settings, ABC):
         """All that any member needs."""
         return frozenset().union(*(learner.needs(schema) for learner in self.learners))
 
-    def learn(self, summary: Summary) -> Model | Search:
+    @abstractmethod
+    def learn(self, summary: Summary) -> Model:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+
+    def begin(self, summary: Summary) -> Model | Search:
         """Let every member learn, and weigh them; a search, where members or weights need to see the rows again."""
         summary, plan = learnable(summary), MixturePlan(self, self.learners, (self.parts, 0))
         search = HeldOutSearch(plan, summary).learn_from_all(range(len(self.members)))

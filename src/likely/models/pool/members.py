@@ -11,7 +11,7 @@ from typing import Any
 
 from likely.errors import SettingError, shown
 from likely.models.additive.additive import Additive
-from likely.models.contracts import Learner, Model, Restores
+from likely.models.contracts import Learner, Model, Restores, begin_learning
 from likely.models.dependence.one_dependence import OneDependence
 from likely.models.dependence.tree import TreeAugmented
 from likely.models.joint.discriminant import LinearDiscriminant
@@ -90,7 +90,7 @@ def restore_member(learner: Learner, summary: Summary, found: State) -> Model:
         require(isinstance(learner, Restores), "only a search finds more than sums")
         assert isinstance(learner, Restores)
         return learner.restore(summary, found)
-    model = learner.learn(summary)
+    model = begin_learning(learner, summary)
     require(isinstance(model, Model), "a member that searches was found")
     assert isinstance(model, Model)
     return model

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from likely.models import shapes
-from likely.models.contracts import Model
+from likely.models.contracts import Model, require_model
 from likely.models.heldout.dealing import uniform_numbers
 from likely.models.heldout.tempering import tempered
 from likely.models.heldout.trying import log_posterior
@@ -32,6 +32,12 @@ class Mixture(Hypotheses):
     >>> Mixture((NaiveBayes(), NaiveBayes(pseudo_count=0.5)), weights=(0.25, 0.75)).titles
     ('NaiveBayes', 'NaiveBayes(pseudo_count=0.5)')
     """
+
+    def learn(self, summary: Summary) -> MixtureModel:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        found = require_model(self, self.begin(summary))
+        assert isinstance(found, MixtureModel)
+        return found
 
     def build_model(
         self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]
@@ -56,6 +62,12 @@ class Gibbs(Hypotheses):
     """
 
     seed: int = setting(0, "Draws the hypothesis that answers for a row.", whole=True)
+
+    def learn(self, summary: Summary) -> GibbsModel:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        found = require_model(self, self.begin(summary))
+        assert isinstance(found, GibbsModel)
+        return found
 
     def build_model(
         self, summary: Summary, models: tuple[Model, ...], beliefs: Beliefs, notes: tuple[str, ...]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.machinery.steps import teller
-from likely.models.contracts import Learner, Model, Search
+from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import recode_target, sum_rows
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows, most_kept
 from likely.models.heldout.trying import SumTuple, learn_kept
@@ -119,7 +119,7 @@ class PoolSearch(Search):
 
     def begun(self) -> PoolSearch:
         """With members that have learned, or begun to, from the sums of all rows."""
-        return replace(self, members={h: self._learner(h).learn(self.summary) for h in self.members})
+        return replace(self, members={h: begin_learning(self._learner(h), self.summary) for h in self.members})
 
     def finished(self) -> Model | Search:
         """The model, once every member has learned from all rows."""

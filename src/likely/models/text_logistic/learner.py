@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from likely.models.contracts import Model, Search, Trait
+from likely.models.contracts import Search, Trait, require_model
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting
-from likely.models.text_logistic.model import Found, build_model
+from likely.models.text_logistic.model import Found, WordLogOdds, build_model
 from likely.models.text_logistic.search import start_word_search
 from likely.sums.checks import read_bytes, read_mapping, read_number, read_texts, read_whole, read_wholes, require
 from likely.sums.contracts import State
@@ -52,11 +52,15 @@ class TextLogistic(Settings):
         """Nothing beyond the first order: the rest is found by looking at the rows."""
         return frozenset()
 
-    def learn(self, summary: Summary) -> Model | Search:
+    def learn(self, summary: Summary) -> WordLogOdds:
+        """The model; refused where the rows must be seen again, as `likely.fit` does."""
+        return require_model(self, self.begin(summary))
+
+    def begin(self, summary: Summary) -> WordLogOdds | Search:
         """Begin the search; with a single class, or without any word, there is nothing to search for."""
         return start_word_search(self, learnable(summary, text=True))
 
-    def restore(self, summary: Summary, found: State) -> Model:
+    def restore(self, summary: Summary, found: State) -> WordLogOdds:
         """The model as a file keeps it."""
         summary = learnable(summary, text=True)
         classes = len(summary.classes)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 from likely.errors import SettingError, nearest, shown
 from likely.models.contracts import ChoosesFor, Model
-from likely.portable.describe import portable
+from likely.portable.describe import portable, refuse_parts
 from likely.portable.forms import Portable
 from likely.portable.writing import text_of
 from likely.sums import state
 
-Language = Literal["sql", "onnx", "pmml", "json", "form", "python", "javascript"]
+TextLanguage = Literal["sql", "pmml", "json", "form", "python", "javascript"]
+Language = Literal[TextLanguage, "onnx"]
 Writer: TypeAlias = Callable[[Portable], str | bytes]
 
 
@@ -64,6 +65,28 @@ OF_DENSITIES = {"form", "python", "javascript"}
 """Languages in which a model without classes can be said."""
 
 
+@overload
+def export(model: Model, to: Literal["onnx"], path: str | os.PathLike[str] | None = None) -> bytes: ...
+@overload
+def export(
+    model: Model,
+    to: TextLanguage,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    dialect: str | None = None,
+    table: str | None = None,
+    keep: Sequence[str] = (),
+) -> str: ...
+@overload
+def export(
+    model: Model,
+    to: Language,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    dialect: str | None = None,
+    table: str | None = None,
+    keep: Sequence[str] = (),
+) -> str | bytes: ...
 def export(
     model: Model,
     to: Language,
@@ -104,6 +127,7 @@ def export(
 
 
 def _written(model: Model, to: str, dialect: str | None, table: str | None, keep: Sequence[str]) -> str | bytes:
+    refuse_parts(model)
     form = portable(model)
     if form.target is None and to not in OF_DENSITIES:
         raise SettingError(

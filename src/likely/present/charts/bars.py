@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from likely.present.charts.drawing import COLOURS, Axis, Chart, at, colour, escape_text, line, svg, text
-from likely.present.words import percent
+from likely.present.charts.drawing import Axis, Chart, at, colour, escape_text, line, svg, text
 
 MOST = 40
+GREY = ("many", "other")
 LEFT, WIDTH, STEP = 150.0, 250.0, 22.0
 
 
 def bar(share: float, kind: str = "accent", label: str = "") -> Chart:
     """One bar from the left; `share` of the cell."""
     wide = at(100 * min(max(share, 0.0), 1.0))
-    return _bar(f'<rect class="{kind}" width="{wide}%" height="10" rx="1.5"/>', label)
+    return _bar(f'<rect class="{kind}" width="{wide}%" rx="1.5"/>', label)
 
 
-def stacked(shares: Sequence[float], label: str = "") -> Chart:
-    """Shares of the classes side by side; together they fill the cell. Of many classes, the greatest share alone."""
-    if len(shares) > COLOURS:
-        return bar(max(shares), "accent", label)
+def stacked(shares: Sequence[float], label: str = "", hues: Sequence[str] = ()) -> Chart:
+    """Shares of the classes side by side; together they fill the cell. Those without a colour come last, as one."""
+    hues = hues or [colour(k, len(shares)) for k in range(len(shares))]
     out, start = [], 0.0
-    for k, share in enumerate(shares):
+    grey = sum(share for share, hue in zip(shares, hues, strict=True) if hue in GREY)
+    parts = [*((s, h) for s, h in zip(shares, hues, strict=True) if h not in GREY), (grey, "other")]
+    for share, hue in parts:
         if share > 0.0005:
-            out.append(
-                f'<rect class="{colour(k)} fill" x="{at(100 * start)}%" width="{at(100 * share)}%" height="10"/>'
-            )
+            out.append(f'<rect class="{hue} fill" x="{at(100 * start)}%" width="{at(100 * share)}%"/>')
         start += share
     return _bar("".join(out), label)
 
@@ -36,8 +35,8 @@ def diverging(value: float, most: float, kind: str, label: str = "") -> Chart:
     """A bar to the right of the middle, or to its left where the value is below zero."""
     wide = 50 * min(abs(value) / most, 1.0) if most > 0 else 0.0
     start = 50.0 if value >= 0 else 50.0 - wide
-    body = f'<rect class="{kind} fill" x="{at(start)}%" width="{at(wide)}%" height="10"/>'
-    return _bar(body + '<rect class="mid" x="50%" width="1" height="10"/>', label)
+    body = f'<rect class="{kind} fill" x="{at(start)}%" width="{at(wide)}%"/>'
+    return Chart(_bar(body, label).replace('class="bar"', 'class="bar sided"', 1))
 
 
 def scale(marks: Sequence[tuple[float, str]]) -> Chart:
@@ -56,27 +55,21 @@ def _bar(body: str, label: str) -> Chart:
     return Chart(f'<svg class="bar" {named}>{body}</svg>')
 
 
-def gauge(value: float, low: float, high: float, base: float) -> Chart:
-    """Accuracy on a line from 0 to 100 %: its interval, and the baseline."""
-    label = f"accuracy {percent(value)}, interval {percent(low)} to {percent(high)}, baseline {percent(base)}"
-    marks = "".join(
-        f'<text class="tick" x="{k}%" y="60" text-anchor="{"start" if k == 0 else "end" if k == 100 else "middle"}">'
-        f"{k} %</text>"
-        for k in (0, 25, 50, 75, 100)
-    )
-    side = "end" if base > 0.5 else "start"
-    shift = -6 if base > 0.5 else 6
-    body = (
-        '<rect class="track" y="26" width="100%" height="14" rx="7"/>'
-        f'<rect class="accent" y="26" width="{at(100 * value)}%" height="14" rx="7"/>'
-        f'<rect class="band" x="{at(100 * low)}%" y="22" width="{at(100 * (high - low))}%" height="22" rx="3"/>'
-        f'<svg x="{at(100 * value)}%" overflow="visible">'
-        '<rect class="mark" x="-1.5" y="20" width="3" height="26"/></svg>'
-        f'<rect class="base" x="{at(100 * base)}%" y="14" width="2" height="32"/>'
-        f'<svg x="{at(100 * base)}%" overflow="visible"><text class="tick" x="{shift}" y="12" text-anchor="{side}">'
-        f"most frequent class {escape_text(percent(base))}</text></svg>{marks}"
-    )
-    return Chart(f'<svg class="gauge" role="img" aria-label="{escape_text(label)}">{body}</svg>')
+def rung(share: float, low: float | None, high: float | None, kind: str) -> Chart:
+    """One line of a ladder of shares: a bar from 0 to 100 %, with a thin line for its interval."""
+    body = ['<rect class="track" y="3" width="100%" height="14" rx="2"/>']
+    if kind == "ceiling":
+        start, end = 0.0 if low is None else low, share
+        body.append(f'<rect class="room" x="{at(100 * start)}%" y="3" width="{at(100 * (end - start))}%" height="14"/>')
+        body.append(f'<rect class="mark" x="{at(100 * end - 0.3)}%" width="2" height="20"/>')
+    else:
+        body.append(f'<rect class="{kind}" y="3" width="{at(100 * share)}%" height="14" rx="2"/>')
+        if low is not None and high is not None:
+            body.append(
+                f'<rect class="mark" x="{at(100 * low)}%" y="9.2" width="{at(100 * (high - low))}%" height="1.6"/>'
+            )
+            body += [f'<rect class="mark" x="{at(100 * end)}%" y="5" width="1.6" height="10"/>' for end in (low, high)]
+    return Chart(f'<svg class="rung" aria-hidden="true">{"".join(body)}</svg>')
 
 
 @dataclass(frozen=True)

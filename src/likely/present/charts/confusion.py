@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.present.charts.drawing import Chart, escape_text, svg
+from likely.present.charts.drawing import Chart, at, cut_middle, escape_text, svg, text
+from likely.present.words import number, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST = 80
-"""Classes that are drawn."""
+MOST, MOST_TITLED, LONGEST = 80, 50, 34
+"""Classes that are drawn; up to how many a pointer shows counts; letters of a name."""
 SHADES = 8
 
 
@@ -25,29 +26,39 @@ def row_shares(table: Sequence[Sequence[float]]) -> NDArray[np.float64]:
 
 
 def confusion_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> Chart:
-    """Shares of each true class (a line) by the class named (a column), as shades; of many classes the first."""
+    """Shares of each true class (a line) by the class predicted (a column), as shades; of many classes the first.
+
+    Lines and columns are named in full, as far as letters fit; a pointer on a cell shows its count.
+    """
     shares, count = row_shares(table)[:MOST, :MOST], min(len(names), MOST)
-    size = max(5.0, min(60.0, 380.0 / count))
-    left, top = 112.0, 24.0
+    size = max(7.0, min(56.0, 480.0 / count))
+    shown = [cut_middle(name, LONGEST) for name in names[:count]]
+    room = 6.1 * max(map(len, shown), default=1)
+    every = max(1, -(-11 // int(size)))
+    left, top = room + 12, 26 + (room * 0.82 if count > 2 else 14)
+    wide = size * count
     body = [
-        f'<rect class="sheet" x="{left:g}" y="{top:g}" width="{size * count:g}" height="{size * count:g}"/>',
-        f'<text class="name" x="{left:g}" y="14">class named, in the same order →</text>',
+        f'<rect class="sheet" x="{at(left)}" y="{at(top)}" width="{at(wide)}" height="{at(wide)}"/>',
+        text(0, 12, "predicted class →", "name"),
+        text(0, top - 6, "true class ↓", "name"),
     ]
-    for shade in range(1, SHADES + 1):
-        lines, columns = np.nonzero(np.ceil(SHADES * shares - 1e-9) == shade)
-        for right in (False, True):
-            d = "".join(
-                f"M{left + size * j:g} {top + size * i:g}h{size:g}v{size:g}h-{size:g}z"
-                for i, j in zip(lines.tolist(), columns.tolist(), strict=True)
-                if (i == j) == right
-            )
-            if d:
-                body.append(f'<path class="{"right" if right else "wrong"} shade{shade}" d="{d}"/>')
-    every = max(1, -(-12 // int(size)))
-    for i in range(0, count, every):
-        y = top + size * (i + 0.5) + 3.5
-        body.append(
-            f'<text class="tick" x="{left - 5:g}" y="{y:g}" text-anchor="end">{escape_text(names[i], 16)}</text>'
-        )
-    label = f"Confusion of {count} classes: each line is a true class, each column the class named"
-    return svg(left + size * count + 6, top + size * count + 6, label, "".join(body), "confusion-map")
+    for i, row in enumerate(shares.tolist()):
+        for j, share in enumerate(row):
+            if share > 0:
+                kind = "right" if i == j else "wrong"
+                told = f"{shown[i]} predicted as {shown[j]}: {number(table[i][j])} rows, {percent(share)} of {shown[i]}"
+                title = f"<title>{escape_text(told)}</title>" if count <= MOST_TITLED else ""
+                place = f'x="{at(left + size * j)}" y="{at(top + size * i)}" width="{at(size)}" height="{at(size)}"'
+                body.append(f'<rect class="{kind} shade{max(1, round(SHADES * share))}" {place}>{title}</rect>')
+    steps = "".join(
+        f"M{at(left + size * k)} {at(top + size * k)}h{at(size)}v{at(size)}h-{at(size)}z" for k in range(count)
+    )
+    body.append(f'<path class="frame" d="{steps}"/>')
+    for k in range(0, count, every):
+        middle = size * (k + 0.5)
+        body.append(text(left - 6, top + middle + 4, shown[k], "tick", "end"))
+        x, y = at(left + middle + 3), at(top - 6)
+        turn = f'transform="rotate(-55 {x} {y})"'
+        body.append(f'<text class="tick" x="{x}" y="{y}" {turn}>{escape_text(shown[k])}</text>')
+    label = f"Confusion of {count} classes: each line is a true class, each column the class predicted"
+    return svg(left + wide + 0.62 * room, top + wide + 6, label, "".join(body), "confusion-map")

@@ -15,7 +15,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from likely.present.words import moment, number
+from likely.present.words import moment, number, tie
 from likely.sums import state
 
 COLOURS = 8
@@ -51,7 +51,7 @@ def escape_text(text: object, most: int = 200) -> str:
     >>> escape_text("</svg>"), escape_text("a\\x00b")
     ('&lt;/svg&gt;', 'a�b')
     """
-    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut(str(text), most)))
+    return tie(escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut(str(text), most))))
 
 
 def cut(text: str, most: int) -> str:
@@ -59,9 +59,43 @@ def cut(text: str, most: int) -> str:
     return (text if len(text) <= most else text[: most - 1] + "…") or "''"
 
 
+def cut_middle(text: str, most: int) -> str:
+    """A text that is not longer than so many characters, its beginning and its end kept: names differ at their ends.
+
+    >>> cut_middle("mixed_cochlear_age_otitis_media", 20)
+    'mixed_cochl…is_media'
+    """
+    last = 2 * (most - 1) // 5 + 1
+    return (text if len(text) <= most else f"{text[: most - 1 - last]}…{text[-last:]}") or "''"
+
+
 def colour(k: int, classes: int = 1) -> str:
     """The style class of class number k; one for all where the classes are too many to have each its own."""
     return f"k{k % COLOURS}" if classes <= COLOURS else "many"
+
+
+def class_colours(weights: Sequence[float]) -> tuple[str, ...]:
+    """The style class of each class: of many, the most frequent ones have colours and all others are grey.
+
+    >>> class_colours([3, 5]), class_colours([1, 9, 8, 7, 6, 5, 4, 3, 2])
+    (('k0', 'k1'), ('other', 'k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7'))
+    """
+    if len(weights) <= COLOURS:
+        return tuple(f"k{k}" for k in range(len(weights)))
+    out = ["other"] * len(weights)
+    for rank, k in enumerate(frequent_first(weights)[:COLOURS]):
+        out[k] = f"k{rank}"
+    return tuple(out)
+
+
+def frequent_first(weights: Sequence[float]) -> list[int]:
+    """The classes, the most frequent first; few classes stay in their own order.
+
+    >>> frequent_first([3, 5]), frequent_first([1, 9, 8, 7, 6, 5, 4, 3, 2])
+    ([0, 1], [1, 2, 3, 4, 5, 6, 7, 8, 0])
+    """
+    order = range(len(weights))
+    return list(order) if len(weights) <= COLOURS else sorted(order, key=lambda k: -weights[k])
 
 
 def at(value: float) -> str:
@@ -140,6 +174,30 @@ def path(points: Sequence[tuple[float, float]], kind: str, closed: bool = False)
     return f'<path class="{kind}" d="{d}{"Z" if closed else ""}"/>'
 
 
+def thin_line(points: Sequence[tuple[float, float]], unseen: float = 0.4) -> list[tuple[float, float]]:
+    """A line without the points that the eye would not miss (Ramer, Douglas and Peucker), heights within `unseen`.
+
+    >>> thin_line([(0, 0), (1, 1), (2, 2), (3, 0)])
+    [(0, 0), (2, 2), (3, 0)]
+    """
+    if len(points) < 3:
+        return list(points)
+    kept, open_runs = {0, len(points) - 1}, [(0, len(points) - 1)]
+    while open_runs:
+        first, last = open_runs.pop()
+        (x0, y0), (x1, y1) = points[first], points[last]
+        across, up = x1 - x0, y1 - y0
+        far = math.hypot(across, up) or 1.0
+        gaps = [abs(across * (y - y0) - up * (x - x0)) / far for x, y in points[first + 1 : last]]
+        if (across, up) == (0, 0):
+            gaps = [math.hypot(x - x0, y - y0) for x, y in points[first + 1 : last]]
+        if gaps and max(gaps) > unseen:
+            middle = first + 1 + gaps.index(max(gaps))
+            kept.add(middle)
+            open_runs += [(first, middle), (middle, last)]
+    return [points[k] for k in sorted(kept)]
+
+
 @dataclass(frozen=True)
 class Axis:
     """One axis: from where to where, how it is called with its unit, and how its numbers are written."""
@@ -166,8 +224,8 @@ class Axis:
         if self.form == "date":
             return moment(round(value / 86400) * 86400)
         if self.form == "number" and abs(value) >= 10_000 and value == int(value):
-            return _short(value)
-        return number(value)
+            return _short(value).replace("-", "−")
+        return number(value).replace("-", "−")
 
 
 def _short(value: float) -> str:
@@ -219,17 +277,15 @@ class Frame:
         return "".join(out)
 
 
-def key(classes: Sequence[tuple[int, str]], x: float, y: float, width: float) -> tuple[str, float]:
-    """Which colour is which class, in as many lines as it takes; and how high that is."""
+def key(classes: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[str, float]:
+    """Which colour (a style class) is which class, in as many lines as it takes; and how high that is."""
     out, across, down = [], x, y
-    for k, name in classes:
-        short = cut(name, 24)
-        wide = 28 + 6.8 * len(short)
+    for hue, name in classes:
+        short = cut(name, 28)
+        wide = 34 + 7.2 * len(short)
         if across + wide > x + width and across > x:
             across, down = x, down + 17
-        out.append(
-            f'<rect class="{colour(k)} fill" x="{at(across)}" y="{at(down - 9)}" width="10" height="10" rx="2"/>'
-        )
+        out.append(f'<rect class="{hue} fill" x="{at(across)}" y="{at(down - 9)}" width="10" height="10" rx="2"/>')
         out.append(text(across + 14, down, short, "tick"))
         across += wide
     return "".join(out), down - y + 17

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.intervals import Measure
-from likely.present.charts.drawing import Axis, Chart, Frame, at, line, path, svg, text, ticks
+from likely.present.charts.drawing import Axis, Chart, Frame, at, line, path, svg, text, thin_line, ticks
 from likely.present.words import clean, number, percent
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def reliability(found: Reliability) -> Chart:
     low = 0.0
     frame = Frame(
         Axis(low, 1.0, f"probability given to {what}", "percent"),
-        Axis(0.0, 1.0, "how often it was so", "percent"),
+        Axis(0.0, 1.0, "how often it happened", "percent"),
         width=300,
         height=240,
         top=24,
@@ -36,23 +36,23 @@ def reliability(found: Reliability) -> Chart:
     for b, (x, y) in zip(found.bins, points, strict=True):
         if b.share.low is not None and b.share.high is not None:
             body.append(line(x, frame.up(b.share.low), x, frame.up(b.share.high), "whisker"))
-        told = f"said {percent(b.probability)}, was so in {percent(b.share.value or 0.0)} of {number(b.weight)} rows"
+        told = f"said {percent(b.probability)}, happened in {percent(b.share.value or 0.0)} of {number(b.weight)} rows"
         radius = 2.5 + 5.5 * math.sqrt(b.weight / most)
         body.append(f'<circle class="accent" cx="{at(x)}" cy="{at(y)}" r="{at(radius)}"><title>{told}</title></circle>')
-    label = f"Reliability: probability given to {what} against how often it was so"
+    label = f"Reliability: probability given to {what} against how often it happened"
     return svg(372, frame.bottom + 44, label, "".join(body), "reliability")
 
 
 def roc(found: Ranking) -> Chart:
     """Rows of the class looked for that are found, against others mistaken for it."""
     of = clean(found.roc.of, 40)
-    return _square(found.roc.points, "others mistaken for it", f"{of} found", "ROC curve", diagonal=True)
+    return _square(found.roc.points, "false positive rate", f"recall of {of}", "ROC curve", diagonal=True)
 
 
 def precision_recall(found: Ranking) -> Chart:
     """How many of those named are right, against how many are found."""
     of, curve = clean(found.roc.of, 40), found.precision_recall
-    return _square(curve.points, f"{of} found", "right when named", "Precision and recall", level=curve.prevalence)
+    return _square(curve.points, f"recall of {of}", "precision", "Precision and recall", level=curve.prevalence)
 
 
 def _square(
@@ -70,9 +70,9 @@ def _square(
         body.append(line(frame.across(0), frame.up(0), frame.across(1), frame.up(1), "ideal"))
     if level is not None:
         body.append(line(frame.across(0), frame.up(level), frame.across(1), frame.up(level), "ideal"))
-    every = max(1, len(points) // 120)  # a curve of more points looks the same
+    every = max(1, len(points) // 400)
     kept = [p for k, p in enumerate(points) if k % every == 0 or k == len(points) - 1]
-    body.append(path([(frame.across(a), frame.up(b)) for a, b in kept], "accent-line"))
+    body.append(path(thin_line([(frame.across(a), frame.up(b)) for a, b in kept]), "accent-line"))
     return svg(312, frame.bottom + 42, f"{title}: {y} against {x}", "".join(body), "ranks")
 
 
@@ -96,8 +96,10 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     ]
     bounds = [v for _, m in (*dots, *ahead) for v in (m.value, m.low, m.high) if v is not None]
     heights = bounds + [y for _, y in base]
-    steps = ticks(min(heights), max(heights), 0.0, 1.0 if share else None)
-    low, high = min(*heights, steps[0]), max(*heights, steps[-1])
+    # One loss beyond measure must not press the rest of the curve flat: it stands at the top, with its number.
+    most = max(heights) if share else min(max(heights), _reach([m.value or 0.0 for _, m in (*dots, *ahead)], base))
+    steps = ticks(min(heights), most, 0.0, 1.0 if share else None)
+    low, high = min(*heights, steps[0]), max(most, steps[-1])
     xs = [math.log2(rows) for rows, _ in (*dots, *ahead)]
     frame = Frame(
         Axis(min(xs), max(xs), "rows learned from", "number"),
@@ -108,7 +110,7 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     )
 
     def place(rows: float, value: float) -> tuple[float, float]:
-        return frame.across(math.log2(rows)), frame.up(value)
+        return frame.across(math.log2(rows)), frame.up(min(value, high))
 
     body = [text(0, 14, title, "title"), _doublings(frame, [rows for rows, _ in (*dots, *ahead)])]
     if base:
@@ -121,13 +123,21 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     for kind, each in (("accent", dots), ("ahead", ahead)):
         for rows, m in each:
             x, y = place(rows, m.value or 0.0)
-            if m.low is not None and m.high is not None:
-                body.append(line(x, frame.up(m.low), x, frame.up(m.high), "whisker"))
+            if m.low is not None and m.high is not None and m.low < high:
+                body.append(line(x, frame.up(m.low), x, frame.up(min(m.high, high)), "whisker"))
+            if (m.value or 0.0) > high:
+                body.append(text(x + 8, y + 4, f"↑ {m.value:.3g}", "tick inside"))
             words = percent(m.value or 0.0) if share else f"{m.value or 0.0:.4f} bits"
             words += f" after {number(round(rows))} rows"
             body.append(f'<circle class="{kind}" cx="{at(x)}" cy="{at(y)}" r="4"><title>{words}</title></circle>')
     label = f"Learning curve: {title.lower()}, {unit}, after ever more rows"
     return svg(408, frame.bottom + 44, label, "".join(body), "learning")
+
+
+def _reach(values: list[float], base: Sequence[tuple[float, float]]) -> float:
+    """How high the axis of a loss goes: three times what is usual, and never below the frequencies alone."""
+    usual = sorted(values)[len(values) // 2]
+    return max([3 * usual, *(1.25 * y for _, y in base)])
 
 
 def _doublings(frame: Frame, sizes: list[float]) -> str:

@@ -1,7 +1,4 @@
-"""The terms of a sum, drawn: what each value of a number says as a curve of steps, what two attributes say as a map.
-
-Knows numbers and words; no models.
-"""
+"""What two attributes say together, drawn as a map. Knows numbers and words; no models."""
 
 from __future__ import annotations
 
@@ -10,50 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.present.charts.drawing import COLOURS, Axis, Chart, Frame, at, colour, escape_text, key, line, svg, text
+from likely.present.charts.drawing import Chart, at, escape_text, svg, text
+from likely.present.words import signed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-MOST_CURVES = 6
 SHADES = 8
 LEFT, TOP, CELL_WIDTH, CELL_HEIGHT = 130.0, 74.0, 52.0, 22.0
-
-
-def effect_curve(
-    name: str, edges: Floats, ends: tuple[float, float], bits: Floats, classes: Sequence[str], dates: bool = False
-) -> Chart | None:
-    """Bits that each value says for a class: of two classes for the second, of more for those of which it says most."""
-    low, high = ends
-    if not low < high or not np.isfinite(high - low):
-        return None
-    inside = (edges > low) & (edges < high)
-    first = int(np.searchsorted(edges, low, side="right"))
-    steps = bits[first : first + int(inside.sum()) + 1]
-    drawn = [1] if len(classes) == 2 else sorted(np.argsort(-np.abs(steps).max(axis=0), kind="stable")[:MOST_CURVES])
-    bottom, top = min(0.0, float(steps[:, drawn].min())), max(0.0, float(steps[:, drawn].max()))
-    if bottom == top:
-        return None
-    of = f" for {classes[1]}" if len(classes) == 2 else ""
-    frame = Frame(
-        Axis(low, high, name, "date" if dates else "number"), Axis(bottom, top, f"evidence{of}, bits"), height=150
-    )
-    body = [frame.drawn(), line(frame.left, frame.up(0.0), frame.left + frame.width, frame.up(0.0), "axis")]
-    hue = {k: k if len(classes) <= COLOURS else place for place, k in enumerate(drawn)}
-    rights = [*edges[inside].tolist(), high]
-    for k in drawn:
-        d = f"M{at(frame.left)} {at(frame.up(float(steps[0, k])))}"
-        for right, after in zip(rights, [*steps[1:, k].tolist(), None], strict=True):
-            d += f"H{at(frame.across(right))}" + ("" if after is None else f"V{at(frame.up(after))}")
-        body.append(f'<path class="{colour(hue[k])} curve" d="{d}"/>')
-    below = frame.bottom + 46
-    if len(classes) > 2:
-        keys, tall = key([(hue[k], classes[k]) for k in drawn], frame.left - 40, below + 12, 420)
-        body.append(keys)
-        below += tall
-    return svg(440, below, f"{name}: what each value says{of}, in bits", "".join(body), "effect")
 
 
 def heat_map(
@@ -86,7 +49,9 @@ def heat_map(
         body.append(text(LEFT - 6, y, label, "tick", "end", 19))
         # One text a line, its words placed one by one.
         xs = " ".join(at(LEFT + CELL_WIDTH * (j + 0.5)) for j in range(columns))
-        words = "".join(f'<tspan x="{x}">{b:+.2f}</tspan>' for x, b in zip(xs.split(), bits[i].tolist(), strict=True))
+        words = "".join(
+            f'<tspan x="{x}">{signed(b)}</tspan>' for x, b in zip(xs.split(), bits[i].tolist(), strict=True)
+        )
         body.append(f'<text class="inside tick" y="{at(y)}" text-anchor="middle">{words}</text>')
     label = f"{names[0]} and {names[1]}: what they say together, in bits"
     return svg(wide + 40, high + 8, label, "".join(body), "heat-map")

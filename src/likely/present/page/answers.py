@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import shown
@@ -12,61 +13,135 @@ from likely.evaluate.scores.ranking import Ranking
 from likely.machinery.toml import toml_value
 from likely.models.default import default_learner
 from likely.models.settings import changed_settings
+from likely.present.charts.bars import rung
+from likely.present.charts.drawing import Chart
 from likely.present.report import look, look_tables
-from likely.present.words import clean, number, percent, plural
+from likely.present.words import clean, interval, number, percent, plural
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model
 
 
-def answer_sentence(record: Look) -> str:
-    """The first thing that the page says."""
-    target, scores, base = clean(record.target, 60), record.scores, record.baseline
-    learner = look_tables.learner_name(record)
+_MEMBERS = {
+    "Additive": "additive boosting",
+    "FullBayes": "full Bayes",
+    "Logistic": "logistic regression",
+    "NaiveBayes": "naive Bayes",
+    "TextLogistic": "logistic regression on words",
+    "TreeAugmented": "tree-augmented Bayes",
+    "TunedNaiveBayes": "tuned naive Bayes",
+}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The first thing that the page says; with one large figure, where there is one, within the sentence."""
+
+    lead: str
+    target: str = ""
+    verb: str = ""
+    figure: str = ""
+    tail: str = ""
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One line of the ladder from guessing to the best there could be."""
+
+    name: str
+    words: str
+    chart: Chart
+    kind: str
+
+
+def headline(record: Look) -> Headline:
+    """The answer: who predicts what, how often that is right on unseen rows, and how sure that is."""
+    target, learner = clean(record.target, 60), look_tables.learner_name(record)
     if not record.attributes:
-        return f"Nothing but the frequencies of its classes is known about {target}: no other column can be used."
+        return Headline(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
-        return look.cost_sentence(record.decisions, learner).replace("\n", " ")
-    bounds = look_tables.share_bounds(record.intervals.accuracy) or "0.0 to 100.0 %"
+        return Headline(learner, target, "at a cost of", number(record.decisions.mean), "per unseen row")
+    bounds = record.intervals.accuracy
+    return Headline(
+        f"{learner} predicts", target, "correctly for", percent(record.scores.accuracy), "of unseen rows",
+        interval(bounds.low, bounds.high),
+    )  # fmt: skip
+
+
+def lead_sentences(record: Look) -> tuple[str, ...]:
+    """What must be known with the answer: what guessing gets, whether one column does as well, what else to believe."""
+    if not record.attributes:
+        return ()
+    if record.decisions is not None:
+        return tuple(look.cost_sentence(record.decisions, look_tables.learner_name(record)).split("\n"))
+    first = " ".join(words for words in (look.guess_sentence(record), look.one_attribute_sentence(record)) if words)
+    return tuple(words for words in (first, probability_sentence(record), infinity_sentence(record)) if words)
+
+
+def ladder(record: Look) -> tuple[Rung, ...]:
+    """Accuracy of guessing, of the best single column, of the learner, and the ceiling where that can be trusted."""
+    if not record.attributes or record.decisions is not None:
+        return ()
+    base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
     frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
-    if scores.accuracy <= base.accuracy:
-        return (
-            f"{learner} predicts {target} no better than always saying {frequent}: {percent(scores.accuracy)} of "
-            f"rows it has not learned from are right (95 % interval: {bounds}), against {percent(base.accuracy)}."
-        )
-    alone = look.one_attribute_clause(record)
-    alone = f", {alone}" if alone else ""
-    return (
-        f"{learner} predicts {target} correctly for {percent(scores.accuracy)} of rows it has not learned from "
-        f"(95 % interval: {bounds}){alone}; always saying {frequent} is right for "
-        f"{percent(base.accuracy)}."
-    )
+    out = [Rung(f"always {frequent}", percent(base), rung(base, None, None, "quiet"), "base")]
+    if alone is not None and record.baselines.one_attribute is not None and not look.is_one_rule(record):
+        name = clean(record.baselines.one_attribute, 40)
+        out.append(Rung(f"{name} alone", percent(alone.accuracy), rung(alone.accuracy, None, None, "quiet"), "one"))
+    bounds = record.intervals.accuracy
+    drawn = rung(own, bounds.low, bounds.high, "accent")
+    out.append(Rung(look_tables.learner_name(record), percent(own), drawn, "own"))
+    ceiling = look.ceiling_bounds(record)
+    if ceiling is not None:
+        least, most = max(ceiling[0], own), ceiling[1]
+        out.append(Rung("best possible", f"≤ {percent(most)}", rung(most, least, None, "ceiling"), "top"))
+    return tuple(out)
 
 
-def qualification(record: Look) -> str:
-    """What the probabilities are worth, and why they are what they are."""
-    if record.decisions is not None:
+def ladder_note(record: Look) -> str:
+    """What the ladder shows."""
+    if not record.attributes or record.decisions is not None:
         return ""
+    words = f"Accuracy on rows the model had not seen; the thin line is the 95 % interval. {_learner_words(record)}"
+    if look.ceiling_bounds(record) is not None:
+        words += (
+            f" The best possible is an estimate from nearest neighbours{look.ceiling_sample(record)} (Cover and Hart): "
+            "with these columns, no model would do better."
+        )
+    return words
+
+
+def _learner_words(record: Look) -> str:
+    """Of which members a pool is made."""
+    model = record.model
+    if model is None or not model.members or not record.learner.startswith("Auto("):
+        return ""
+    names = list(dict.fromkeys(_MEMBERS.get(name, name) for m in model.members if (name := type(m.learner).__name__)))
+    return f"Auto chose {' and '.join(names) if len(names) < 3 else ', '.join(names)} by held-out rows."
+
+
+def probability_sentence(record: Look) -> str:
+    """What the probabilities are worth."""
     one, two = record.scores.log_loss, record.baseline.log_loss
     out = look.qualification(record)
-    if not out and one is not None:
-        against = "infinitely many" if two is None else f"{two:.3f}"
-        out = (
-            f"Its probabilities, too, are better than the frequencies alone: {one:.3f} against {against} bits of "
-            "surprise a row."
-        )
+    if not out and one is not None and two is not None:
+        out = f"Its probabilities beat the class frequencies too: log loss {one:.3f} against {two:.3f} bits per row."
     return out
 
 
-def ceiling_sentence(record: Look) -> str:
-    """What the best learner could reach."""
-    bounds = look.ceiling_bounds(record)
-    if bounds is None or record.decisions is not None:
+def infinity_sentence(record: Look) -> str:
+    """Why a log loss is infinite, where one is."""
+    beside = {"the frequencies": record.baseline, "one attribute": record.baselines.one_rule}
+    beside |= {"naive Bayes": record.baselines.naive_bayes}
+    names = [name for name, scores in beside.items() if scores is not None and scores.log_loss is None]
+    if record.scores.log_loss is None:
+        names.insert(0, look_tables.learner_name(record))
+    if not names:
         return ""
-    low, high = bounds
     return (
-        f"By the nearest neighbours{look.ceiling_sample(record)}, the best that any learner could reach with these "
-        f"attributes lies between {percent(low)} and {percent(high)}."
+        f"The log loss of {' and '.join(names)} is infinite: at least one row belongs to a class that was given "
+        "probability 0, for the most part because no row of that class was left to learn from."
     )
 
 
@@ -75,26 +150,16 @@ def rank_sentence(found: Ranking) -> str:
     area = found.roc.auc
     wide = "" if area.low is None else f" (95 % interval: {look_tables.number_bounds(area, 3)})"
     return (
-        f"A row of {clean(found.roc.of, 40)} ranks above one of another class with probability {area.value:.3f}{wide}; "
-        "by chance it would be 0.5."
+        f"A row of {clean(found.roc.of, 40)} ranks above a row of another class with probability "
+        f"{area.value:.3f}{wide}: the area under the ROC curve. By chance it would be 0.5."
     )
 
 
-def calibration_sentence(found: Reliability) -> str:
-    """What the reliability curve comes to."""
-    error = 100 * (found.error.value or 0.0)
-    what = "the class it names" if found.of is None else clean(found.of, 40)
-    if error < 2:
-        verdict = "Its percentages can be taken at their word."
-    elif error < 6:
-        verdict = "Its percentages are roughly right."
-    else:
-        sure = [b for b in found.bins if b.probability > 0.5]
-        bold = sum(b.weight * (b.probability - (b.share.value or 0.0)) for b in sure)
-        verdict = "It is too sure of itself." if bold > 0 else "It is less sure than it could be."
+def reliability_sentence(found: Reliability) -> str:
+    """What the reliability curve comes to, and how it is drawn."""
     return (
-        f"{verdict} What it gives to {what} is off by {error:.1f} percentage points in the mean, over rows that it had "
-        "not learned from. On the dashed line, what was said is what happened; larger dots stand for more rows."
+        f"{look.calibration_sentence(found)} On the dashed line, what was said is what happened; larger dots stand for "
+        "more rows, thin lines are 95 % intervals."
     )
 
 
@@ -106,7 +171,7 @@ def plane_sentence(record: Look) -> str:
     of = "all" if found.every else f"{plural(found.rows, 'row')} out of"
     total = f"{number(found.rows)} rows that have both" if found.every else f"{number(record.rows)}"
     return (
-        f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two numbers that tell most. Ellipses hold one and two "
+        f"{clean(found.x, 40)} and {clean(found.y, 40)}, the two most telling numbers. Ellipses mark one and two "
         f"standard deviations of a class; thin lines are contours of the density of all rows. Drawn from {of} {total}."
     )
 

@@ -1,31 +1,33 @@
-"""What each attribute says: its levels with their evidence, a number's histogram, the strongest words of a text.
+"""What each attribute says: a card with its spread, its range and the evidence of its values, levels or words.
 
-Reads the sums and the factors of a model; no rows.
+Reads the sums of a model and asks the model about single values; no rows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.evaluate.attributes.value_evidence import value_logs
 from likely.evaluate.look import AttributeBits
-from likely.models.contracts import Factor, Model
-from likely.models.factors.categorical import shares_in_training
-from likely.models.shapes import BinTable, Density, LevelTable, WordWeights
-from likely.present.charts.bars import bar, diverging, stacked
-from likely.present.charts.drawing import COLOURS, Chart, colour
-from likely.present.charts.histograms import histogram, inner_range
-from likely.present.charts.terms import effect_curve
-from likely.present.effects import Effect, coarsen, evidence, evidence_bits, find_effects, prior_of
+from likely.models.contracts import Model
+from likely.models.shapes import Density
+from likely.present.charts.bars import diverging, stacked
+from likely.present.charts.drawing import Chart, class_colours
+from likely.present.charts.histograms import POINTS, bin_edges, fitted
+from likely.present.charts.sparks import MOST_COLUMNS, spark
+from likely.present.charts.value_charts import Spread, value_chart
+from likely.present.effects import evidence_bits, prior_of
+from likely.present.page.word_cards import Speaking, speaking_words
 from likely.present.report.model import class_quantiles
-from likely.present.words import clean, duration, moment, number, percent, plural
+from likely.present.words import clean, duration, moment, number, percent, plural, signed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
-from likely.sums.words.words import Words
+from likely.table.labels import date_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,42 +37,36 @@ if TYPE_CHECKING:
 CARDS = 40
 """Attributes that are shown in full: those that tell most."""
 MOST_LEVELS, FEW_LEVELS = 14, 8
-"""Levels of a card; fewer where there are many cards."""
-MANY_CARDS = 20
-MOST_STEPS = 64
-"""Steps of the curve of a number."""
-MOST_WORDS = 10
-NAMED = 3
-"""With more classes, P(level | class) has no column for each."""
+"""Levels of a card; fewer where there are many cards, and of those that are closed at first."""
+MANY_CARDS, OPEN_CARDS, FEW_CARDS = 20, 6, 8
+"""From how many cards on they are shorter; how many are open; up to how many also those that say nothing are shown."""
+ASKED = 400
+"""Levels that the model is asked about."""
+GRID = 97
+"""Places of the curve of a number."""
 LISTED = 50
 """Classes in the table of a number."""
 TALL = 3
 """With more classes, the table of a number has a line for each."""
+FARTHEST = 10 * math.log(2)
+"""Evidence beyond a thousand to one counts as so much where means are taken."""
+FEW_FAINT = 3
+LEAST_BITS, LEAST_PUSH = 0.0005, 0.005
+"""An attribute that tells less, and moves the odds less, says nothing worth a card."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """One line of a card: a level, or a bin."""
+    """One line of a card."""
 
     name: str
     rows: str
-    chances: tuple[str, ...]
-    """P(level | class), where the classes are few."""
     mix: Chart
-    """P(class | level), stacked."""
+    """The classes of its rows, stacked."""
     evidence: Chart
     bits: str
     speaks: str
-    """The class that it speaks for most."""
-
-
-@dataclass(frozen=True)
-class Speaking:
-    """The strongest words for one class."""
-
-    label: str
-    colour: str
-    words: tuple[tuple[str, str, Chart], ...]
+    """The class that it speaks for, or against, most."""
 
 
 @dataclass(frozen=True)
@@ -81,183 +77,208 @@ class Card:
     name: str
     kind: str
     bits: str
-    missing: str
+    facts: tuple[str, ...] = ()
+    """Its range, how many values it has, how many are missing."""
+    spark: Chart | str = ""
+    push: str = ""
+    """How far it moves the odds, in bits, mean over rows."""
+    quiet: bool = False
+    """Whether it says nothing."""
+    silent: bool = False
+    """Whether the model makes nothing of it."""
+    faint: bool = False
+    """Whether it reveals nothing by itself, though the model uses it."""
     levels: tuple[Level, ...] = ()
-    word: str = "level"
     hidden: int = 0
     chart: Chart | None = None
     header: tuple[str, ...] = ()
     table: tuple[tuple[str, ...], ...] = ()
     words: tuple[Speaking, ...] = ()
     about: str = ""
-    named: tuple[str, ...] = field(default_factory=tuple)
-    """Classes that have a column."""
-    mixed: str = "classes given it"
-    """What the bar of a level shows; empty: there is none."""
-    strength: str = ""
-    """Of a term: bits that it says, mean over rows."""
     beside: bool = False
     """Whether the table is small enough to stand beside the chart."""
 
 
-def card(model: Model, name: str, key: str, told: AttributeBits | None, many: bool) -> Card:
-    """The card of one attribute; `told` is what a first look said of it."""
-    column, statistic = model.schema[name], model.summary.columns[name]
-    about: dict[str, Any] = {
-        "key": key,
-        "name": clean(name, 60),
-        "kind": column.kind,
-        "bits": "" if told is None else f"{told['bits']:.3f}",
-        "missing": percent(told["missing"]) if told is not None and told["missing"] else "",
-    }
-    factor, together = model.factor_of(name), model.block_of(name)
+def make_cards(model: Model, order: Sequence[str], told: Mapping[str, AttributeBits]) -> tuple[Card, ...]:
+    """The cards of these attributes; `told` is what a first look said of them."""
+    known = [name for name in order if name in model.summary.columns][:CARDS]
+    asked = {name: asked_values(model, name) for name in known}
+    logs = value_logs(model, {name: [_as_cell(model, name, v) for v in some] for name, some in asked.items()})
+    many = len(known) > MANY_CARDS
+    most = [FEW_LEVELS if many or k >= OPEN_CARDS else MOST_LEVELS for k in range(len(known))]
+    cards = [
+        _card(model, name, f"a{k}", told.get(name), most[k], asked[name], logs[name], len(known) > FEW_CARDS)
+        for k, name in enumerate(known)
+    ]
+    if sum(card.faint and not card.quiet for card in cards) < FEW_FAINT:  # a fold for one or two is none
+        cards = [replace(card, faint=False) for card in cards]
+    return tuple(cards)
+
+
+def asked_values(model: Model, name: str) -> list[Any]:
+    """The values that the card of an attribute is about: its levels, or places within the range of a number."""
+    statistic = model.summary.columns[name]
+    if isinstance(statistic, Counts):
+        weight = statistic.table[: len(statistic.labels)].floats().sum(axis=1)
+        return [statistic.labels.names[k] for k in np.argsort(-weight, kind="stable")[:ASKED].tolist()]
+    if not isinstance(statistic, Numbers):
+        return []
+    edges = _edges(statistic)
+    return [] if edges is None else np.linspace(edges[0], edges[-1], GRID).tolist()
+
+
+def _as_cell(model: Model, name: str, value: Any) -> Any:
+    return date_label(value) if model.schema[name].kind == "date" else value
+
+
+def _edges(numbers: Numbers) -> Floats | None:
+    values, tally = numbers.tally()
+    if len(values) < 2 or not tally.floats().sum() > 0:
+        return None
+    return bin_edges(values, tally.floats().sum(axis=1))
+
+
+def _card(
+    model: Model, name: str, key: str, told: AttributeBits | None, most: int, asked: list[Any], logs: Floats, many: bool
+) -> Card:
+    statistic = model.summary.columns[name]
+    card = Card(key, clean(name, 60), model.schema[name].kind, "" if told is None else f"{told['bits']:.3f}")
+    together = model.block_of(name)
     if together is not None:
         others = " & ".join(clean(n, 30) for n in together.names if n != name)
-        about["about"] = f"The model takes it together with {others}; this is {clean(name, 30)} by itself."
-    most = FEW_LEVELS if many else MOST_LEVELS
-    effect = find_effects(model).get(name)
-    if effect is not None:
-        return _of_effect(model, effect, most, about)
-    strengths = model.term_strengths()
-    if strengths and not isinstance(statistic, Words):
-        alone = not any(name in names for names in strengths)
-        words = "The model leaves it out." if alone else "It says nothing by itself, only together with others."
-        return Card(**about | {"about": words})
+        card = replace(card, about=f"The model takes it together with {others}; this is {clean(name, 30)} by itself.")
     if isinstance(statistic, Counts):
-        levels = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
-        return _of_levels(model, levels, list(levels.labels.names), most, "level", about)
-    if isinstance(statistic, Words):
-        return _of_words(model, factor, about)
-    assert isinstance(statistic, Numbers)
-    dates = column.kind == "date"
-    chart = histogram(clean(name, 40), statistic, factor, model.classes, prior_of(model), dates)
-    if isinstance(factor, BinTable) and factor.levels is not None:
-        names = factor.called(moment) if dates else list(factor.levels.labels.names)
-        return _of_levels(model, factor.levels, names, most, "bin", about | {"chart": chart}, ordered=True)
-    header, table = _numbers(model, factor, statistic, dates)
-    if len(model.classes) > LISTED:
-        about["about"] = f"The first {LISTED} of {len(model.classes)} classes are listed."
-    return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
-
-
-def draw_curve(model: Model, effect: Effect) -> Chart | None:
-    """The curve of a number; None where there is nothing to draw."""
-    effect = coarsen(effect, MOST_STEPS)
-    values, tally = model.summary.column(effect.name, Numbers).tally()
-    if effect.edges is None or not len(values):
-        return None
-    bits, ends = evidence_bits(effect.logs, prior_of(model)), inner_range(values, tally.floats().sum(axis=1))
-    classes, dates = [clean(c, 24) for c in model.classes], model.schema[effect.name].kind == "date"
-    return effect_curve(clean(effect.name, 40), effect.edges, ends, bits, classes, dates)
-
-
-def _of_effect(model: Model, effect: Effect, most: int, about: dict[str, Any]) -> Card:
-    """What the term of an attribute says: the curve of a number, or each level."""
-    about = about | {"strength": f"{model.term_strengths().get((effect.name,), 0.0) / math.log(2):.3f}"}
-    chart = None if effect.edges is None else draw_curve(model, effect)
-    if chart is not None:
-        numbers, dates = model.summary.column(effect.name, Numbers), model.schema[effect.name].kind == "date"
-        header, table = _numbers(model, None, numbers, dates, fitted=False)
-        return Card(**about, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL)
-    effect = coarsen(effect, most)
-    chances = np.exp(effect.logs - effect.logs.max(axis=1, keepdims=True))
-    ordered = effect.edges is not None
-    return _lines(model, chances, effect.weight, effect.labels, most, effect.word, about, ordered, are_chances=False)
-
-
-def _of_levels(
-    model: Model, factor: LevelTable, names: Sequence[str], most: int, word: str, about: dict[str, Any],
-    ordered: bool = False,
-) -> Card:  # fmt: skip
-    chances, ratios = np.exp(factor.log_table[: len(names)]), factor.ratios()
-    weight = np.array([0.0 if (r := ratios and ratios(k)) is None else r.seen.sum() for k in range(len(names))])
-    return _lines(model, chances, weight, names, most, word, about, ordered)
-
-
-def _lines(
-    model: Model, chances: Floats, weight: Floats, names: Sequence[str], most: int, word: str, about: dict[str, Any],
-    ordered: bool, are_chances: bool = True,
-) -> Card:  # fmt: skip
-    """A line for each level; `chances` are P(level | class), or in proportion to what a term makes of the classes."""
-    prior = prior_of(model)
-    if not len(names) or len(model.classes) < 1:
-        return Card(**about)
-    bits = evidence(chances, prior) if len(model.classes) > 1 else np.zeros_like(chances)
-    if ordered:
-        order = np.arange(len(names))
+        card = _of_levels(model, card, statistic, asked, logs, most)
+    elif isinstance(statistic, Numbers):
+        card = _of_number(model, card, name, statistic, np.array(asked), logs)
     else:
-        order = np.argsort(-weight, kind="stable")
-    kept = order[:most]
-    two = len(model.classes) == 2
-    finite = np.abs(bits[kept][np.isfinite(bits[kept])])
-    scale = float(finite.max()) if finite.size else 1.0
+        words, about = speaking_words(model, name)
+        facts = (plural(len(statistic.vocabulary()), "word"),) if hasattr(statistic, "vocabulary") else ()
+        card = replace(card, words=words, about=about, facts=facts, push="" if words else "0")
+    gone = 0.0 if told is None else told["missing"]
+    missing = f"{percent(gone)} missing" if gone else "none missing" if told is not None else ""
+    silent = card.push == "0" or (card.push != "" and float(card.push) < LEAST_PUSH)
+    quiet = many and silent and (told is None or told["bits"] < LEAST_BITS)
+    if silent and not quiet and not card.about:
+        card = replace(card, about="The model leaves it out: it adds nothing to what the others say.")
+    faint = many and told is not None and told["bits"] < LEAST_BITS
+    return replace(card, facts=tuple(f for f in (*card.facts, missing) if f), quiet=quiet, silent=silent, faint=faint)
+
+
+def _push(logs: Floats, weight: Floats) -> str:
+    """How far values move the odds of the two classes that they move most, in bits, mean over rows."""
+    if not len(logs) or not weight.sum() > 0:
+        return "0"
+    with np.errstate(invalid="ignore"):
+        far = np.minimum(np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=FARTHEST), FARTHEST)
+    return f"{float(far @ weight / weight.sum()) / math.log(2):.3f}"
+
+
+def _of_levels(model: Model, card: Card, counts: Counts, asked: list[str], logs: Floats, most: int) -> Card:
+    """A line for each level: how many rows, of which classes, and what it says."""
+    table = counts.table[: len(counts.labels)].floats()[[counts.labels.index[name] for name in asked]]
+    hues = class_colours(model.summary.total.floats().tolist())
+    bits = evidence_bits(logs, prior_of(model)) if len(asked) and len(model.classes) > 1 else np.zeros_like(logs)
+    weight, two = table.sum(axis=1), len(model.classes) == 2
+    finite = np.abs(bits[:most][np.isfinite(bits[:most])])
+    scale = float(finite.max(initial=0.0)) or 1.0
     lines = []
-    for k in kept.tolist():
-        joint = chances[k] * prior
-        mix = joint / joint.sum() if joint.sum() > 0 else joint
-        # Of two classes the sign says which it speaks for; of more, the class that it says most of is named.
-        of = 1 if two else int(np.argmax(np.where(np.isfinite(bits[k]), bits[k], np.sign(bits[k]) * 1e300)))
-        value = float(bits[k, of])
-        towards = of if value >= 0 or not two else 0
-        level = clean(names[k], 40)
-        shares = ", ".join(
-            f"{clean(model.classes[c], 20)} {percent(float(mix[c]))}" for c in np.argsort(-mix, kind="stable")[:4]
+    for k, name in enumerate(asked[:most]):
+        own, level = bits[k], clean(name, 60)
+        of = 1 if two else int(np.argmax(np.where(np.isfinite(own), np.abs(own), 1e300)))
+        value = float(own[of])
+        side = 0 if two and value < 0 else of
+        shares = table[k] / weight[k] if weight[k] > 0 else table[k]
+        named = ", ".join(
+            f"{clean(model.classes[c], 20)} {percent(float(shares[c]))}" for c in np.argsort(-shares, kind="stable")[:4]
         )
+        speaks = clean(model.classes[side], 40) if two or value >= 0 else f"not {clean(model.classes[of], 40)}"
         lines.append(
             Level(
                 level,
                 number(float(weight[k])),
-                tuple(percent(float(p)) for p in chances[k]) if len(model.classes) <= NAMED and are_chances else (),
-                stacked(mix.tolist(), f"{level}: {shares}") if are_chances else Chart(),
-                diverging(value if two else max(value, 0.0), scale or 1.0, colour(towards, len(model.classes))),
-                "impossible" if math.isinf(value) else f"{value if not two else abs(value):+.2f}",
-                clean(model.classes[towards], 24),
+                stacked(shares.tolist(), named, hues),
+                diverging(value, scale, hues[side]),
+                signed(value),
+                speaks if value else "",
             )
         )
-    mixed = "classes given it" if len(model.classes) <= COLOURS else "most probable class given it"
-    mixed = mixed if are_chances else ""
-    named = tuple(clean(c, 16) for c in model.classes) if len(model.classes) <= NAMED and are_chances else ()
-    return Card(**about, levels=tuple(lines), word=word, hidden=len(names) - len(kept), named=named, mixed=mixed)
+    facts = (plural(len(counts.labels), "level"),)
+    drawn = spark(table, hues, f"{card.name}: rows of each level, the most frequent first")
+    return replace(
+        card, levels=tuple(lines), hidden=len(counts.labels) - len(lines), facts=facts, spark=drawn,
+        push=_push(logs, weight),
+    )  # fmt: skip
 
 
-def _of_words(model: Model, factor: Factor | None, about: dict[str, Any]) -> Card:
-    if not isinstance(factor, WordWeights):
-        return Card(**about)
-    scale = factor.settings.scale
-    times = (scale if isinstance(scale, float) else 1.0) / math.log(2)
-    classes = np.argsort(-model.summary.total.floats(), kind="stable")[:12].tolist()
-    picked = {group: factor.strongest(group, MOST_WORDS) for group in sorted(classes)}
-    most = max((abs(float(factor.evidence[k, g])) for g, ks in picked.items() for k in ks), default=1.0) * times
-    out = []
-    for group, words in picked.items():
-        rows = tuple(
-            (
-                clean(factor.scores.vocabulary[k], 30),
-                f"{(bits := float(factor.evidence[k, group]) * times):+.2f}",
-                bar(bits / (most or 1.0), f"{colour(group, len(model.classes))} fill"),
-            )
-            for k in words
+def _of_number(model: Model, card: Card, name: str, numbers: Numbers, grid: Floats, logs: Floats) -> Card:
+    """What each value says, above the histograms of the classes; and quantiles of each class."""
+    dates = model.schema[name].kind == "date"
+    place = moment if dates else figure
+    values, tally = numbers.tally()
+    weights = tally.floats()
+    facts: tuple[str, ...] = ()
+    if len(values):
+        below = np.cumsum(weights.sum(axis=1))
+        middle = float(values[np.searchsorted(below, below[-1] / 2)]) if below[-1] > 0 else float(values[0])
+        several = "more than " if numbers.level else ""
+        facts = (
+            f"{place(float(values[0]))} to {place(float(values[-1]))}, median {place(middle)}",
+            several + plural(len(values), "value"),
         )
-        if rows:
-            out.append(Speaking(clean(model.classes[group], 30), colour(group, len(model.classes)), rows))
-    told = f"{plural(len(factor.scores.vocabulary), 'known word')}; {factor.settings.written()}."
-    return Card(**(about | {"about": told}), words=tuple(out))
+    edges = _edges(numbers)
+    if edges is None:
+        return replace(card, facts=facts, push="0", about=card.about or "All rows have the same value, or none.")
+    counts = np.zeros((len(edges) - 1, weights.shape[1]))
+    where = np.searchsorted(edges, values, side="right") - 1
+    inside = (where >= 0) & (where < len(counts))
+    np.add.at(counts, where[inside], weights[inside])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(weights.sum(axis=0) > 0, counts / weights.sum(axis=0), 0.0)
+    hues = class_colours(model.summary.total.floats().tolist())
+    near = np.abs(grid[:, None] - (edges[:-1] + edges[1:])[None, :] / 2).argmin(axis=1)
+    push = _push(logs, counts.sum(axis=1)[near]) if len(model.classes) > 1 else "0"
+    bits = evidence_bits(logs, prior_of(model)) if len(model.classes) > 1 else np.zeros_like(logs)
+    spread, classes = Spread(edges, shares, _density(model, name, edges)), [clean(c, 40) for c in model.classes]
+    chart = value_chart(clean(name, 40), grid, bits if float(push) else None, spread, classes, hues, dates)
+    header, table = _quantiles(model, name, numbers, dates)
+    few = counts if len(counts) <= MOST_COLUMNS else counts[:MOST_COLUMNS]
+    return replace(
+        card, facts=facts, push=push, chart=chart, header=header, table=table, beside=len(model.classes) <= TALL,
+        spark=spark(few, hues, f"{card.name}: how its values are spread"),
+    )  # fmt: skip
 
 
-def _numbers(
-    model: Model, factor: Factor | None, numbers: Numbers, dates: bool, fitted: bool = True
+def _density(model: Model, name: str, edges: Floats) -> tuple[Floats, Floats] | None:
+    """The density that the model has fitted, as shares of a bin; None where it has none."""
+    factor = model.factor_of(name)
+    if not isinstance(factor, Density):
+        return None
+    places = np.linspace(edges[0], edges[-1], POINTS)
+    logs = fitted(factor, places, len(model.classes))
+    return None if logs is None else (places, np.exp(logs) * (edges[1] - edges[0]))
+
+
+def draw_number(model: Model, name: str) -> Chart | None:
+    """The chart of one number alone; None where it has no two values."""
+    (card,) = make_cards(model, [name], {})
+    return card.chart
+
+
+def _quantiles(
+    model: Model, name: str, numbers: Numbers, dates: bool
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """For each class: mean and deviation as the model has them, where it is fitted by them, and quantiles."""
+    """For each class: mean and deviation, where the model has fitted them, and quantiles."""
     place, length = (moment, duration) if dates else (figure, figure)
-    rows, quantiles = [], class_quantiles(numbers)
+    factor = model.factor_of(name)
     normal = factor.normal if isinstance(factor, Density) else None
+    rows, quantiles = [], class_quantiles(numbers)
     for k, label in enumerate(model.classes[:LISTED]):
         cells = ["–" if v is None else place(v) for v in quantiles[k][1]]
-        middle = "–" if normal is None else place(float(normal.mean[k]))
-        spread = "–" if normal is None else length(float(normal.deviation[k]))
-        rows.append((clean(label, 24), *((middle, spread) if fitted else ()), *cells))
-    own = ("mean", "sd") if fitted else ()
-    header = ("class", *own, "least", "25 %", "median", "75 %", "greatest")
+        own = () if normal is None else (place(float(normal.mean[k])), length(float(normal.deviation[k])))
+        rows.append((clean(label, 40), *own, *cells))
+    fitted_names = () if normal is None else ("mean", "sd")
+    header = ("class", *fitted_names, "least", "25 %", "median", "75 %", "greatest")
     if len(rows) > TALL:
         return header, tuple(rows)
     # Few classes have columns, so that the table fits beside its chart.
@@ -271,4 +292,4 @@ def figure(value: float) -> str:
     >>> figure(14760.03), figure(36.8721), figure(-0.0)
     ('14,760', '36.87', '0')
     """
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else number(value)
+    return (f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else number(value)).replace("-", "−")

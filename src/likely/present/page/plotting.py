@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from likely.apply.explain.ledger import Ledger
 from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.evaluate.attributes.value_evidence import value_logs
 from likely.evaluate.curve import Curve
 from likely.evaluate.look import Look
 from likely.evaluate.pictures.straight_line import StraightLine
 from likely.evaluate.pictures.two_numbers import TwoNumbers
 from likely.models.contracts import Model
-from likely.models.factors.categorical import shares_in_training
 from likely.models.posterior import Posterior
-from likely.models.shapes import LevelTable, WordWeights
 from likely.present.charts.bars import NamedBar, bar_chart
 from likely.present.charts.confusion import confusion_map
 from likely.present.charts.drawing import COLOURS, Chart, standalone
-from likely.present.charts.histograms import histogram
 from likely.present.charts.lines import learning, reliability
 from likely.present.charts.pictures import SIZE, draw_straight_line, draw_two_numbers
 from likely.present.charts.planes import landscape
-from likely.present.effects import evidence, evidence_bits, find_effects, prior_of
-from likely.present.page.attributes import MOST_WORDS, draw_curve
+from likely.present.effects import evidence_bits, prior_of
+from likely.present.page.attributes import asked_values, draw_number
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
-from likely.present.words import clean, percent
+from likely.present.page.word_cards import MOST_WORDS, word_bits
+from likely.present.words import clean, percent, signed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 
@@ -116,42 +113,44 @@ def _graph(model: Model, bits: dict[str, float]) -> Chart:
 
 
 def _attribute(model: Model, name: str) -> Chart:
-    column = model.schema[name]
     if name not in model.summary.columns:
         known = [c.name for c in model.schema.attributes]
         raise ColumnError(f"{shown(name)} is no attribute of the model. {nearest(name, known)}")
-    statistic, factor, prior = model.summary.columns[name], model.factor_of(name), prior_of(model)
-    effect = find_effects(model).get(name)
+    statistic = model.summary.columns[name]
     if isinstance(statistic, Numbers):
-        drawn = None if effect is None else draw_curve(model, effect)
-        drawn = drawn or histogram(clean(name, 40), statistic, factor, model.classes, prior, column.kind == "date")
+        drawn = draw_number(model, name)
         if drawn is None:
             raise SettingError(f"{shown(name)} has no two values, so there is nothing to draw.")
         return drawn
     if isinstance(statistic, Counts):
-        if effect is None:
-            table = factor if isinstance(factor, LevelTable) else shares_in_training(column, statistic, 0.5)
-            names, bits = tuple(table.labels.names), evidence(np.exp(table.log_table[: len(table.labels.names)]), prior)
-        else:
-            names, bits = effect.labels, evidence_bits(effect.logs, prior)
-        found = []
-        for k, level in enumerate(names):
-            of = 1 if len(model.classes) == 2 else int(np.argmax(bits[k]))
-            value = float(bits[k, of])
-            towards: int | None = 0 if len(model.classes) == 2 and value < 0 else of
-            towards = towards if len(model.classes) <= COLOURS else None
-            words = f"{value:+.2f}" + ("" if len(model.classes) == 2 else f" {clean(model.classes[of], 20)}")
-            found.append(NamedBar(clean(level, 40), value, words, towards))
-        against = f"bits for {clean(model.classes[-1], 20)} (right) or {clean(model.classes[0], 20)} (left)"
-        return bar_chart(clean(name, 60), against if len(model.classes) == 2 else "bits for the class named", found)
-    if not isinstance(factor, WordWeights):
+        return _levels(model, name)
+    words, bits = word_bits(model, name)
+    if not words:
         raise SettingError(f"The model learns nothing from {shown(name)}, so there is nothing to draw.")
+    place = {word: k for k, word in enumerate(words)}
     strong = []
     for group in range(min(len(model.classes), 6)):
-        for k in factor.strongest(group, MOST_WORDS):
-            value = float(factor.evidence[k, group]) / math.log(2)
-            strong.append(NamedBar(clean(factor.scores.vocabulary[k], 40), value, f"{value:+.2f}", group))
-    return bar_chart(f"Strongest words of {clean(name, 40)}", "bits, before any scale", strong)
+        factor = model.word_speakers(name)[0][0]
+        for word in (factor.scores.vocabulary[k] for k in factor.strongest(group, MOST_WORDS)):
+            value = float(bits[place[word], group])
+            strong.append(NamedBar(clean(word, 40), value, signed(value), group))
+    return bar_chart(f"Strongest words of {clean(name, 40)}", "bits, as the only known word", strong)
+
+
+def _levels(model: Model, name: str) -> Chart:
+    """The evidence of each level, the most frequent first."""
+    levels = asked_values(model, name)
+    bits = evidence_bits(value_logs(model, {name: levels})[name], prior_of(model))
+    found, two = [], len(model.classes) == 2
+    for k, level in enumerate(levels):
+        of = 1 if two else int(np.argmax(bits[k]))
+        value = float(bits[k, of])
+        towards: int | None = 0 if two and value < 0 else of
+        towards = towards if len(model.classes) <= COLOURS else None
+        words = signed(value) + ("" if two else f" {clean(model.classes[of], 20)}")
+        found.append(NamedBar(clean(level, 40), value, words, towards))
+    against = f"bits for {clean(model.classes[-1], 20)} (right) or {clean(model.classes[0], 20)} (left)"
+    return bar_chart(clean(name, 60), against if two else "bits for the class named", found)
 
 
 def _posterior(found: Posterior) -> Chart:
@@ -180,6 +179,6 @@ def _ledger(found: Ledger) -> Chart:
         if value is None:
             continue
         of = found.of if value >= 0 or found.against is None else found.against
-        bars.append(NamedBar(clean(name, 40), value, f"{value:+.2f}", classes.index(of)))
+        bars.append(NamedBar(clean(name, 40), value, signed(value), classes.index(of)))
     against = "the rest" if found.against is None else clean(found.against, 20)
     return bar_chart(f"Evidence for {clean(found.of, 30)} against {against}", found.unit, bars)

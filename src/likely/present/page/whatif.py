@@ -18,6 +18,7 @@ from likely.models.naive.naive import NaiveBayes
 from likely.portable import forms
 from likely.portable.describe import is_portable, portable
 from likely.portable.writing import plain
+from likely.present.charts.drawing import class_colours, frequent_first
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -67,7 +68,7 @@ def whatif(model: Model) -> str:
 
 def _naive_bayes(model: Model) -> Model | None:
     """Naive Bayes with its usual settings from the sums of another model; None where it would need the rows."""
-    found = NaiveBayes().learn(model.summary.without(model.summary.more))
+    found = NaiveBayes().begin(model.summary.without(model.summary.more))
     other = found.blind() if isinstance(found, Search) else found
     return None if other is None else replace(other, loss=model.loss)
 
@@ -86,6 +87,8 @@ def _whatif_json(model: Model, note: str) -> str:
         "note": note,
         "first": int(np.argmax(model.summary.total.floats())),
         "prior": _prior_before_powers(model),
+        "colours": list(class_colours(model.summary.total.floats().tolist())),
+        "order": frequent_first(model.summary.total.floats().tolist()),
         "reserve": setting_of(model.learner, "unseen") == "reserve",
     }
     return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -109,12 +112,13 @@ def _about(model: Model, attribute: forms.Attribute) -> dict[str, Any]:
         return {"typical": [_message(model, attribute.name, k) for k in range(len(model.classes))]}
     values, table = statistic.tally()
     if not len(values):
-        return {"typical": [None] * len(model.classes), "low": 0.0, "high": 0.0, "whole": False}
+        return {"typical": [None] * len(model.classes), "low": 0.0, "high": 0.0, "inner": [0.0, 0.0], "whole": False}
     low, high = float(values[0]), float(values[-1])
     whole = bool((np.floor(values) == values).all()) and abs(low) < 2**53 and abs(high) < 2**53
     middles = [_median(values, column) for column in table.floats().T]
     typical = [None if m is None else _spelled(m, attribute.kind == "date") for m in middles]
-    return {"typical": typical, "low": low, "high": high, "whole": whole}
+    inner = [float(values[k]) for k in _ends(table.floats().sum(axis=1))]
+    return {"typical": typical, "low": low, "high": high, "inner": inner, "whole": whole}
 
 
 def _levels(counts: Counts, levels: tuple[str, ...]) -> list[str | None]:
@@ -125,6 +129,12 @@ def _levels(counts: Counts, levels: tuple[str, ...]) -> list[str | None]:
         return [None] * counts.groups
     named, some = [counts.labels.names[k] for k in places], table[places]
     return [named[int(column.argmax())] if column.max() > 0 else None for column in some.T]
+
+
+def _ends(weight: Floats) -> list[int]:
+    """The places of values between which all but the lowest and the highest hundredth of the rows are."""
+    below = np.cumsum(weight)
+    return [int(min(k, len(weight) - 1)) for k in np.searchsorted(below, below[-1] * np.array([0.01, 0.99]))]
 
 
 def _median(values: Floats, weight: Floats) -> float | None:
@@ -143,5 +153,5 @@ def _message(model: Model, name: str, group: int) -> str | None:
 
 
 def _spelled(value: float, date: bool) -> str:
-    """A number as a file would spell it."""
-    return date_label(value) if date else number_label(value)
+    """A number as a file would spell it, in no more digits than people type."""
+    return date_label(value) if date else number_label(value if value.is_integer() else float(f"{value:.6g}"))

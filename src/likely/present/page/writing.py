@@ -23,6 +23,7 @@ from likely.present.charts.drawing import STYLE
 from likely.present.page import answers
 from likely.present.page.contents import Contents, look_contents, model_contents
 from likely.present.page.whatif import whatif
+from likely.present.words import Figure, tie
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
@@ -74,16 +75,17 @@ def _render(contents: Contents, model: Model | None, command: str, data: str, co
         "learner": [] if model is None else answers.fit_options(model),
         "command": command,
     }
-    style, script = _style(), bundle()
+    style, script, loader = _style(), bundle(), read_loader()
     policy = (
-        f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; connect-src {connect}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(loader)}' '{digest(script)}'; "
+        f"connect-src {connect}; img-src data:; base-uri 'none'; form-action 'none'"
     )
     return template("page.html").render(  # type: ignore[no-any-return]
         c=contents,
         policy=policy,
         style=style,
-        script=script,
+        script=packed(script),
+        loader=loader,
         model=packed(held) if len(held) > LARGE else embedded(held) if held else "",
         model_type="application/gzip" if len(held) > LARGE else "application/json",
         about=embedded(json.dumps(about, ensure_ascii=False)),
@@ -120,12 +122,22 @@ def _style() -> str:
 
 @cache
 def bundle() -> str:
-    """All scripts as the text of one module, without an import or export, which no `</script` closes early."""
-    whole = join_scripts({**scoring_scripts(), **read_scripts(HERE.parent / "script")})
-    return whole.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    """All scripts as the text of one module, without an import or export. Pages hold it packed."""
+    return join_scripts({**scoring_scripts(), **read_scripts(HERE.parent / "script")})
 
 
-SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+@cache
+def read_loader() -> str:
+    """The small script that unpacks the other one."""
+    return join_scripts(read_scripts(HERE.parent / "loader"))
+
+
+def _tied(value: Any) -> Any:
+    """What is put into a template; words that came as text do not break between a number and its per cent."""
+    return tie(value) if type(value) in (str, Figure) else value
+
+
+SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "finalize": _tied}
 
 
 @cache

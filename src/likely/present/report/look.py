@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from likely.evaluate.look import Look
+from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.losses import LossScores
 from likely.present.report.look_tables import (
     attribute_table,
@@ -20,12 +21,12 @@ from likely.present.report.look_tables import (
     word_table,
 )
 from likely.present.sections import Report, Table
-from likely.present.words import clean, number, percent, plural
+from likely.present.words import clean, interval, number, percent, plural
 
 MOST_ATTRIBUTES, MOST_WARNINGS, MOST_NOTES = 5, 2, 3
 """Lines of each in the short view, which fits a terminal of 24 lines."""
-NEARLY, LEAST_GAIN = 0.02, 0.001
-"""A temperature so near to 1, or so few bits a row gained by one, is not worth a word."""
+NEARLY, LEAST_GAIN, GAP = 0.02, 0.001, 0.05
+"""A temperature so near to 1, so few bits a row gained by one, or a smaller gap of a bin, is not worth a word."""
 
 
 def present_look(record: Look, everything: bool = False) -> Report:
@@ -66,22 +67,36 @@ def size(record: Look) -> str:
 
 
 def _verdict(record: Look) -> str:
-    """How well the target is predicted, in a sentence or two that claim no more than the scores do."""
+    """How well the target is predicted, in a few short sentences that claim no more than the scores do."""
     if not record.attributes:
         return "No other column can be used, so nothing but the frequency of the classes is known."
     if record.decisions is not None:
         return cost_sentence(record.decisions, learner_name(record))
-    more, alone = qualification(record), one_attribute_clause(record)
-    alone = f",\n{alone}" if alone else ""
+    said = (answer_sentence(record), one_attribute_sentence(record), guess_sentence(record), qualification(record))
+    return "\n".join(words for words in said if words)
+
+
+def answer_sentence(record: Look) -> str:
+    """The answer, with its interval."""
+    bounds = record.intervals.accuracy
+    wide = interval(bounds.low, bounds.high)
     return (
-        f"{learner_name(record)} names the right class of {percent(record.scores.accuracy)} of rows it has not learned "
-        f"from{alone};\nalways naming the most frequent class is right for {percent(record.baseline.accuracy)}."
-        + (f"\n{more}" if more else "")
+        f"{learner_name(record)} predicts {clean(record.target)} correctly for {percent(record.scores.accuracy)} of "
+        f"unseen rows{f' ({wide})' if wide else ''}."
     )
 
 
-def one_attribute_clause(record: Look) -> str:
-    """That one attribute alone does as well, as far as these rows can tell; else nothing."""
+def guess_sentence(record: Look) -> str:
+    """What always naming the most frequent class comes to."""
+    frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
+    guessing = percent(record.baseline.accuracy)
+    if record.scores.accuracy <= record.baseline.accuracy:
+        return f"That is no better than always guessing {frequent}, which gets {guessing}."
+    return f"Always guessing {frequent} gets {guessing}."
+
+
+def one_attribute_sentence(record: Look) -> str:
+    """That one column alone does as well, as far as these rows can tell; else nothing."""
     alone, name = record.baselines.one_rule, record.baselines.one_attribute
     pairs = [p for p in record.baselines.against if (p.other, p.score) == ("one attribute", "log_loss")]
     if alone is None or name is None or not pairs or len(record.attributes) < 2:
@@ -94,7 +109,9 @@ def one_attribute_clause(record: Look) -> str:
     worse = pairs[0].difference.high is not None and pairs[0].difference.high < 0
     if worse or pairs[0].difference.value is None or is_one_rule(record):
         return ""
-    return f"not clearly better than {clean(name, 30)} alone ({percent(alone.accuracy)})"
+    if alone.accuracy >= record.scores.accuracy:
+        return f"One column does as well: {clean(name, 30)} alone gets {percent(alone.accuracy)}."
+    return f"Not clearly better than one column: {clean(name, 30)} alone gets {percent(alone.accuracy)}."
 
 
 def is_one_rule(record: Look) -> bool:
@@ -110,9 +127,9 @@ def qualification(record: Look) -> str:
     if named and scores.log_loss is None and baseline.log_loss is None:
         return ""  # a class that only held-out rows have is impossible to both
     if named and not sharper:
-        return "But it is too sure of itself (see log loss): trust its classes, not its percentages."
+        return "But it is overconfident (see log loss): trust its classes, not its probabilities."
     if sharper and not named:
-        return "Still, its probabilities tell more than the frequencies alone do (see log loss)."
+        return "Still, its probabilities beat the class frequencies (see log loss)."
     return "" if named else "Nothing is gained: neither its classes nor its log loss are better."
 
 
@@ -133,13 +150,7 @@ def trust_sentences(record: Look) -> list[str]:
     out, trust = [], record.trust
     doubted = bool(trust.calibration) and trust.calibration[0].doubted
     if doubted and record.decisions is None:
-        curve = trust.calibration[0]
-        worst = max(curve.bins, key=lambda b: b.weight * abs(b.probability - (b.share.value or 0.0)))
-        out.append(
-            f"Its percentages are off by {percent(curve.error.value or 0.0)} in the mean: where it gives "
-            f"{class_of(curve)} {percent(worst.probability)}, that is right for {percent(worst.share.value or 0.0)} "
-            f"of {plural(worst.weight, 'row')}."
-        )
+        out.append(calibration_sentence(trust.calibration[0]))
     better, loss = trust.sharpened, record.scores.log_loss
     if better is not None and abs(better.temperature - 1) <= NEARLY:
         better = None
@@ -160,10 +171,30 @@ def trust_sentences(record: Look) -> list[str]:
     return out
 
 
+def calibration_sentence(found: Reliability) -> str:
+    """What the reliability curve comes to: how far off it is, whether chance explains that, and where it is worst."""
+    error = 100 * (found.error.value or 0.0)
+    worst = max(found.bins, key=lambda b: b.weight * abs(b.probability - (b.share.value or 0.0)))
+    gap = abs(worst.probability - (worst.share.value or 0.0))
+    where = (
+        f"where it gives {class_of(found)} {percent(worst.probability)}, that is right for "
+        f"{percent(worst.share.value or 0.0)} of {plural(worst.weight, 'row')}"
+    )
+    off = f"Its probabilities are off by {error:.1f} points on average"
+    if found.doubted:
+        return f"{off}, more than chance explains: {where}."
+    if gap >= GAP:
+        return f"{off}. So few rows could do that by chance; {where}."
+    return f"{off}, no more than chance would make it."
+
+
 def ceiling_bounds(record: Look) -> tuple[float, float] | None:
-    """Bounds of the accuracy of any learner; None where the learner is above them, so that they are of no use."""
+    """Bounds of the accuracy of any learner; None where they are of no use: the learner is above them, or the nearest
+    neighbours, which they come from, know less than the frequencies of the classes."""
     found = record.trust.ceiling
-    return None if found is None or record.scores.accuracy > found.accuracy[1] else found.accuracy
+    if found is None or record.scores.accuracy > found.accuracy[1]:
+        return None
+    return found.accuracy if 1 - (found.neighbour.value or 0.0) >= record.baseline.accuracy else None
 
 
 def ceiling_sample(record: Look) -> str:

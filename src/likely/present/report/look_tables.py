@@ -32,7 +32,11 @@ _CALLED = {
 
 def learner_name(record: Look) -> str:
     """What people call the learner."""
-    name = record.learner.partition("(")[0]
+    return called(record.learner.partition("(")[0])
+
+
+def called(name: str) -> str:
+    """What people call a learner of this class."""
     return _CALLED.get(name, name)
 
 
@@ -247,19 +251,16 @@ def word_table(words: WordStatistics) -> Table:
 
 
 def evidence_table(record: Look) -> Table:
-    """The strongest single pieces of evidence."""
-    rows = tuple(
-        (clean(p.attribute, 20), clean(p.cell, 22), clean(p.label, 18), _times(p.bits), f"{p.bits:+.2f}",
-         number(p.rows))
-        for p in record.evidence
-    )  # fmt: skip
-    title = "Strongest single pieces of evidence (first those least likely to be chance)"
-    return Table(title, ("if", "is", "then the odds of", "go", "bits", "rows"), rows, frozenset({3, 4, 5}))
-
-
-def _times(bits: float) -> str:
-    """A factor of the odds."""
-    return f"×{2**bits:,.0f}" if 100 <= 2**bits < 1e6 else f"×{2**bits:.3g}"
+    """The single values after which a class is most, or least, to be expected; counted in the data, not by a model."""
+    total = sum(record.classes.values()) or 1.0
+    rows = []
+    for p in record.evidence:
+        usual = min(max(record.classes.get(p.label, 0.0) / total, 1e-12), 1 - 1e-12)
+        odds = 2.0 ** min(p.bits, 1000.0) * usual / (1 - usual)
+        rows.append((clean(p.attribute, 20), clean(p.cell, 24), number(p.rows), clean(p.label, 20),
+                     percent(odds / (1 + odds)), percent(usual)))  # fmt: skip
+    title = "Strongest single values: how often the class follows (first those least likely to be chance)"
+    return Table(title, ("if", "is", "rows", "then", "share", "of all rows"), tuple(rows), frozenset({2, 4, 5}))
 
 
 def confusion_table(record: Look) -> Table:

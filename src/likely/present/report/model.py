@@ -62,6 +62,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
             tell = _moment_of(statistic) if column.kind == "date" else number
             about = f"{tell(values[0])} to {tell(values[-1])}" if len(values) else "no values"
             about = f"about {about}" if len(values) and column.kind == "date" and statistic.level else about
+            about = f"{about} {column.unit}" if column.unit else about
         rows.append((clean(column.name, 40), column.kind, "attribute", about))
     columns = Table("Columns", ("column", "kind", "role", "about"), tuple(rows))
     name = clean(target.name) if target else "a density"

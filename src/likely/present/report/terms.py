@@ -22,7 +22,7 @@ from likely.present.effects import (
     prior_of,
 )
 from likely.present.sections import Bar, Report, Table, numbers_from
-from likely.present.words import clean, number, plural
+from likely.present.words import clean, number, plural, signed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,9 +82,9 @@ def _spark(effect: Effect | None) -> str:
     places = np.minimum(np.searchsorted(below, (np.arange(SPARK_STEPS) + 0.5) / SPARK_STEPS), len(bits) - 1)
     drawn, low, span = bits[places], bits[places].min(), np.ptp(bits[places])
     if not span > 0:
-        return f"flat where most rows are; {bits.min():+.2f} to {bits.max():+.2f}"
+        return f"flat where most rows are; {signed(float(bits.min()))} to {signed(float(bits.max()))}"
     blocks = "".join(SPARKS[round(7 * float((b - low) / span))] for b in drawn)
-    return f"{blocks}  {bits.min():+.2f} to {bits.max():+.2f}"
+    return f"{blocks}  {signed(float(bits.min()))} to {signed(float(bits.max()))}"
 
 
 def present_effect(model: Model, name: str, everything: bool = False) -> Report | None:
@@ -130,14 +130,16 @@ def curve_table(model: Model, effect: Effect, everything: bool = False) -> Table
     if len(classes) == 2:
         most = float(np.abs(bits[:, 1]).max()) or 1.0
         rows: tuple[tuple[str, ...], ...] = tuple(
-            (label, w, f"{b:+.2f}", *_sides(float(b) / most))
+            (label, w, signed(float(b)), *_sides(float(b) / most))
             for label, w, b in zip(labels, weight, bits[:, 1], strict=True)
         )
         title = f"Evidence in bits, for {classes[1]} (to the right) against {classes[0]}"
         return Table(title, (*first, "bits", *classes), rows, frozenset({1, 2, 3}))
     said = steps.weight @ np.abs(bits[: len(steps.weight)])
     shown = np.sort(np.argsort(-said, kind="stable")[: len(classes) if everything else MOST_CLASSES])
-    rows = tuple((label, w, *(f"{b[k]:+.2f}" for k in shown)) for label, w, b in zip(labels, weight, bits, strict=True))
+    rows = tuple(
+        (label, w, *(signed(float(b[k])) for k in shown)) for label, w, b in zip(labels, weight, bits, strict=True)
+    )
     title = "Evidence in bits for each class against the others together"
     if len(shown) < len(classes):
         title = f"Evidence in bits for the {len(shown)} classes of which it says most"
@@ -154,7 +156,7 @@ def grid_table(model: Model, names: tuple[str, ...], most: int = MOST_GRID) -> T
     grid = pair_grid(model, *find_pairs(model)[names], most)
     bits, k = grid_bits(model, grid)
     across, down = (clean(n, 30) for n in (grid.names[1], grid.names[0]))
-    rows = tuple((label, *(f"{b:+.2f}" for b in line)) for label, line in zip(grid.labels[0], bits, strict=True))
+    rows = tuple((label, *(signed(float(b)) for b in line)) for label, line in zip(grid.labels[0], bits, strict=True))
     title = f"{down} × {across} (columns): bits for {clean(model.classes[k], 20)} beyond what each says by itself"
     return Table(title, (down, *grid.labels[1]), rows, numbers_from(1, 1 + len(grid.labels[1])))
 

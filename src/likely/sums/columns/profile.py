@@ -13,6 +13,7 @@ from likely.sums.contracts import State
 from likely.table.infer import TextProfile
 from likely.table.texts import cells
 from likely.table.texts.numbers import Described, describe_text
+from likely.table.texts.units import UNITS, tally_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,11 +26,13 @@ _EXAMPLES = 3
 class Profile:
     """What the cells of one text column look like."""
 
-    __slots__ = ("_ceiling", "_kept", "_known", "examples", "forms", "words")
+    __slots__ = ("_ceiling", "_kept", "_known", "examples", "forms", "units", "words")
 
     def __init__(self) -> None:
         self.forms = np.zeros(6, np.int64)
         self.words = 0
+        self.units = np.zeros(len(UNITS) + 1, np.int64)
+        """How many words are numbers with which unit; once any word is none, only that: last a 1, the others 0."""
         self.examples: dict[int, str] = {}
         self._ceiling = np.uint64(2**64 - 1)
         self._kept: NDArray[np.uint64] = np.zeros(64, np.uint64)
@@ -50,7 +53,13 @@ class Profile:
             found, first = np.unique(seen.hashes[strange], return_index=True)
             some = zip(found[:_EXAMPLES].tolist(), strange[first].tolist(), strict=False)
             self._add_examples({h: seen.text(k) for h, k in some})
+            if not self.units[-1]:
+                self._add_units(tally_units(seen))
         self._add_hashes(seen.hashes)
+
+    def _add_units(self, more: NDArray[np.int64]) -> None:
+        both = self.units + more
+        self.units = np.where(np.arange(len(both)) == len(UNITS), 1, 0) if both[-1] else both
 
     def _add_examples(self, more: dict[int, str]) -> None:
         both = {**self.examples, **more}
@@ -82,6 +91,7 @@ class Profile:
         out = Profile()
         out.forms = self.forms + other.forms
         out.words = self.words + other.words
+        out._add_units(self.units + other.units)
         out._add_examples({**self.examples, **other.examples})
         out._ceiling = min(self._ceiling, other._ceiling)
         for part in (self, other):
@@ -93,6 +103,7 @@ class Profile:
         return {
             "forms": self.forms,
             "words": self.words,
+            "units": self.units,
             "examples": [self.examples[h] for h in sorted(self.examples)],
             "example_hashes": np.array(sorted(self.examples), np.uint64),
             "hashes": some[:KEEP],
@@ -103,6 +114,7 @@ class Profile:
     def from_state(cls, state: State) -> Profile:
         out = cls()
         out.forms, out.words = np.asarray(state["forms"], np.int64), int(state["words"])
+        out.units = np.asarray(state["units"], np.int64)
         out.examples = dict(zip(state["example_hashes"].tolist(), state["examples"], strict=True))
         out._add_hashes(state["hashes"])
         if state["more"]:
@@ -123,4 +135,7 @@ class Profile:
         examples = tuple(self.examples[h] for h in sorted(self.examples))
         per_cell = self.words / rows if rows else 0.0
         distinct = min(self.distinct(), rows)  # the estimate may err upwards
-        return TextProfile(rows, missing, whole, decimal, code, date, words, distinct, per_cell, examples)
+        # A unit counts where every cell has one: among plain numbers, 5 % may mean 5 or 0.05.
+        named = [unit for unit, count in zip(UNITS, self.units[:-1].tolist(), strict=True) if count]
+        units = tuple(named) if rows and int(self.units[:-1].sum()) == rows else ()
+        return TextProfile(rows, missing, whole, decimal, code, date, words, distinct, per_cell, examples, units)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from likely.errors import InputError
 from likely.table.addresses import Address
-from likely.table.arrow import ROWS, ArrowField, ArrowReader, ArrowSchema
+from likely.table.arrow import ROWS, ArrowField, ArrowReader, ArrowSchema, relation_reader
 
 BYTES = 1 << 22
 """About so many bytes are fetched at a time from a server."""
@@ -199,7 +199,7 @@ class Duck(Dialect):
     def stream(self, query: str) -> Iterator[ArrowReader]:
         errors = (self._error, pa.ArrowException, OSError)
         with _driver_errors(*errors, until="LINE 1:"), closing(self._database.cursor()) as cursor:
-            yield cursor.sql(query).to_arrow_reader(ROWS)
+            yield relation_reader(cursor.sql(query), ROWS)
 
     def column(self, field: ArrowField) -> str:
         name = self.quoted(field.name)

@@ -1,4 +1,4 @@
-"""Parquet, Arrow IPC and JSON lines as streams of Arrow batches. Knows these formats; leaves types as they are."""
+"""Parquet and Arrow IPC as streams of Arrow batches. Knows these formats; leaves types as they are."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from likely.errors import InputError, shown
 from likely.table.arrow import ROWS, is_text, plain_batch, plain_schema
 from likely.table.formats.files import Place, file_errors
 from likely.table.formats.memory import TableSource
-from likely.table.formats.text_file import TextFile, open_text
 from likely.table.source import Source, check_names
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
     from pyarrow.parquet import FileMetaData
 
-    from likely.table.arrow import ArrowReader
     from likely.table.columns import RowBatch
 
 _BYTES = 1 << 21
@@ -43,7 +40,7 @@ def _sound(name: str, format: str) -> Iterator[None]:
         raise InputError(f"{name} is not a sound {format} file ({message}). Write or fetch it again.") from error
 
 
-class _FileSource(Source):
+class FileSource(Source):
     """A file whose schema is written in it."""
 
     def __init__(self, place: Place, schema: pa.Schema, rows: int | None = None) -> None:
@@ -64,7 +61,7 @@ def open_parquet(place: Place) -> Source:
         return ParquetSource(place, file.schema_arrow, file.metadata)
 
 
-class ParquetSource(_FileSource):
+class ParquetSource(FileSource):
     """A Parquet file, page by page."""
 
     reads_columns_apart = True
@@ -154,7 +151,7 @@ def read_ipc(data: bytes, name: str) -> Source:
         return TableSource(table, name)
 
 
-class IpcSource(_FileSource):
+class IpcSource(FileSource):
     """An Arrow IPC file (random access) or stream."""
 
     def __init__(self, place: Place, schema: pa.Schema, whole: bool) -> None:
@@ -180,98 +177,3 @@ class IpcSource(_FileSource):
                 yield reader.get_batch(i)
         else:
             yield from pa.ipc.open_stream(file, options=options)
-
-
-def open_json(place: Place, encoding: str | None) -> Source:
-    """Open JSON lines (or one JSON array of objects); the types of the columns are found over the whole file."""
-    text, note = open_text(place, encoding)
-    if not text.head(1 << 16)[0].strip():
-        raise InputError(f"{place.name} is empty. It needs one object per line.")
-    source = JsonSource(place, text)
-    source.opening_notes = (note,) if note else ()
-    return source
-
-
-class JsonSource(_FileSource):
-    """JSON lines, read by duckdb. A nested value is its JSON text; so is a column of several types."""
-
-    def __init__(self, place: Place, text: TextFile) -> None:
-        self._text, self.name = text, place.name  # the text is kept, as a copy of it lives no longer
-        path = self._path = text.copied() if place.packed or text.encoding != "utf-8" else place.path
-        with self._failures():
-            database = self._database()
-            described = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()
-        kinds = {str(row[0]): "JSON" if _is_nested(str(row[1])) else str(row[1]) for row in described}
-        if list(kinds) == ["json"]:  # duckdb's own name for lines that are no objects
-            raise InputError(f"{self.name} holds no objects with names. Each line must be like {{'age': 39, …}}.")
-        self._select = {name: _sql_value(name, kind) for name, kind in kinds.items()}
-        # Names that differ only in case were numbered by duckdb; only its own inference finds their cells again.
-        numbered = len({n.casefold().rstrip("0123456789").removesuffix("_") for n in kinds}) < len(kinds)
-        listed = ", ".join(f"{_sql_text(n)}: {_sql_text(k)}" for n, k in kinds.items())
-        self._columns = "" if numbered else f", columns={{{listed}}}"
-        with self._failures(), self._reader(list(kinds), " limit 0") as reader:
-            super().__init__(place, reader.schema)
-
-    def reopen(self, encoding: str) -> Source:
-        return open_json(self._place, encoding)
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        names = self.resolve_columns(columns)
-        with self._failures(), self._reader(names or [self.schema.names[0]], "") as reader:
-            for batch in reader:
-                if batch.num_rows:
-                    yield self._given(batch, names)
-
-    @contextmanager
-    def _reader(self, names: list[str], end: str) -> Iterator[ArrowReader]:
-        database = self._database()
-        picked = ", ".join(self._select[n] for n in names)
-        query = f"select {picked} from {self._table(self._columns)}{end}"
-        try:
-            yield database.sql(query, params=[_not_a_pattern(self._path)]).to_arrow_reader(ROWS)
-        finally:
-            database.close()
-
-    def _database(self) -> DuckDBPyConnection:
-        import duckdb
-
-        return duckdb.connect(config={"memory_limit": "1GB", "threads": 2})
-
-    def _table(self, columns: str) -> str:
-        how = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
-        return f"read_json(?, format='auto', compression='none'{how})"
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        import duckdb
-
-        try:
-            with file_errors(self.name):
-                yield
-        except duckdb.Error as error:
-            message = str(error).split("LINE 1:")[0].replace(self._path, self.name).strip()
-            raise InputError(f"{self.name} is not sound JSON lines: {shown(message, 300)}. Mend that line.") from error
-
-
-def _sql_text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _is_nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
-
-
-def _sql_value(name: str, kind: str) -> str:
-    """How a column of duckdb's type is selected: numbers, texts, booleans and dates as they are, the rest as text."""
-    quoted = '"' + name.replace('"', '""') + '"'
-    if kind == "JSON":
-        return f"to_json({quoted})->>'$' as {quoted}"
-    if kind in ("BOOLEAN", "BIGINT", "UBIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP"):
-        return quoted
-    return f"cast({quoted} as varchar) as {quoted}"
-
-
-def _not_a_pattern(path: str) -> str:
-    from glob import escape
-
-    return escape(path)

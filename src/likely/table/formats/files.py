@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,7 +20,8 @@ import pyarrow as pa
 from likely.errors import InputError, shown
 from likely.table.addresses import refuse_connection_string
 
-PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
+PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 FORMATS = {
     ".csv": "delimited", ".tsv": "delimited", ".tab": "delimited", ".psv": "delimited",
     ".jsonl": "json", ".ndjson": "json", ".json": "json",
@@ -31,8 +32,9 @@ FORMATS = {
 MAGIC = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bz2"))
 _FOREIGN = (
     (b"\x89likely\n", "a model file, not a table: give it to likely show, or to likely predict before the table"),
-    (b"PK\x03\x04", "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save the sheet as CSV"),
+    (b"PK\x03\x04", "packed twice, the inner time by zip: unpack it once"),
+    (b"\xfd7zXZ\x00", "packed twice, the inner time by xz: unpack it once"),
+    (b"\xd0\xcf\x11\xe0", "a packed workbook: unpack it first"),
     (b"PARE", "an encrypted Parquet file: decrypt it first"),
     (b"FEA1", "a Feather file of version 1: write it again as version 2"),
     (b"ORC", "an ORC file: convert it to Parquet"),
@@ -82,10 +84,20 @@ def file_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be read ({shown(message, 160)}). Check it, or fetch it again.") from error
 
 
-def detect_format(path: str, name: str, holder: TemporaryFile | None = None) -> tuple[Place, str, str]:
-    """A file with its compression, its format ("database" and those of FORMATS), and its suffix but for compression."""
+def read_start(path: str, name: str) -> bytes:
+    """The first bytes of a file, by which its kind is told."""
     with file_errors(name), open(path, "rb") as file:
-        start = file.read(64)
+        return file.read(64)
+
+
+def detect_format(
+    path: str, name: str, holder: TemporaryFile | None = None, unpacked: bool = False
+) -> tuple[Place, str, str]:
+    """A file with its compression, its format ("database" and those of FORMATS), and its suffix but for compression.
+
+    `unpacked` tells that what its name says of packing is done already.
+    """
+    start = read_start(path, name)
     packed = next((kind for magic, kind in MAGIC if start.startswith(magic)), None)
     place = Place(path, name, packed, holder)
     if is_database(start):
@@ -93,7 +105,7 @@ def detect_format(path: str, name: str, holder: TemporaryFile | None = None) -> 
     head = place.head(1 << 16)[0] if packed else start
     stem, suffix = os.path.splitext(name.lower())
     if suffix in PACKED:
-        if start and not packed:
+        if start and not packed and not unpacked:
             raise InputError(f"{name} is named as if it were compressed, but its content is not. Mend the name.")
         suffix = os.path.splitext(stem)[1]
     if not head:
@@ -138,7 +150,7 @@ def list_files(path: str) -> list[tuple[str, str]]:
     paths = [path]
     if os.path.isdir(path):
         paths = _tables_in(path)
-    elif not os.path.exists(path):
+    elif not os.path.exists(path) and split_inside(path)[1] is None:
         refuse_connection_string(path)
         if not has_magic(path):
             raise InputError(_missing(path))
@@ -146,11 +158,30 @@ def list_files(path: str) -> list[tuple[str, str]]:
         if not paths:
             raise InputError(f"No file matches {shown(path, 200)}. Check the pattern and the folder.")
     if paths == [path]:
-        return [(path, os.path.basename(path))]
+        file, inside = split_inside(path)
+        name = os.path.basename(file)
+        return [(path, name if inside is None else f"{name}/{inside}")]
     names = [_name_in_table(p) for p in paths]
     if len(set(names)) < len(names):  # files of the same name in several folders
         names = [os.path.relpath(p, os.path.commonpath(paths)) for p in paths]
     return list(zip(paths, names, strict=True))
+
+
+def split_inside(path: str) -> tuple[str, str | None]:
+    """The file that a path leads to, and what it names within it: a file of an archive, a sheet of a workbook.
+
+    >>> split_inside("no such folder/data.csv")
+    ('no such folder/data.csv', None)
+    """
+    file, inside = path, ""
+    while file and not os.path.lexists(file):
+        file, last = os.path.split(file)
+        if not last:
+            break
+        inside = f"{last}/{inside}" if inside else last
+    if inside and os.path.isfile(file) and os.path.splitext(file.lower())[1] in (*WORKBOOKS, ".zip"):
+        return file, inside
+    return path, None
 
 
 def _name_in_table(path: str) -> str:
@@ -163,10 +194,17 @@ def _name_in_table(path: str) -> str:
 
 
 def _tables_in(folder: str) -> list[str]:
+    _refuse_logged(folder)
+    return choose_tables([*_files_in(folder)], folder)
+
+
+def choose_tables(paths: Sequence[str], folder: str) -> list[str]:
+    """Of the files of a folder those that are tables, all of one format."""
     kinds: dict[str, list[str]] = {}
-    for path in _files_in(folder):
+    for path in paths:
         stem, suffix = os.path.splitext(path.lower())
         format = FORMATS.get(os.path.splitext(stem)[1] if suffix in PACKED else suffix)
+        format = format or (suffix if suffix == ".zip" else "workbook" if suffix in WORKBOOKS else None)
         if format:
             kinds.setdefault(format, []).append(path)
     if not kinds:
@@ -183,30 +221,45 @@ def _tables_in(folder: str) -> list[str]:
     return next(iter(kinds.values()))
 
 
-def _files_in(folder: str) -> Iterator[str]:
-    """The files of a folder, and those of folders in it that say the value of a column (year=2024)."""
+def _files_in(folder: str) -> list[str]:
+    """The files of a folder and of folders in it that say the value of a column (year=2024).
+
+    A folder that has neither is looked into: the files of its folders are its files.
+    """
     with file_errors(folder):
-        names = sorted(os.listdir(folder))
-    _refuse_logged(folder)
-    for name in names:
-        path = os.path.join(folder, name)
         # Names that start with '.' or '_' are other programs' marks (_SUCCESS, .crc).
-        if name.startswith((".", "_")):
-            continue
+        names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "_")))
+    paths = [os.path.join(folder, name) for name in names]
+    found = []
+    for path, name in zip(paths, names, strict=True):
         if os.path.isfile(path):
-            yield path
+            found.append(path)
         elif "=" in name.strip("=") and os.path.isdir(path):
-            yield from _files_in(path)
+            _refuse_logged(path)
+            found += _files_in(path)
+    if found:
+        return found
+    for path in paths:
+        if os.path.isdir(path) and not os.path.islink(path):  # a link may lead back up
+            _refuse_logged(path)
+            found += _files_in(path)
+    return found
+
+
+def is_logged(folder: str) -> str | None:
+    """Whether a folder is a Delta or an Iceberg table; their logs say which files count."""
+    if os.path.isdir(os.path.join(folder, "_delta_log")):
+        return "Delta"
+    return "Iceberg" if glob(os.path.join(escape(folder), "metadata", "*.metadata.json")) else None
 
 
 def _refuse_logged(folder: str) -> None:
-    """Refuse a table whose log says which of its files count: the others hold rows that were deleted or replaced."""
-    delta = os.path.isdir(os.path.join(folder, "_delta_log"))
-    if delta or glob(os.path.join(escape(folder), "metadata", "*.metadata.json")):
-        what, program = ("a Delta table", "DuckDB's delta_scan") if delta else ("an Iceberg table", "iceberg_scan")
+    """Refuse a table whose log says which of its files count, where that log is not read."""
+    kind = is_logged(folder)
+    if kind is not None:
         raise InputError(
-            f"The folder {shown(folder, 200)} is {what}: its log says which files count; others hold rows that were "
-            f"deleted. Export its present rows to Parquet (with Spark, or {program}), or name the files that count."
+            f"The folder {shown(folder, 200)} is a table of {kind}: its log says which files count; others hold rows "
+            "that were deleted. Name that folder alone, without keep or skip_bad, or export its rows to Parquet."
         )
 
 

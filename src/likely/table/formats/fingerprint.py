@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.machinery.arrays import Hashes
 from likely.machinery.jit import kernel
-from likely.table.formats.files import file_errors
+from likely.table.formats.files import file_errors, split_inside
 
 _BLOCK = 1 << 20
 RECENT = 2_000_000_000
@@ -31,7 +31,7 @@ class Stamp:
     @classmethod
     def read(cls, path: str, name: str) -> Stamp:
         with file_errors(name):
-            status = os.stat(path)
+            status = os.stat(split_inside(path)[0])
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def same_content(self, other: Stamp) -> bool:
@@ -48,7 +48,7 @@ def fingerprint(path: str, name: str) -> str:
     lanes = np.array([0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89], np.uint64)
     block, size = np.zeros(_BLOCK // 8, np.uint64), 0
     view = block.data.cast("B")
-    with file_errors(name), open(path, "rb", buffering=0) as file:
+    with file_errors(name), open(split_inside(path)[0], "rb", buffering=0) as file:
         while True:
             filled = 0
             while filled < _BLOCK and (more := file.readinto(view[filled:])):

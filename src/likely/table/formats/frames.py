@@ -55,8 +55,9 @@ class FrameKind:
 
 
 def to_frame(batch: ArrowBatch, frames: FrameKind | None) -> Any:
-    """An Arrow batch in the kind of frame that came in; a dict of lists where none did."""
-    return batch.to_pydict() if frames is None else frames.frame(pa.Table.from_batches([batch]))
+    """An Arrow batch in the kind of frame that came in; a pyarrow Table where none did."""
+    table = pa.Table.from_batches([batch])
+    return table if frames is None else frames.frame(table)
 
 
 def is_frame(data: object) -> bool:

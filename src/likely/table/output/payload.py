@@ -17,7 +17,7 @@ from likely.table.arrow import ArrowBatch
 from likely.table.formats.columnar import read_ipc
 from likely.table.formats.files import MAGIC, TemporaryFile, detect_format, file_errors
 from likely.table.formats.ipc_size import measure_ipc
-from likely.table.open import open_file
+from likely.table.open import open_format
 from likely.table.output.sink import Sink
 from likely.table.source import Source
 
@@ -53,7 +53,7 @@ def read_payload(data: bytes, format: Format, unpacked: int) -> Iterator[Source]
         file.write(_unpack(data, name, unpacked))
     if detect_format(body.path, name)[1] != _HOLDS[format]:
         raise InputError(f"{name} does not hold what it was sent as. Send CSV, JSON lines or an Arrow stream.")
-    yield open_file(body.path, name, None, None, body)
+    yield open_format(body.path, name, None, None, body)
 
 
 def _unpack(data: bytes, name: str, most: int) -> bytes:

@@ -86,7 +86,7 @@ def parse_numbers(array: Any, missing: NDArray[np.uint64], dates: bool = False) 
     return np.ascontiguousarray(array.to_numpy(zero_copy_only=False), np.float64), 0
 
 
-def _parse_texts(array: TextArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, NDArray[np.uint8]]:
+def parse_texts(array: TextArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, NDArray[np.uint8]]:
     """The numbers (or dates) of texts, and the state of each cell as `cells.parse` has it."""
     texts = text_cells(array)
     out, state = np.empty(len(texts)), np.empty(len(texts), np.uint8)
@@ -98,13 +98,13 @@ def find_strays(array: TextArray, missing: NDArray[np.uint64], dates: bool) -> N
     """Which cells are neither missing nor numbers (or dates)."""
     if not is_text(array.type):
         return np.zeros(len(array), np.bool_)
-    stray: NDArray[np.bool_] = _parse_texts(array, missing, dates)[1] == 2
+    stray: NDArray[np.bool_] = parse_texts(array, missing, dates)[1] == 2
     return stray
 
 
 def _text_numbers(array: TextArray, missing: NDArray[np.uint64], dates: bool) -> tuple[Floats, int]:
     array = plain_text(array)
-    out, state = _parse_texts(array, missing, dates)
+    out, state = parse_texts(array, missing, dates)
     _parse_hard(array, state, out)
     return out, int(np.count_nonzero(state == 2))
 
@@ -129,11 +129,13 @@ class Described:
     hashes: NDArray[np.uint64]
     totals: NDArray[np.int64]
     """How many cells have which form, and last how many words they have."""
-    _texts: Texts
+    texts: Texts
+    times: NDArray[np.int64]
+    """How often each is there; empty where that is once."""
 
     def text(self, k: int) -> str:
         """The text of cell k."""
-        part = self._texts.data[self._texts.starts[k] : self._texts.ends[k]]
+        part = self.texts.data[self.texts.starts[k] : self.texts.ends[k]]
         return part.tobytes().decode("utf-8", "replace").strip()
 
 
@@ -161,7 +163,7 @@ def describe_cells(texts: Texts, missing: NDArray[np.uint64], times: NDArray[np.
     forms, hashes = np.empty(len(texts), np.uint8), np.empty(len(texts), np.uint64)
     totals = np.zeros(7, np.int64)
     cells.describe(texts.data, texts.starts, texts.ends, missing, times, forms, hashes, totals)
-    return Described(forms, hashes, totals, texts)
+    return Described(forms, hashes, totals, texts, times)
 
 
 def describe_numbers(
@@ -180,7 +182,7 @@ def describe_numbers(
     strays, hard = totals[7:].tolist()
     if hard:
         _parse_hard(array, state, out)
-    return out, strays, Described(forms, hashes, totals[:7], texts)
+    return out, strays, Described(forms, hashes, totals[:7], texts, ONCE)
 
 
 def is_text_column(kind: ArrowType) -> bool:

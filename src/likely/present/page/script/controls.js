@@ -52,6 +52,17 @@ export class Controls {
     slice();
   }
 
+  // Words of texts in the colours of what they say; `pieces` gives a text as nodes.
+  colour(pieces) {
+    for (const [k, control] of this.made) {
+      if (!control.ink || !control.box.isConnected) continue;
+      const { name } = this.portable.attributes[k];
+      const text = this.state.values.get(name);
+      control.ink.replaceChildren(...(text ? pieces(name, text) : []), "\n");
+      control.scrolled();
+    }
+  }
+
   refresh() {
     for (const control of this.made.values()) if (control.box.isConnected) control.refresh();
   }
@@ -115,7 +126,14 @@ function numberControl(id, attribute, about, get, set, portable) {
       set(spelled(low * (1 - share) + high * share));
     },
   });
-  const unknown = make("input", { type: "checkbox", onchange: () => set(unknown.checked ? null : spelled(low / 2 + high / 2)) });
+  let before = null; // what it was before it was unknown
+  const unknown = make("input", {
+    type: "checkbox",
+    onchange: () => {
+      if (unknown.checked) before = get();
+      set(unknown.checked ? null : before ?? about.typical.find((value) => value !== null) ?? spelled(low / 2 + high / 2));
+    },
+  });
   const wrong = make("span", { id: `${id}-wrong`, class: "w-wrong" });
   const refresh = () => {
     const value = get();
@@ -140,10 +158,15 @@ function numberControl(id, attribute, about, get, set, portable) {
   return { box: field, refresh, response };
 }
 
+// Behind the box stands the same text again, its words on coloured ground.
 function textControl(id, attribute, about, get, set) {
-  const box = make("textarea", { id, rows: 3, placeholder: "unknown", oninput: () => set(box.value === "" ? null : box.value) });
+  const ink = make("div", { class: "w-ink", "aria-hidden": true });
+  const scrolled = () => {
+    ink.scrollTop = box.scrollTop;
+  };
+  const box = make("textarea", { id, rows: 4, placeholder: "unknown", spellcheck: "false", oninput: () => set(box.value === "" ? null : box.value), onscroll: scrolled });
   const refresh = () => {
     if (document.activeElement !== box) box.value = get() ?? "";
   };
-  return { box: make("div", { class: "w-field w-wide" }, heading(id, attribute), box), refresh };
+  return { box: make("div", { class: "w-field w-wide" }, heading(id, attribute), make("div", { class: "w-text" }, ink, box)), refresh, ink, scrolled };
 }

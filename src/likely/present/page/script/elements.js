@@ -28,9 +28,9 @@ export const byId = (id) => document.getElementById(id);
 
 // Numbers as people read them.
 export function percent(p) {
-  if (p > 0 && p < 0.001) return "< 0.1 %";
-  if (p < 1 && p > 0.999) return "> 99.9 %";
-  return `${(100 * p).toFixed(p === 0 || p === 1 ? 0 : 1)} %`;
+  if (p > 0 && p < 0.001) return "<\u00a00.1\u00a0%";
+  if (p < 1 && p > 0.999) return ">\u00a099.9\u00a0%";
+  return `${(100 * p).toFixed(p === 0 || p === 1 ? 0 : 1)}\u00a0%`;
 }
 
 export function bits(nats) {

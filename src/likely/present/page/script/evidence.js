@@ -1,10 +1,11 @@
 // What follows from scores: the ledger of an answer, a decision, what to ask next, and what alone would change it.
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
-import { logSum } from "./logs.js";
+import { codeOn } from "./jointly.js";
+import { added, logSum } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
-  chancesOf, damped, factorOf, knownWords, readBy, scoresBy, scoresOf, sumOf, termsOf,
+  chancesOf, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
 } from "./scoring.js";
 
 // -- decisions -------------------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ function regretted(weights, loss) {
 // -- the ledger ------------------------------------------------------------------------------------------------
 
 const without = (logs, a) => logs.filter((_, k) => k !== a);
-const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
+export const ratio = (top, bottom) => (top === -Infinity && bottom === -Infinity ? NaN : top - bottom);
 
 // What each piece adds to log P(a) / P(b); b is null: against the rest, one piece after the other.
 function steps(pieces, a, b) {
@@ -54,33 +55,67 @@ export function logOdds(logs, a, b) {
   return ratio(logs[a], b === null ? logSum(without(logs, a)) : logs[b]);
 }
 
-// Entries {name, ratio, words}: name is null for what comes before any value. One entry for all together where the
+// Entries {name, ratio}: name is null for what comes before any value. One entry for all together where the
 // scores are no sum over attributes.
 export function ledgerOf(portable, cells, a, b) {
   const form = sumOf(portable);
   if (!form) {
-    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b), words: [] }] };
+    return { additive: false, entries: [{ name: "all values together", whole: true, ratio: logOdds(scoresOf(portable, cells), a, b) }] };
   }
-  const terms = termsOf(form, cells, portable);
+  const terms = together(form, cells, portable);
   const names = [null, ...terms.keys()];
   const found = steps([form.constant, ...terms.values()], a, b);
-  const entries = names.map((name, k) => ({ name, ratio: found[k], words: [] }));
-  for (const term of form.terms) {
-    if (term.form === "TextTerm" && cells.get(term.name) !== null && b !== null) {
-      entries[names.indexOf(term.name)].words = wordsSaid(term, cells.get(term.name), portable, a, b);
-    }
-  }
+  const entries = names.map((name, k) => ({ name, ratio: found[k] }));
   return { additive: true, entries };
 }
 
-function wordsSaid(term, text, portable, a, b) {
-  const { words } = knownWords(term, text, portable);
-  const factor = factorOf(term, words);
-  const said = words.map(({ word, times, place }) => ({
-    name: times > 1 ? `${word} ×${times}` : word,
-    ratio: factor * damped(term.damping, times) * ratio(term.weights[place][a], term.weights[place][b]),
-  }));
-  return said.sort((one, other) => Math.abs(other.ratio) - Math.abs(one.ratio));
+// A row of which nothing is known.
+function blank(portable) {
+  return new Map(portable.attributes.map(({ name, kind }) => [name, kind === "level" ? MISSING : kind === "text" ? null : NaN]));
+}
+
+const isSet = (term) => (term.form === "PowerTerm" ? isSet(term.inner) : term.form === "PairTerm" || term.form === "TreesTerm");
+const axesOf = (term) => (term.form === "PowerTerm" ? axesOf(term.inner) : term.axes);
+
+// What a set of attributes says of one of them alone, against knowing none; pairs say nothing of one alone.
+function aloneIn(term, name, cell, portable, size) {
+  const nothing = blank(portable);
+  const [[, none]] = partsOf(term, nothing, portable, size);
+  const [[, one]] = partsOf(term, nothing.set(name, cell), portable, size);
+  return one.map((v, k) => v - none[k]);
+}
+
+// What a value says by itself, a log for each class: its own term, and what larger sets say of it alone.
+export function valueLogs(form, name, cell, cells, portable) {
+  const size = form.constant.length;
+  let out = termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, new Map(cells).set(name, cell), portable).get(name) ?? new Array(size).fill(0);
+  for (const term of form.terms) {
+    if (isSet(term) && readBy(term).includes(name)) out = added(out, aloneIn(term, name, cell, portable, size));
+  }
+  return out;
+}
+
+// What several attributes say: that which larger sets say of one of them alone belongs to this one; what is left goes to
+// those of them that are known.
+function together(form, cells, portable) {
+  const size = form.constant.length;
+  const out = new Map();
+  const add = (name, logs) => out.set(name, out.has(name) ? added(out.get(name), logs) : logs);
+  for (const [name, logs] of termsOf({ ...form, terms: form.terms.filter((term) => !isSet(term)) }, cells, portable)) add(name, logs);
+  for (const term of form.terms.filter(isSet)) {
+    const axes = axesOf(term);
+    const known = axes.filter((axis) => codeOn(axis, cells) >= 0).map((axis) => axis.attribute);
+    let [[name, left]] = partsOf(term, cells, portable, size);
+    if (known.length > 1) {
+      for (const one of known) {
+        const own = aloneIn(term, one, cells.get(one), portable, size);
+        if (own.some((v) => v !== 0)) add(one, own);
+        left = left.map((v, k) => v - own[k]);
+      }
+    }
+    if (known.length) add(known.length === axes.length ? name : known.join(" × "), left);
+  }
+  return out;
 }
 
 // -- what to ask next ------------------------------------------------------------------------------------------

@@ -26,11 +26,3 @@ for (const node of nodes) {
 }
 
 if (nodes.length) chosen(nodes[0]);
-
-// A link to an attribute opens its card, wherever it comes from.
-for (const link of document.querySelectorAll('a[href^="#a"]')) {
-  link.addEventListener("click", () => {
-    const card = document.getElementById(link.getAttribute("href").slice(1));
-    if (card instanceof HTMLDetailsElement) card.open = true;
-  });
-}

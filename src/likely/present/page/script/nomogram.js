@@ -1,117 +1,135 @@
-// The nomogram: what each value is worth in points, and what the points together say of the odds of two classes.
+// The nomogram: points of each value, the total of a row, and the probability that goes with it, to be read by hand.
 // Knows the portable form and SVG.
 
-import { bits, cut, draw, percent } from "./elements.js";
+import { cut, draw, figure, percent } from "./elements.js";
+import { valueLogs } from "./evidence.js";
 import { dateLabel, numberLabel } from "./reading.js";
-import { sumOf, termsOf } from "./scoring.js";
+import { sumOf } from "./scoring.js";
 
 const MOST = 14;
-const WIDTH = 720;
-const LEFT = 150;
-const RIGHT = 24;
-const HIGH = 44;
-const TICKS = 9;
-const TRIED = 161;
+const WIDTH = 800;
+const LEFT = 232;
+const RIGHT = 66;
+const HIGH = 46;
+const TRIED = 97;
 const FAR = 7; // nats, about ten bits: farther values of a number have no place on its line
+const LEAST = 0.02; // nats: a shorter line is not worth drawing
+const CHANCES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.001, 0.999];
 
-// Lines {name, marks: [{told, ratio}], now} of the attributes that stand alone in a sum, the widest first.
+// Round numbers from low to high, about so many.
+export function roundSteps(low, high, about) {
+  const raw = (high - low) / about;
+  if (!(raw > 0) || !Number.isFinite(raw)) return [low];
+  const size = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((k) => k * size).find((s) => s >= raw * 0.999);
+  const out = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) out.push(Number((k * step).toPrecision(12)));
+  return out;
+}
+
+// Lines {name, marks: [{told, ratio}], now, low, high} of the attributes that stand alone in a sum, those that reveal
+// most first; the ends of a number's line are where nearly all rows are.
 export function linesOf(portable, cells, about, a, b) {
   const form = sumOf(portable);
   if (!form) return null;
   const lines = [];
   const ratioOf = (name, cell) => {
-    const logs = termsOf(form, new Map(cells).set(name, cell), portable).get(name);
-    return logs ? logs[a] - logs[b] : NaN;
+    const logs = valueLogs(form, name, cell, cells, portable);
+    return logs[a] - logs[b];
   };
   portable.attributes.forEach((attribute, k) => {
     const { name, kind } = attribute;
-    let values = [];
-    if (kind === "level") values = attribute.levels.map((level, code) => [level, code]);
-    if (kind === "number" || kind === "date") {
-      values = spread(about[k], (x) => Math.abs(ratioOf(name, x)) <= FAR, kind === "date");
+    const near = (ratio) => Number.isFinite(ratio) && Math.abs(ratio) <= FAR;
+    let marks = [];
+    let reach = [];
+    if (kind === "level") {
+      marks = attribute.levels.map((level, code) => ({ told: level, ratio: ratioOf(name, code) })).filter((m) => Number.isFinite(m.ratio));
+      reach = marks.map((m) => m.ratio);
+    } else if (kind === "number" || kind === "date") {
+      const [from, to] = about[k].inner[0] < about[k].inner[1] ? about[k].inner : [about[k].low, about[k].high];
+      const tell = kind === "date" ? dateLabel : (x) => numberLabel(Number(x.toPrecision(6))).replace("-", "−");
+      const steps = kind === "date" ? Array.from({ length: 5 }, (_, j) => Math.round((from + ((to - from) * j) / 4) / 86400) * 86400) : roundSteps(from, to, 8);
+      marks = steps.map((x) => ({ told: tell(x), ratio: ratioOf(name, x) })).filter((m) => near(m.ratio));
+      reach = Array.from({ length: TRIED }, (_, j) => ratioOf(name, from + ((to - from) * j) / (TRIED - 1))).filter(near);
     }
-    const marks = values.map(([told, cell]) => ({ told, ratio: ratioOf(name, cell) })).filter((m) => Number.isFinite(m.ratio));
-    if (marks.length < 2) return;
-    const cell = cells.get(name);
-    const known = kind === "level" ? cell >= 0 : Number.isFinite(cell);
-    const now = known ? ratioOf(name, cell) : null;
-    const all = marks.map((m) => m.ratio).concat(now !== null && Math.abs(now) <= FAR ? [now] : []);
+    const all = [...reach, ...marks.map((m) => m.ratio)];
+    if (all.length < 2) return;
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    if (high > low) lines.push({ name, marks, now, low, high });
+    if (high - low >= LEAST) lines.push({ name, marks, now: ratioOf(name, cells.get(name)), known: known(kind, cells.get(name)), low, high, bits: about[k].bits });
   });
-  lines.sort((one, other) => other.high - other.low - (one.high - one.low));
-  return { lines: lines.slice(0, MOST), more: Math.max(0, lines.length - MOST) };
+  lines.sort((one, other) => other.bits - one.bits || other.high - other.low - (one.high - one.low));
+  const kept = lines.slice(0, MOST);
+  const others = form.terms.some((term) => term.axes || term.form === "TextTerm" || term.inner?.axes || term.inner?.form === "TextTerm");
+  return { lines: kept, more: lines.length - kept.length, others };
 }
 
-// Some numbers within the range of training and the reach of the line, as they are spelled and as they are.
-function spread(about, near, isDate) {
-  const even = Array.from({ length: TRIED }, (_, j) => about.low + ((about.high - about.low) * j) / (TRIED - 1));
-  const some = even.filter(near);
-  if (some.length < 2) return [];
-  const [low, high] = [some[0], some.at(-1)];
-  const values = Array.from({ length: TICKS }, (_, j) => {
-    const x = low + ((high - low) * j) / (TICKS - 1);
-    const round = about.whole ? Math.round(x) : Number(x.toPrecision(3));
-    return [isDate ? dateLabel(round) : numberLabel(round), round];
-  });
-  return values.filter(([told, x], j) => near(x) && (!j || told !== values[j - 1][0]));
-}
+const known = (kind, cell) => (kind === "level" ? cell >= 0 : Number.isFinite(cell));
 
 export function nomogram(found, names, odds, described) {
   const { lines } = found;
   const widest = Math.max(...lines.map((line) => line.high - line.low), 1e-9);
   const room = WIDTH - LEFT - RIGHT;
   const x = (points) => LEFT + (points / 100) * room;
-  const height = HIGH * (lines.length + 1) + 96;
-  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "chart w-nomogram", role: "img", "aria-label": described });
-  const text = (at, y, told, anchor = "middle", kind = "") =>
-    draw("text", { x: at, y, "text-anchor": anchor, class: `w-tick ${kind}` }, told);
-  svg.append(text(8, 24, "points", "start", "w-strong"));
-  svg.append(draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: 28, y2: 28, class: "w-axis" }));
-  for (let p = 0; p <= 100; p += 10) {
-    svg.append(draw("line", { x1: x(p), x2: x(p), y1: 24, y2: 28, class: "w-axis" }), text(x(p), 18, String(p)));
-  }
+  const pointsOf = (line, ratio) => ((ratio - line.low) / widest) * 100;
+  const height = HIGH * lines.length + 200;
+  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, class: "chart w-nomogram", role: "img", "aria-label": described });
+  const text = (at, y, told, anchor = "middle", kind = "tick") => draw("text", { x: at.toFixed(1), y: y.toFixed(1), "text-anchor": anchor, class: kind }, told);
+  const rule = (x1, y1, x2, y2, kind = "axis") => draw("path", { d: `M${x1.toFixed(1)} ${y1.toFixed(1)}L${x2.toFixed(1)} ${y2.toFixed(1)}`, class: kind });
+  const bottom = HIGH * lines.length + 62;
+  svg.append(text(0, 28, "Points", "start", "title"), rule(LEFT, 32, x(100), 32));
+  for (let p = 0; p <= 100; p += 10) svg.append(rule(x(p), 32, x(p), bottom, "grid"), rule(x(p), 27, x(p), 32), text(x(p), 20, String(p)));
+  svg.append(text(WIDTH, 20, "this row", "end", "name"));
+  let total = 0;
+  const whole = lines.reduce((sum, line) => sum + pointsOf(line, line.high), 0);
   lines.forEach((line, k) => {
-    const y = HIGH * (k + 1) + 22;
-    const at = (ratio) => x(((ratio - line.low) / widest) * 100);
-    svg.append(text(8, y + 4, cut(line.name, 22), "start", "w-strong"));
-    svg.append(draw("line", { x1: at(line.low), x2: at(line.high), y1: y, y2: y, class: "w-axis" }));
+    const y = HIGH * (k + 1) + 30;
+    const at = (ratio) => x(pointsOf(line, ratio));
+    svg.append(text(0, y + 4, cut(line.name, 32), "start", "title"), rule(at(line.low), y, at(line.high), y));
     const taken = { up: [], down: [] };
     line.marks.forEach((mark, j) => {
       const rising = j === 0 || mark.ratio >= line.marks[j - 1].ratio;
-      const side = rising ? "down" : "up";
-      const told = cut(mark.told, 16);
-      const half = 3.2 * told.length + 3;
+      const told = cut(mark.told, 22);
+      const half = 3.1 * told.length + 3;
       const place = at(mark.ratio);
-      svg.append(draw("line", { x1: place, x2: place, y1: y, y2: y + (rising ? 5 : -5), class: "w-axis" }));
-      const spot = [side, rising ? "up" : "down"].find((s) => taken[s].every(([l, r]) => place + half < l || place - half > r));
+      const [side, other] = rising ? ["down", "up"] : ["up", "down"];
+      const spot = [side, other].find((s) => taken[s].every(([l, r]) => place + half < l || place - half > r));
+      svg.append(rule(place, y, place, y + ((spot ?? side) === "down" ? 5 : -5)));
       if (!spot) return;
       taken[spot].push([place - half, place + half]);
       svg.append(text(place, spot === "down" ? y + 17 : y - 8, told));
     });
-    if (line.now !== null && !Number.isNaN(line.now)) {
-      // A value beyond the end of its line stands at the end, as a ring.
-      const beyond = line.now < line.low || line.now > line.high;
-      const spot = at(Math.min(line.high, Math.max(line.low, line.now)));
-      svg.append(draw("circle", { cx: spot, cy: y, r: 5, class: beyond ? "w-beyond" : "w-now" }));
-    }
+    // A value beyond the end of its line stands at the end, as a ring; one that is not known has the points of unknown.
+    const now = Number.isFinite(line.now) ? line.now : Math.sign(line.now || 0) * FAR;
+    total += pointsOf(line, now);
+    const beyond = now < line.low - 1e-9 || now > line.high + 1e-9;
+    const spot = at(Math.min(line.high, Math.max(line.low, now)));
+    if (line.known) svg.append(draw("circle", { cx: spot.toFixed(1), cy: y, r: 5, class: beyond ? "w-beyond" : "w-now" }));
+    svg.append(text(WIDTH, y + 4, line.known ? figure(Math.round(pointsOf(line, now))) : "unknown", "end"));
   });
-  const y = HIGH * (lines.length + 1) + 34;
-  const end = Number.isFinite(odds) ? odds : Math.sign(odds) * 12;
-  const far = Math.max(6, Math.ceil(Math.abs(end)) + 1);
-  const place = (logOdds) => LEFT + ((logOdds + far) / (2 * far)) * room;
-  svg.append(text(8, y + 4, cut(`P(${names[0]})`, 22), "start", "w-strong"));
-  svg.append(draw("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, class: "w-axis" }));
-  const shown = [];
-  for (const p of [0.5, 0.9, 0.1, 0.99, 0.01, 0.75, 0.25, 0.999, 0.001]) {
-    const spot = place(Math.log(p / (1 - p)));
-    if (spot < LEFT || spot > WIDTH - RIGHT || shown.some((s) => Math.abs(s - spot) < 44)) continue;
-    shown.push(spot);
-    svg.append(draw("line", { x1: spot, x2: spot, y1: y, y2: y + 5, class: "w-axis" }), text(spot, y + 17, `${100 * p} %`));
-  }
-  svg.append(draw("circle", { cx: place(end), cy: y, r: 6, class: "w-now" }));
-  const told = Number.isFinite(odds) ? percent(1 / (1 + Math.exp(-odds))) : percent(odds > 0 ? 1 : 0);
-  const note = `${told} against ${cut(names[1], 20)}; the longest line is worth ${bits(widest).slice(1)} bits, 100 points`;
-  svg.append(text(WIDTH / 2, y + 42, note));
+  totals(svg, { total, whole, widest, odds, names, bottom, text, rule });
   return svg;
+}
+
+// The axis of total points, and below it the probability that goes with each total.
+function totals(svg, { total, whole, widest, odds, names, bottom, text, rule }) {
+  const end = Number.isFinite(odds) ? odds : Math.sign(odds) * 12;
+  const base = end - (total / 100) * widest; // log odds at no points; what is not drawn is as it is in the row
+  const totalOf = (logOdds) => ((logOdds - base) / widest) * 100;
+  const [least, most] = [Math.min(total, Math.max(0, totalOf(-4.8))), Math.max(total, Math.min(whole, totalOf(4.8)))];
+  const place = (points) => LEFT + ((points - least) / (most - least || 1)) * (WIDTH - LEFT - RIGHT);
+  const [y, below] = [bottom + 46, bottom + 104];
+  svg.append(text(0, y + 4, "Total points", "start", "title"), rule(place(least), y, place(most), y));
+  for (const step of roundSteps(least, most, 10)) svg.append(rule(place(step), y, place(step), y - 5), text(place(step), y - 10, figure(step)));
+  svg.append(text(0, below + 4, cut(`P(${names[0]})`, 32), "start", "title"), rule(place(least), below, place(most), below));
+  const shown = [];
+  for (const p of CHANCES) {
+    const spot = place(totalOf(Math.log(p / (1 - p))));
+    if (spot < LEFT - 1 || spot > WIDTH - RIGHT + 1 || shown.some((s) => Math.abs(s - spot) < 34)) continue;
+    shown.push(spot);
+    svg.append(rule(spot, below, spot, below + 5), text(spot, below + 18, `${Number((100 * p).toPrecision(3))}\u00a0%`));
+  }
+  const told = Number.isFinite(odds) ? percent(1 / (1 + Math.exp(-odds))) : percent(odds > 0 ? 1 : 0);
+  svg.append(rule(place(total), y, place(total), below, "ideal"));
+  for (const at of [y, below]) svg.append(draw("circle", { cx: place(total).toFixed(1), cy: at, r: 6, class: "w-now" }));
+  svg.append(text(WIDTH, y + 4, figure(Math.round(total)), "end"), text(WIDTH, below + 4, told, "end"));
 }

@@ -52,7 +52,7 @@ export function drawResponse(portable, cells, attribute, about, now) {
       if (value === cell) svg.append(draw("rect", { x: (j * step).toFixed(1), y: 0, width: step.toFixed(1), height: CURVE_HIGH, class: "w-here" }));
       for (const k of lines) {
         const at = y(chances[j][k]);
-        svg.append(draw("path", { d: `M${(j * step + 1.5).toFixed(1)} ${at}h${Math.max(1, step - 3).toFixed(1)}`, class: `k${k % 8} w-line` }));
+        svg.append(draw("path", { d: `M${(j * step + 1.5).toFixed(1)} ${at}h${Math.max(1, step - 3).toFixed(1)}`, class: `${portable.colours[k]} w-line` }));
       }
     });
     return svg;
@@ -64,7 +64,7 @@ export function drawResponse(portable, cells, attribute, about, now) {
   }
   for (const k of lines) {
     const points = values.map((value, j) => `${x(value).toFixed(1)},${y(chances[j][k])}`);
-    svg.append(draw("polyline", { points: points.join(" "), class: `k${k % 8} w-line` }));
+    svg.append(draw("polyline", { points: points.join(" "), class: `${portable.colours[k]} w-line` }));
   }
   return svg;
 }
@@ -95,7 +95,7 @@ export class TwoNumbers {
     this.x = pick("w-map-x", this.numbers[0]);
     this.y = pick("w-map-y", this.numbers[1]);
     byId("w-map-of").replaceChildren(make("label", { for: "w-map-x" }, "Across "), this.x, make("label", { for: "w-map-y" }, " up "), this.y);
-    byId("w-map-key").replaceChildren(...portable.classes.slice(0, MOST_LINES).flatMap((name, k) => [make("span", { class: `dot k${k}` }), `${cut(name, 30)} `]));
+    byId("w-map-key").replaceChildren(...portable.classes.flatMap((name, k) => (portable.colours[k] === "other" ? [] : [make("span", { class: `dot ${portable.colours[k]}` }), `${cut(name, 30)} `])));
     byId("w-map").hidden = false;
     byId("w-map").addEventListener("toggle", () => this.show(this.cells));
     byId("w-map-canvas").addEventListener("click", (event) => this.choose(event));
@@ -122,7 +122,7 @@ export class TwoNumbers {
     const canvas = byId("w-map-canvas");
     const ground = canvas.getContext("2d");
     const style = getComputedStyle(canvas);
-    const colours = portable.classes.map((_, k) => style.getPropertyValue(`--k${k % 8}`).trim());
+    const colours = portable.colours.map((hue) => style.getPropertyValue(`--${hue}`).trim());
     const [wide, high] = [canvas.width / MAP_ACROSS, canvas.height / MAP_UP];
     const counts = portable.classes.map(() => 0);
     const job = {};
@@ -176,7 +176,7 @@ export class TwoNumbers {
     const ends = pair.map((k, j) => `${cut(names[j], 40)} from ${word(k, about[k].low)} to ${word(k, about[k].high)} ${j ? "up" : "across"}`);
     const total = MAP_ACROSS * MAP_UP;
     const named = counts.map((n, k) => [n, k]).filter(([n]) => n).sort((p, q) => q[0] - p[0]).slice(0, MOST_LINES);
-    const words = `${ends.join(", ")}. Named: ${named.map(([n, k]) => `${cut(portable.classes[k], 30)} in ${percent(n / total)}`).join(", ")} of the map.`;
+    const words = `${ends.join(", ")}. Predicted: ${named.map(([n, k]) => `${cut(portable.classes[k], 30)} in ${percent(n / total)}`).join(", ")} of the map.`;
     byId("w-map-ends").textContent = words;
     byId("w-map-canvas").setAttribute("aria-label", words);
   }

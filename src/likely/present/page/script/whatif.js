@@ -3,21 +3,26 @@
 import { Controls } from "./controls.js";
 import { bits, byId, cut, figure, make, marked, percent, SLICE } from "./elements.js";
 import { changesOf, decided, dropBy, ledgerOf, logOdds, missingIn } from "./evidence.js";
+import { savable } from "./saving.js";
 import { linesOf, nomogram } from "./nomogram.js";
 import { cellsOf } from "./reading.js";
 import { TwoNumbers } from "./responses.js";
 import { chancesOf, revived, scoresOf, untempered } from "./scoring.js";
 import { commandOf, hashOf, pythonOf, stateIn } from "./sharing.js";
+import { piecesOf, wordChange, wordsSaid } from "./texts.js";
 
 const DONT_KNOW = "don't know";
 const MOST_BARS = 12;
+const MOST_FIXED = 8; // more classes are shown the most probable first
 const MOST_PIECES = 15;
+const MOST_WORDS = 8;
 const MOST_CLASSES = 8;
 const LATER = 120;
 
 class WhatIf {
   constructor(told, page) {
     this.portable = revived(told.portable);
+    this.portable.colours = told.colours;
     this.describer = untempered(this.portable, told.prior);
     this.about = told.attributes;
     this.told = told;
@@ -38,6 +43,7 @@ class WhatIf {
       this.update();
     };
     this.controls = new Controls(this.describer, this.about, this.state, changed);
+    this.key();
     this.map = new TwoNumbers(this.portable, this.about, changed);
     this.startFrom();
     this.sides();
@@ -79,7 +85,7 @@ class WhatIf {
     const pick = make("select", { id: "w-start" }, make("option", { value: "own", hidden: true }, "these values"));
     pick.append(make("option", { value: "" }, "everything unknown"));
     const known = classes.map((_, k) => k).filter((k) => this.typical(k).some(([, value]) => value !== null));
-    for (const k of known) pick.append(make("option", { value: k }, `a typical row of ${cut(classes[k], 40)}`));
+    for (const k of this.told.order.filter((j) => known.includes(j))) pick.append(make("option", { value: k }, `a typical row of ${cut(classes[k], 40)}`));
     let origin = known.includes(this.told.first) ? String(this.told.first) : "";
     const go = () => {
       if (pick.value !== "own") origin = pick.value;
@@ -95,17 +101,36 @@ class WhatIf {
     byId("w-from").replaceChildren(make("label", { for: "w-start" }, "Start from "), pick, " ", again);
   }
 
+  // What the curves above the controls show, and which colour is which class.
+  key() {
+    const { classes, colours } = this.portable;
+    const two = classes.length === 2;
+    const drawn = this.told.order.filter((k) => !two || k === 1).slice(0, 8);
+    const dots = drawn.flatMap((k) => [make("span", { class: `dot ${colours[k]}` }), `P(${cut(classes[k], 30)}) `]);
+    const more = classes.length > 8 ? ", for the three most probable classes" : "";
+    const curves = this.portable.attributes.some(({ kind }) => kind !== "text");
+    byId("w-key").hidden = !curves;
+    byId("w-nomogram").hidden = !curves;
+    byId("w-key").replaceChildren(...dots, make("span", { class: "w-note" }, `as each value moves, the others as they are${more}; the dashed line is 50\u00a0%`));
+  }
+
+  // Of two classes evidence always speaks for the second to the right, whatever the row; of more, for the most probable.
   sides() {
     const { classes } = this.portable;
+    const two = classes.length === 2;
     const of = make("select", { id: "w-of", onchange: () => this.side("of", of.value) });
-    of.append(make("option", { value: "" }, "the most probable class"));
+    of.append(make("option", { value: "" }, two ? cut(classes[1]) : "the most probable class"));
     const against = make("select", { id: "w-against", onchange: () => this.side("against", against.value) });
-    against.append(make("option", { value: "" }, "the next one"));
-    if (classes.length > 2) against.append(make("option", { value: "rest" }, "all others"));
-    classes.forEach((name, k) => {
-      of.append(make("option", { value: `.${name}`, class: `k${k % 8}` }, cut(name)));
-      against.append(make("option", { value: `.${name}` }, cut(name)));
-    });
+    against.append(make("option", { value: "" }, two ? cut(classes[0]) : "the next one"));
+    if (!two) against.append(make("option", { value: "rest" }, "all others"));
+    for (const k of this.told.order) {
+      if (two && k === 1) continue;
+      of.append(make("option", { value: `.${classes[k]}` }, cut(classes[k])));
+    }
+    for (const k of this.told.order) {
+      if (two && k === 0) continue;
+      against.append(make("option", { value: `.${classes[k]}` }, cut(classes[k])));
+    }
     byId("w-sides").replaceChildren(
       make("label", { for: "w-of" }, "Evidence for "), of, make("label", { for: "w-against" }, " against "), against,
     );
@@ -122,15 +147,20 @@ class WhatIf {
     const { of, against } = this.state;
     const largest = (some) => some.reduce((best, k) => (chances[k] > chances[best] ? k : best), some[0]);
     const every = classes.map((_, k) => k);
-    const a = of === null ? largest(every) : classes.indexOf(of);
+    const usual = classes.length === 2 ? (against === classes[1] ? 0 : 1) : largest(every);
+    const a = of === null ? usual : classes.indexOf(of);
     if (against === "rest" && classes.length > 2) return [a, null];
     const b = classes.indexOf(against);
     return [a, b >= 0 && b !== a ? b : largest(every.filter((k) => k !== a))];
   }
 
   reset(remember = true) {
-    byId("w-of").value = this.state.of === null ? "" : `.${this.state.of}`;
-    byId("w-against").value = this.state.against === null ? "" : this.state.against === "rest" ? "rest" : `.${this.state.against}`;
+    const choose = (select, value) => {
+      select.value = value;
+      if (select.selectedIndex < 0) select.value = "";
+    };
+    choose(byId("w-of"), this.state.of === null ? "" : `.${this.state.of}`);
+    choose(byId("w-against"), this.state.against === null ? "" : this.state.against === "rest" ? "rest" : `.${this.state.against}`);
     this.controls.show();
     this.lossValues();
     this.update(remember);
@@ -153,12 +183,12 @@ class WhatIf {
 
   bars() {
     const order = this.chances.map((_, k) => k).sort((a, b) => this.chances[b] - this.chances[a] || a - b);
-    const shown = order.slice(0, MOST_BARS).sort((a, b) => (order.length > MOST_BARS ? 0 : a - b));
+    const shown = order.slice(0, MOST_BARS).sort((a, b) => (order.length > MOST_FIXED ? 0 : a - b));
     const rows = shown.map((k) => {
-      const bar = make("span", { class: `w-bar k${k % 8}` });
+      const bar = make("span", { class: `w-bar ${this.portable.colours[k]}` });
       bar.style.width = `${100 * this.chances[k]}%`;
       return make("tr", { "data-class": this.portable.classes[k], "data-p": this.chances[k] },
-        make("th", { scope: "row" }, cut(this.portable.classes[k], 30)),
+        make("th", { scope: "row" }, this.portable.classes[k]),
         make("td", { class: "w-track" }, bar),
         make("td", { class: "num" }, percent(this.chances[k])));
     });
@@ -193,17 +223,18 @@ class WhatIf {
     const rest = loud.filter((e) => e.name !== null).sort((one, other) => size(other) - size(one));
     const widest = Math.max(1, ...loud.map(size).filter(Number.isFinite));
     const { classes } = this.portable;
+    const { colours } = this.portable;
     const row = (e, depth = 0) => {
-      const bar = make("span", { class: `w-piece ${e.ratio > 0 ? `w-for k${a % 8}` : `w-against${b === null ? "" : ` k${b % 8}`}`}` });
+      const bar = make("span", { class: `w-piece ${e.ratio > 0 ? `w-for ${colours[a]}` : `w-against${b === null ? "" : ` ${colours[b]}`}`}` });
       bar.style.width = `${50 * Math.min(1, size(e) / widest)}%`;
       const name = e.name === null ? "before any value" : depth || e.whole ? e.name : this.valued(e.name);
       return make("tr", { class: depth ? "w-word" : "", "data-name": e.name ?? "", "data-nats": e.ratio },
-        make("th", { scope: "row", title: name }, cut(name, 48)), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
+        make("th", { scope: "row", title: name }, cut(name, 60)), make("td", { class: "w-scale" }, bar), make("td", { class: "num" }, bits(e.ratio)));
     };
-    const rows = [...first, ...rest.slice(0, MOST_PIECES)].flatMap((e) => [row(e), ...e.words.slice(0, 8).map((w) => row(w, 1))]);
+    const rows = [...first, ...rest.slice(0, MOST_PIECES)].flatMap((e) => [row(e), ...this.words(e.name, a, b).slice(0, MOST_WORDS).map((w) => row(w, 1))]);
     if (rest.length > MOST_PIECES) {
       const left = rest.slice(MOST_PIECES).reduce((sum, e) => sum + e.ratio, 0);
-      rows.push(row({ name: `${rest.length - MOST_PIECES} more`, ratio: left, words: [] }, 1));
+      rows.push(row({ name: `${rest.length - MOST_PIECES} more`, ratio: left }, 1));
     }
     const together = logOdds(this.logs, a, b);
     rows.push(make("tr", { class: "w-total", "data-nats": together }, make("th", { scope: "row" }, "together"), make("td", {}), make("td", { class: "num" }, bits(together))));
@@ -211,6 +242,27 @@ class WhatIf {
     const other = b === null ? "all others" : classes[b];
     byId("w-ledger-of").textContent = `Bits for ${classes[a]} (right) against ${other} (left); a bit doubles the odds.`;
     byId("w-whole").hidden = additive;
+    this.controls.colour((name, text) => this.coloured(name, text, a, b));
+  }
+
+  // What the words of a text say, where one class is weighed against another.
+  words(name, a, b) {
+    const text = name === null ? null : this.cells.get(name);
+    if (b === null || typeof text !== "string") return [];
+    return wordsSaid(this.portable, name, text, a, b).map(({ word, times, ratio }) => ({ name: times > 1 ? `${word} ×${times}` : word, ratio }));
+  }
+
+  // A text as it was typed, its words in the colour of the class that they speak for, the stronger the more they say.
+  coloured(name, text, a, b) {
+    const other = b ?? this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
+    const pieces = piecesOf(this.portable, name, text, a, other);
+    const most = Math.max(0.5, ...pieces.map(([, nats]) => Math.abs(nats ?? 0)).filter(Number.isFinite));
+    return pieces.map(([words, nats]) => {
+      if (!nats) return words;
+      const mark = make("mark", { class: this.portable.colours[nats > 0 ? a : other], "data-bits": bits(nats) }, words);
+      mark.style.setProperty("--said", `${Math.round(12 + 55 * Math.min(1, Math.abs(nats) / most))}%`);
+      return mark;
+    });
   }
 
   valued(name) {
@@ -237,10 +289,27 @@ class WhatIf {
         `${cut(change.name, 40)} = ${to} would make it ${cut(loss.actions[change.action], 40)} `,
         make("button", { type: "button", class: "w-try", onclick: use, "aria-label": `try ${change.name} = ${change.value}` }, "try"));
     });
+    items.unshift(...this.leftOut(portable, cells, loss));
     byId("w-changes").replaceChildren(...items);
     byId("w-changes-none").hidden = items.length > 0;
     if (byId("w-nomogram").open && portable.classes.length > 1) this.nomogram();
     byId("w").dataset.done = String(Number(byId("w").dataset.done ?? 0) + 1);
+  }
+
+  // Without which words of a text the decision would be another.
+  leftOut(portable, cells, loss) {
+    const texts = portable.attributes.filter(({ kind, name }) => kind === "text" && cells.get(name));
+    return texts.map(({ name }) => wordChange(portable, cells, loss, name)).filter(Boolean).map(({ name, words, value, action }) => {
+      const use = () => {
+        this.state.values.set(name, value);
+        byId("w-start").value = "own";
+        this.reset();
+      };
+      const said = words.map((word) => `“${cut(word, 30)}”`);
+      const listed = said.length > 1 ? `${said.slice(0, -1).join(", ")} and ${said.at(-1)}` : said[0];
+      return make("li", { "data-name": name, "data-without": words.join(" ") }, `Without ${listed} it would be ${cut(loss.actions[action], 40)} `,
+        make("button", { type: "button", class: "w-try", onclick: use, "aria-label": `try it without ${words.join(", ")}` }, "try"));
+    });
   }
 
   // One attribute after the other, in slices of time; what was begun for other values is dropped.
@@ -273,19 +342,29 @@ class WhatIf {
     byId("w-questions-none").textContent = worth.length ? "" : none;
   }
 
-  nomogram() {
+  // The lines of the nomogram, and the two classes that they weigh.
+  lines() {
     let [a, b] = this.weighed(this.chances);
+    b ??= this.chances.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
+    return { a, b, ...linesOf(this.portable, this.cells, this.about, a, b) };
+  }
+
+  nomogram() {
+    const { a, b, ...found } = this.lines();
     const { classes } = this.portable;
-    if (b === null) b = classes.map((_, k) => k).filter((k) => k !== a).reduce((x, y) => (this.chances[y] > this.chances[x] ? y : x));
-    const found = linesOf(this.portable, this.cells, this.about, a, b);
-    if (!found || !found.lines.length) {
-      const why = found ? "There is no level and no number that has points of its own." : "The scores of this model are no sum over attributes, so there are no points to add.";
+    if (!found.lines?.length) {
+      const why = found.lines ? "No value of this model has points of its own." : "The scores of this model are not a sum over attributes, so there are no points to add.";
       byId("w-points").replaceChildren(make("p", {}, why));
       return;
     }
     const described = `Nomogram: points of each value for ${classes[a]} against ${classes[b]}`;
-    byId("w-points").replaceChildren(nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described));
-    if (found.more) byId("w-points").append(make("p", {}, `${found.more} more attributes say less.`));
+    const figure_ = make("figure", {}, make("div", { class: "w-scroll", tabindex: 0, role: "group", "aria-label": "Nomogram" }, nomogram(found, [classes[a], classes[b]], logOdds(this.logs, a, b), described)));
+    const how = "Find each value on its line and read its points straight up on the scale at the top. Add them, find the sum on the line of total points, and read the probability below it.";
+    const odds = classes.length > 2 ? ` The probability is that of ${classes[a]} where only ${classes[b]} could be it instead.` : "";
+    const left = [found.more ? `${found.more} weaker attribute${found.more > 1 ? "s" : ""}` : "", found.others ? "texts and what attributes say together" : ""].filter(Boolean);
+    const rest = left.length ? ` Not drawn, and taken as in the row above: ${left.join("; ")}.` : "";
+    byId("w-points").replaceChildren(make("p", { class: "w-note" }, `${how}${odds}${rest}`), figure_);
+    savable(figure_);
   }
 
   lossTable() {
@@ -369,13 +448,11 @@ async function started() {
   const held = byId("likely-model");
   if (!held || !byId("w")) return;
   const page = byId("likely-page");
-  if (held.type === "application/gzip" && typeof DecompressionStream === "undefined") {
-    const words = "This browser is too old to unpack the model; likely explain answers as well.";
-    byId("w").before(make("p", { class: "note" }, words));
-    return;
-  }
   const text = held.type === "application/gzip" ? await unpacked(held.textContent) : held.textContent;
   globalThis.likelyWhatIf = new WhatIf(JSON.parse(text), page ? JSON.parse(page.textContent) : {});
 }
 
-if (typeof document !== "undefined") started();
+if (typeof document !== "undefined") {
+  started();
+  document.documentElement.dataset.ready = "";
+}

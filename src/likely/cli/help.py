@@ -1,0 +1,129 @@
+"""How help is laid out: options in groups, examples of use, and no word broken, however narrow the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from functools import partial
+
+import click
+
+NARROW = 72
+"""Columns below which what an option does stands under it, not beside it."""
+BESIDE = 31
+"""Where the words beside an option begin."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Validation": ("folds", "seed", "repeats", "group", "time", "leave_one_out", "positive"),
+    "Output": (
+        "everything", "out", "no_page", "opened", "study", "as_json", "as_markdown", "fractions", "decimals", "logs",
+        "working", "bits", "keep_columns", "force", "fail",
+    ),
+    "Reading the table": (
+        "types", "missing", "weight", "target_bins", "schema_file", "query", "table", "encoding", "delimiter",
+        "replace_invalid", "sheet", "dates", "least_count", "skip_bad", "threads",
+    ),
+    "Text": (
+        "shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary", "text", "damping", "least_documents",
+        "most_words",
+    ),
+    "Learner": (
+        "spec_file", "learner", "settings", "effort", "purposes", "pseudo_count", "m_estimate", "prior",
+        "prior_pseudo_count", "variance", "variance_floor", "missing_as", "unseen", "numbers", "bandwidth", "bins",
+        "bin_count", "bins_closed", "blocks", "temperature", "traits",
+    ),
+}  # fmt: skip
+"""The headings of help, and the parameters below each; whatever is not listed comes first."""
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "look": ("likely look data.csv income", "likely look data.csv income --group household --all"),
+    "doctor": ("likely doctor data.csv income",),
+    "fit": ("likely fit data.csv income -o income.likely", "likely fit data.csv income --for sql -o income.likely"),
+    "predict": ("likely predict income.likely new.csv -o out.csv",),
+    "decide": ("likely decide mails.likely new.csv --loss costs.toml -o out.csv",),
+    "ask": ("likely ask income.likely age=39",),
+    "explain": ("likely explain income.likely age=39 sex=Male", "likely explain income.likely --row 7 new.csv"),
+    "score": ("likely score new.csv --model rows.likely",),
+    "show": ("likely show income.likely education", "likely show income.likely --spec"),
+    "compare": (
+        "likely compare data.csv income",
+        "likely compare data.csv income --learner NaiveBayes --learner Additive",
+    ),
+    "curve": ("likely curve data.csv income",),
+    "repeats": ("likely repeats data.csv income",),
+    "regress": ("likely regress data.csv price",),
+    "sample": ("likely sample income.likely -n 1000 -o drawn.csv",),
+    "bayes": ("likely bayes --prior cancer=0.008 --test 0.98,0.97",),
+    "joint": ('likely joint data.csv sex income --query "P(income=high | sex=f)"',),
+    "normal": ("likely normal 73 6.2 --between 66,80",),
+    "plot": ("likely plot iris.csv species -o iris.svg",),
+    "hypotheses": ("likely hypotheses examples/cancer.toml",),
+    "diff": ("likely diff march.csv april.csv", "likely diff old.likely new.likely"),
+    "merge": ("likely merge a.likely b.likely -o both.likely",),
+    "learn": ("likely learn model.likely new_rows.csv -o model.likely",),
+    "unlearn": ("likely unlearn model.likely old_rows.csv -o model.likely",),
+    "window": ("likely window week.likely today.csv",),
+    "serve": ("likely serve income.likely",),
+    "export": ("likely export income.likely --to sql --dialect postgres -o score.sql",),
+    "completion": ("likely completion bash >> ~/.bashrc",),
+    "course": ("likely course 3",),
+    "app": ("likely app", "likely app data.csv"),
+}
+"""How each command is used."""
+
+
+class HelpfulCommand(click.Command):
+    """A command whose options are listed in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for line in _examples(ctx.info_name or ""):
+            formatter.write(line + "\n")
+        left = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        listed = {name for names in GROUPS.values() for name in names}
+        groups = {"Options": [p for p in left if p.name not in listed]}
+        groups |= {title: [p for p in left if p.name in names] for title, names in GROUPS.items()}
+        for title, options in groups.items():
+            rows = [row for row in (option.get_help_record(ctx) for option in options) if row is not None]
+            if rows:
+                formatter.write(f"\n{title}:\n")
+                for line in _definitions(rows, formatter.width):
+                    formatter.write(line + "\n")
+
+
+command = partial(click.command, cls=HelpfulCommand)
+"""In place of `click.command`."""
+
+
+def _examples(name: str) -> Iterator[str]:
+    """How a command is used."""
+    lines = EXAMPLES.get(name.split(" ")[-1], ())
+    if lines:
+        yield f"\n{'Example' if len(lines) == 1 else 'Examples'}:"
+        yield from (f"  {line}" for line in lines)
+
+
+def _definitions(rows: list[tuple[str, str]], width: int) -> Iterator[str]:
+    """Options and what they do; beside each other where there is room."""
+    beside = width >= NARROW
+    for term, words in rows:
+        lines = _wrapped(words, width - (BESIDE if beside else 6))
+        if not beside:
+            yield from _wrapped(term, width - 2, "  ", "    ")
+            yield from (f"      {line}" for line in lines)
+            continue
+        first = f"  {term}"
+        if len(first) <= BESIDE - 2 and lines:
+            yield f"{first:<{BESIDE}}{lines.pop(0)}"
+        else:
+            yield from _wrapped(term, width - 2, "  ", "    ")
+        yield from (" " * BESIDE + line for line in lines)
+
+
+def _wrapped(words: str, width: int, first: str = "", later: str = "") -> list[str]:
+    """Lines without a broken word: one that is too long for a line has it for itself."""
+    return textwrap.wrap(
+        words,
+        max(width, 20),
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

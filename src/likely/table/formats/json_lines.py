@@ -1,0 +1,202 @@
+"""JSON lines (or one array of objects) as batches of Arrow. DuckDB finds the types over the whole file; lines of plain
+values are then parsed by Arrow, block by block on any thread, and whatever it refuses is left to DuckDB.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from likely.errors import InputError, shown
+from likely.table.arrow import ROWS, relation_reader
+from likely.table.formats.columnar import FileSource
+from likely.table.formats.files import Place, file_errors
+from likely.table.formats.text_file import TextFile, open_text
+from likely.table.formats.whole_json import open_whole_json
+from likely.table.source import Source, Uncut
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from likely.table.arrow import ArrowReader
+    from likely.table.columns import RowBatch
+
+BLOCK = 4 << 20
+"""Bytes of lines that are parsed at once."""
+LONGEST_LINE = 64 << 20
+PLAIN: dict[str, pa.DataType] = {
+    "BOOLEAN": pa.bool_(),
+    "BIGINT": pa.int64(),
+    "UBIGINT": pa.uint64(),
+    "HUGEINT": pa.int64(),  # which DuckDB says of numbers of both signs; larger ones Arrow refuses
+    "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(),
+}
+"""Kinds of DuckDB's whose cells Arrow reads alike."""
+
+
+def open_json(place: Place, encoding: str | None) -> Source:
+    """Open JSON lines (or one JSON array of objects); the types of the columns are found over the whole file."""
+    text, note = open_text(place, encoding)
+    head = text.head(1 << 16)[0]
+    if not head.strip():
+        raise InputError(f"{place.name} is empty. It needs one object per line.")
+    whole = open_whole_json(place, text, head)
+    if whole is not None:
+        return whole
+    source = JsonSource(place, text)
+    source.opening_notes = (note,) if note else ()
+    return source
+
+
+class JsonSource(FileSource):
+    """JSON lines, read by duckdb. A nested value is its JSON text; so is a column of several types."""
+
+    def __init__(self, place: Place, text: TextFile) -> None:
+        self._text, self.name = text, place.name  # the text is kept, as a copy of it lives no longer
+        path = self._path = text.copied() if place.packed or text.encoding != "utf-8" else place.path
+        with self._failures():
+            database = self._database()
+            described = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()
+        kinds = {str(row[0]): "JSON" if _is_nested(str(row[1])) else str(row[1]) for row in described}
+        if list(kinds) == ["json"]:  # duckdb's own name for lines that are no objects
+            raise InputError(f"{self.name} holds no objects with names. Each line must be like {{'age': 39, …}}.")
+        self._select = {name: _sql_value(name, kind) for name, kind in kinds.items()}
+        # Names that differ only in case were numbered by duckdb; only its own inference finds their cells again.
+        numbered = any(_without_number(n) in {m.casefold() for m in kinds if m != n} for n in kinds)
+        listed = ", ".join(f"{_sql_text(n)}: {_sql_text(k)}" for n, k in kinds.items())
+        self._columns = "" if numbered else f", columns={{{listed}}}"
+        with self._failures(), self._reader(list(kinds), " limit 0") as reader:
+            super().__init__(place, reader.schema)
+        plain = not numbered and all(kind in PLAIN for kind in kinds.values())
+        self._plain = {n: PLAIN[k] for n, k in kinds.items()} if plain and text.head(64)[0].lstrip()[:1] == "{" else {}
+        self.piece_count = math.inf if self._plain else 0
+
+    def reopen(self, encoding: str) -> Source:
+        return open_json(self._place, encoding)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        names = self.resolve_columns(columns)
+        done = 0
+        try:
+            for piece in self._blocks(names) if self._plain else ():
+                for batch in piece():
+                    done += batch.num_rows
+                    yield batch
+            if self._plain:
+                return
+        except Uncut:
+            pass  # DuckDB goes on after the rows that were given, or says what is wrong
+        with self._failures(), self._reader(names or [self.schema.names[0]], "") as reader:
+            for batch in reader:
+                passed = min(done, batch.num_rows)
+                done -= passed
+                if passed < batch.num_rows:
+                    yield self._given(batch.slice(passed), names)
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
+        return self._blocks(self.resolve_columns(columns))
+
+    def _blocks(self, names: list[str]) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
+        """Blocks of whole lines, in order; who calls one parses it. A line end is never part of a value."""
+        rest = b""
+        with file_errors(self.name), open(self._path, "rb") as file:
+            while data := file.read(BLOCK):
+                end = data.rfind(b"\n") + 1
+                if not end:
+                    rest += data
+                    if len(rest) > LONGEST_LINE:
+                        raise Uncut
+                    continue
+                yield partial(self._parse, rest + data[:end], names)
+                rest = data[end:]
+        if rest:
+            yield partial(self._parse, rest, names)
+
+    def _parse(self, block: bytes, names: list[str]) -> list[pa.RecordBatch]:
+        """The rows of a block; `Uncut` where Arrow might see other cells than DuckDB, or none."""
+        import pyarrow.json as pj
+
+        if not block.strip():
+            return []
+        asked = names or [self.schema.names[0]]
+        schema = pa.schema([(name, self._plain[name]) for name in asked])
+        how = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        try:
+            whole = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
+            table = pj.read_json(pa.BufferReader(block), whole, how)  # type: ignore[arg-type]
+            table = table.select(asked).cast(pa.schema([self._kept.field(name) for name in asked]))
+            table.validate(full=True)  # foreign bytes, before any kernel follows them
+        except (pa.ArrowException, KeyError) as error:
+            raise Uncut from error
+        for column in table.columns:
+            if pa.types.is_floating(column.type) and not np.isfinite(pc.max(pc.abs(column)).as_py() or 0.0):
+                raise Uncut  # a number beyond all doubles
+        return [self._given(batch, names) for batch in table.combine_chunks().to_batches(max_chunksize=ROWS)]
+
+    @contextmanager
+    def _reader(self, names: list[str], end: str) -> Iterator[ArrowReader]:
+        database = self._database()
+        picked = ", ".join(self._select[n] for n in names)
+        query = f"select {picked} from {self._table(self._columns)}{end}"
+        try:
+            yield relation_reader(database.sql(query, params=[_not_a_pattern(self._path)]), ROWS)
+        finally:
+            database.close()
+
+    def _database(self) -> DuckDBPyConnection:
+        import duckdb
+
+        return duckdb.connect(config={"memory_limit": "1GB", "threads": 2})
+
+    def _table(self, columns: str) -> str:
+        how = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
+        return f"read_json(?, format='auto', compression='uncompressed'{how})"
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            with file_errors(self.name):
+                yield
+        except duckdb.Error as error:
+            message = str(error).split("LINE 1:")[0].replace(self._path, self.name).strip()
+            raise InputError(f"{self.name} is not sound JSON lines: {shown(message, 300)}. Mend that line.") from error
+
+
+def _without_number(name: str) -> str | None:
+    """What DuckDB numbered, where it may have: a name that ends in _1, without that."""
+    first, sign, number = name.casefold().rpartition("_")
+    return first if sign and number.isdigit() else None
+
+
+def _sql_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _is_nested(kind: str) -> bool:
+    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+
+
+def _sql_value(name: str, kind: str) -> str:
+    """How a column of duckdb's type is selected: numbers, texts, booleans and dates as they are, the rest as text."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    if kind == "JSON":
+        return f"to_json({quoted})->>'$' as {quoted}"
+    if kind in ("BOOLEAN", "BIGINT", "UBIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP"):
+        return quoted
+    return f"cast({quoted} as varchar) as {quoted}"
+
+
+def _not_a_pattern(path: str) -> str:
+    from glob import escape
+
+    return escape(path)

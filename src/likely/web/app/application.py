@@ -1,0 +1,295 @@
+"""The addresses of the app: each takes a few plain values, gives the session an order, and says how things stand."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, Literal, NoReturn
+
+from fastapi import FastAPI, Query, Request
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from pydantic import Field, FiniteFloat
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import Mount
+
+from likely.apply.fitting import load_model
+from likely.errors import InputError, SettingError, TooLarge, shown
+from likely.machinery.file_names import safe_file_name
+from likely.models.field import field_of
+from likely.table.schema import MISSING
+from likely.web.app.gate import Gate
+from likely.web.app.orders import COSTS, MODEL, PAGE, Order, ReadingOrder
+from likely.web.app.page import app_page
+from likely.web.app.session import Session, Table, require_learned
+from likely.web.application import REFUSED, Asked, Text, application
+from likely.web.guard import Receive, Scope, Send
+from likely.web.limits import Limits
+from likely.web.refusals import add_refusals
+
+SANDBOX = "sandbox allow-scripts allow-downloads allow-popups"
+"""The page of a table runs as an origin of its own: its scripts could not use the session, whatever they were."""
+ENDINGS = {"sql": "sql", "onnx": "onnx", "pmml": "pmml", "python": "py", "javascript": "mjs", "form": "json"}
+PREDICTIONS, DECISIONS = "predictions.csv", "decisions.csv"
+Kinds = Literal["nominal", "nominal of numbers", "number", "date", "text", "ignore"]
+Language = Literal["sql", "onnx", "pmml", "python", "javascript", "form"]
+
+
+class Where(Asked):
+    """Where rows are: a file that came in, or a path of this machine, which is read where it lies."""
+
+    file: Text | None = None
+    path: Text | None = Field(None, max_length=4096)
+
+
+class HowToRead(Asked):
+    """How columns are to be read."""
+
+    types: dict[Text, Kinds] = Field(default_factory=dict, max_length=100_000)
+    missing: list[Text] | None = Field(None, max_length=1000, description="None: the usual ones.")
+
+    def order(self) -> ReadingOrder:
+        return ReadingOrder(dict(self.types), self.missing)
+
+
+class ToPredict(HowToRead):
+    """What is to be predicted."""
+
+    target: Text
+    target_bins: int | None = Field(None, ge=2, le=1000)
+
+
+class ToLearn(ToPredict):
+    """What learns, and what decisions cost."""
+
+    learner: Text | None = Field(None, description="None: the one that learns where nobody says.")
+    costs: dict[Text, dict[Text, FiniteFloat]] | None = None
+    abstain: FiniteFloat | None = None
+
+
+class ToAnswer(Where):
+    """Another table, to be answered by the model."""
+
+    keep: bool = True
+
+
+class ToExport(Asked):
+    """The language of an export."""
+
+    language: Language
+
+
+def app_application(session: Session, key: str, version: str, limits: Limits, largest: int) -> Gate:
+    """The app for one session."""
+    app = FastAPI(
+        title="likely app",
+        version=version or "0",
+        description="Tables of one session on this machine: opened, learned from, downloaded, forgotten.",
+        docs_url=None,  # those pages would fetch scripts from elsewhere
+        redoc_url=None,
+    )
+    add_refusals(app)
+    whole = app_page()
+
+    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
+    def page_of_app() -> HTMLResponse:
+        return HTMLResponse(whole)
+
+    @app.get("/session", responses=REFUSED)
+    def about_session() -> dict[str, Any]:
+        """The tables that are open, and what the app can do."""
+        return {
+            "version": app.version,
+            "tables": [{"id": t.id, "name": t.name} for t in session.tables.values()],
+            "largest": largest,
+            "folder": os.getcwd(),
+            "missing": list(MISSING),
+            "learners": list(field_of(0)[0]),
+        }
+
+    @app.post("/files", responses=REFUSED, status_code=201)
+    async def receive_file(request: Request, name: Annotated[str, Query(max_length=1000)] = "") -> dict[str, str]:
+        """Take in a file, as it is, for a table or for predictions."""
+        upload, path = await run_in_threadpool(session.claim_upload, name)
+        try:
+            await _save_body(request, path, largest)
+        except BaseException:
+            await run_in_threadpool(session.drop_upload, upload)
+            raise
+        return {"file": upload}
+
+    _add_tables(app, session, version)
+    _add_downloads(app, session)
+    app.router.routes.append(Mount("/tables/{number:int}/api", app=ModelDoor(session, version, limits)))
+    return Gate(app, key, limits)
+
+
+def _add_tables(app: FastAPI, session: Session, version: str) -> None:
+    """What is done with tables. Each answer is how the table stands; work goes on after it."""
+
+    @app.post("/tables", responses=REFUSED, status_code=201)
+    def open_table(asked: Where) -> dict[str, Any]:
+        """Open a table, and begin to read it."""
+        return session.open_table(asked.file, asked.path).describe()
+
+    @app.get("/tables/{number}", responses=REFUSED)
+    def show_table(number: int, known: int = -1) -> dict[str, Any]:
+        """How a table stands; its job alone, where nothing but that has changed since version `known`."""
+        state = session.find_table(number).describe()
+        return {"version": known, "job": state["job"]} if state["version"] == known else state
+
+    @app.delete("/tables/{number}", responses=REFUSED)
+    def close_table(number: int) -> dict[str, Any]:
+        """Close a table and forget all that came of it."""
+        session.close_table(session.find_table(number))
+        return {}
+
+    @app.post("/tables/{number}/read", responses=REFUSED, status_code=202)
+    def read(number: int, asked: HowToRead) -> dict[str, Any]:
+        """Read the columns otherwise."""
+        table = session.find_table(number)
+        session.read(table, asked.order())
+        return table.describe()
+
+    @app.post("/tables/{number}/learn", responses=REFUSED, status_code=202)
+    def learn(number: int, asked: ToLearn) -> dict[str, Any]:
+        """Learn to predict a column, and make the page."""
+        table = session.find_table(number)
+        if asked.abstain is not None and asked.costs is None:
+            raise SettingError("It is said what it costs not to know, but not what mistakes cost. Say both.")
+        more = {"learner": asked.learner, "costs": asked.costs, "abstain": asked.abstain, "version": version}
+        session.learn(table, _order(table, "learn", asked, **more))
+        return table.describe()
+
+    @app.post("/tables/{number}/compare", responses=REFUSED, status_code=202)
+    def compare(number: int, asked: ToPredict) -> dict[str, Any]:
+        """Compare learners side by side."""
+        table = session.find_table(number)
+        session.compare(table, _order(table, "compare", asked))
+        return table.describe()
+
+    @app.post("/tables/{number}/predict", responses=REFUSED, status_code=202)
+    def predict(number: int, asked: ToAnswer) -> dict[str, Any]:
+        """Predict the class of every row of another table."""
+        return _answer(session, number, asked, "predict", PREDICTIONS)
+
+    @app.post("/tables/{number}/decide", responses=REFUSED, status_code=202)
+    def decide(number: int, asked: ToAnswer) -> dict[str, Any]:
+        """Decide about every row of another table, by the costs."""
+        return _answer(session, number, asked, "decide", DECISIONS)
+
+    @app.post("/tables/{number}/export", responses=REFUSED, status_code=202)
+    def export(number: int, asked: ToExport) -> dict[str, Any]:
+        """Write the model in another language."""
+        table = session.find_table(number)
+        place, out = require_learned(table).folder, f"model.{ENDINGS[asked.language]}"
+        session.write(table, Order("export", table.data, table.name, place, language=asked.language, out=out))
+        return table.describe()
+
+    @app.post("/tables/{number}/cancel", responses=REFUSED)
+    def cancel(number: int) -> dict[str, Any]:
+        """End what is being done with a table."""
+        table = session.find_table(number)
+        session.cancel(table)
+        return table.describe()
+
+
+def _order(table: Table, kind: Literal["learn", "compare"], asked: ToPredict, **more: Any) -> Order:
+    return Order(
+        kind,
+        table.data,
+        table.name,
+        table.folder,
+        asked.order(),
+        target=asked.target,
+        target_bins=asked.target_bins,
+        **more,
+    )
+
+
+def _answer(
+    session: Session, number: int, asked: ToAnswer, kind: Literal["predict", "decide"], out: str
+) -> dict[str, Any]:
+    table = session.find_table(number)
+    learned = require_learned(table)
+    if kind == "decide" and learned.costs is None and learned.abstain is None:
+        raise SettingError("No costs are set, so there is nothing to decide by. Set costs first.")
+    data, is_copy = session.find_data(asked.file, asked.path)
+    order = Order(kind, data, table.name, learned.folder, keep=asked.keep, out=out)
+    session.write(table, order, data if is_copy else None)
+    return table.describe()
+
+
+def _add_downloads(app: FastAPI, session: Session) -> None:
+    """The files that came of a table."""
+
+    @app.get("/tables/{number}/page", response_class=FileResponse, responses=REFUSED)
+    def show_page(number: int) -> Response:
+        """The page of a table, to look at."""
+        table = session.find_table(number)
+        return FileResponse(
+            os.path.join(require_learned(table).folder, PAGE),
+            media_type="text/html; charset=utf-8",
+            headers={"content-security-policy": SANDBOX},
+        )
+
+    @app.get("/tables/{number}/files/{name}", response_class=FileResponse, responses=REFUSED)
+    def download(number: int, name: str) -> Response:
+        """A file that came of a table: its model, page, predictions, exports."""
+        table = session.find_table(number)
+        place = require_learned(table).folder
+        known = {MODEL, PAGE, COSTS, PREDICTIONS, DECISIONS, *(f"model.{ending}" for ending in ENDINGS.values())}
+        path = os.path.join(place, name) if name in known else ""
+        if not os.path.isfile(path):
+            raise InputError(f"There is no file {shown(name)} of this table. Make it first.")
+        stem, ending = safe_file_name(os.path.splitext(table.name)[0], "table"), name.rpartition(".")[2]
+        called = f"{stem}.{name}" if name in (PREDICTIONS, DECISIONS, COSTS) else f"{stem}.{ending}"
+        return FileResponse(path, media_type="application/octet-stream", filename=called)
+
+
+async def _save_body(request: Request, path: str, largest: int) -> None:
+    """The body of a request as a file, counted as it comes in: it may have said less, or nothing, of its size."""
+    said = request.headers.get("content-length", "0")
+    if not said.isdigit() or len(said) >= 20 or int(said) > largest:
+        _refuse_size(largest)
+    size = 0
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            async for part in request.stream():
+                size += len(part)
+                if size > largest:
+                    _refuse_size(largest)
+                await run_in_threadpool(file.write, part)
+    except OSError as error:
+        why = error.strerror or "it cannot be written"
+        raise InputError(f"The file cannot be kept: {why}. Give its path instead: then it is not copied.") from None
+
+
+def _refuse_size(largest: int) -> NoReturn:
+    raise TooLarge(
+        f"The file is larger than {largest:,} bytes. Give its path instead: then it is read where it is, without a "
+        "copy. Or start the app with a larger --largest."
+    )
+
+
+class ModelDoor:
+    """The API of `likely serve` for the model of a table: made when it is first asked for, anew when it changed."""
+
+    def __init__(self, session: Session, version: str, limits: Limits) -> None:
+        self._session, self._version, self._limits = session, version, limits
+        self._made: dict[int, tuple[Order, Any]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            inner = await run_in_threadpool(self._application, scope["path_params"]["number"])
+        except (InputError, SettingError) as error:
+            await JSONResponse({"error": str(error)}, 400)(scope, receive, send)
+            return
+        await inner(scope, receive, send)
+
+    def _application(self, number: int) -> Any:
+        table = self._session.find_table(number)
+        order = require_learned(table)
+        known = self._made.get(number)
+        if known is None or known[0] is not order:
+            model = load_model(os.path.join(order.folder, MODEL))
+            known = self._made[number] = (order, application(model, "", self._version, self._limits).app)
+        return known[1]

@@ -1,0 +1,171 @@
+"""Workbooks made by two libraries, read by a third: types, sheets, formulas, and what no table can be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+import xlsxwriter
+
+import likely
+from likely.errors import InputError
+from likely.table.open import open_source
+
+
+def made(path: Path, fill: Callable[[Any], object]) -> Path:
+    with xlsxwriter.Workbook(path) as book:
+        fill(book)
+    return path
+
+
+def rows(data: object, sheet: str | None = None) -> list[dict[str, Any]]:
+    return [row for batch in open_source(data, sheet=sheet).batches() for row in batch.to_pylist()]
+
+
+def fill_two(book: Any) -> None:
+    book.add_worksheet("empty")
+    one, two = book.add_worksheet("one"), book.add_worksheet("two, too")
+    one.write_column(0, 0, ["a", 1, 2.5])
+    two.write_column(0, 0, ["b", "x", "y"])
+
+
+def test_the_first_sheet_with_rows_is_read_and_told(tmp_path: Path) -> None:
+    path = made(tmp_path / "t.xlsx", fill_two)
+    source = open_source(path)
+    assert rows(path) == [{"a": 1.0}, {"a": 2.5}]
+    assert source.notes == (
+        "Read from the sheet 'one'. The workbook also has 'empty', 'two, too': --sheet NAME reads another.",
+    )
+    assert rows(path, "two, too") == rows(path / "two, too") == [{"b": "x"}, {"b": "y"}]
+    with pytest.raises(InputError, match=r"t.xlsx has no sheet 'tow'. It has 'empty', 'one', 'two, too'."):
+        rows(path, "tow")
+    with pytest.raises(InputError, match=r"has no rows below its header"):
+        rows(path, "empty")
+
+
+def test_the_command_line_and_python_name_a_sheet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3, 4] * 10, "y": ["a", "a", "b", "b"] * 10})
+    with pd.ExcelWriter(tmp_path / "t.xlsx", engine="openpyxl") as writer:
+        pd.DataFrame({"note": ["hello"]}).to_excel(writer, sheet_name="notes", index=False)
+        frame.to_excel(writer, sheet_name="rows", index=False)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    wanted = likely.summarize(tmp_path / "t.csv", "y")
+    assert likely.summarize(tmp_path / "t.xlsx", "y", sheet="rows").classes == wanted.classes
+    model = likely.fit(tmp_path / "t.xlsx", "y", likely.NaiveBayes(), sheet="rows")
+    assert [str(c) for c in model.predict(str(tmp_path / "t.xlsx" / "rows"))] == frame["y"].tolist()
+    command = [sys.executable, "-m", "likely", "look"]
+    found = subprocess.run(
+        [*command, tmp_path / "t.xlsx", "y", "--sheet", "rows"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert found.returncode == 0, found.stderr
+    wrong = subprocess.run(
+        [*command, tmp_path / "t.csv", "y", "--sheet", "rows"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert wrong.returncode == 2 and "is no workbook, so it has no sheet 'rows'" in wrong.stderr
+
+
+def test_cells_keep_their_types(tmp_path: Path) -> None:
+    def fill(book: Any) -> None:
+        day, share = book.add_format({"num_format": "yyyy-mm-dd"}), book.add_format({"num_format": "0.0%"})
+        sheet = book.add_worksheet()
+        sheet.write_row(3, 2, ["number", "flag", "day", "moment", "share", "mixed", ""])
+        sheet.write_row(4, 2, [1, True])
+        sheet.write_datetime(4, 4, datetime(2020, 1, 2), day)
+        sheet.write_datetime(4, 5, datetime(2020, 1, 2, 3, 4), day)
+        sheet.write_number(4, 6, 0.121, share)
+        sheet.write_row(4, 7, [5, "z"])
+        sheet.write_row(6, 2, [2.5, False])
+        sheet.write_datetime(6, 4, datetime(2021, 1, 2), day)
+        sheet.write_datetime(6, 5, datetime(2021, 1, 2), day)
+        sheet.write_row(6, 7, ["five", "z"])
+
+    assert rows(made(tmp_path / "t.xlsx", fill)) == [
+        {"number": 1.0, "flag": True, "day": date(2020, 1, 2), "moment": datetime(2020, 1, 2, 3, 4), "share": 0.121,
+         "mixed": "5", "column 7": "z"},
+        {"number": 2.5, "flag": False, "day": date(2021, 1, 2), "moment": datetime(2021, 1, 2), "share": None,
+         "mixed": "five", "column 7": "z"},
+    ]  # fmt: skip
+
+
+def test_formulas_are_what_they_last_came_to_and_errors_are_missing(tmp_path: Path) -> None:
+    def fill(book: Any) -> None:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["a", "b"])
+        sheet.write_formula(1, 0, "=1+1", None, 2)
+        sheet.write_formula(1, 1, "=1/0", None, "#DIV/0!")
+        sheet.write_row(2, 0, [3, 4])
+
+    assert rows(made(tmp_path / "t.xlsx", fill)) == [{"a": 2.0, "b": None}, {"a": 3.0, "b": 4.0}]
+
+
+def test_a_merged_header_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Results of 2024", None])
+    sheet.merge_cells("A1:B1")
+    sheet.append(["a", "b"])
+    sheet.append([1, 2])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match="begins with merged cells"):
+        open_source(tmp_path / "t.xlsx")
+
+
+def test_a_doubled_name_and_a_header_alone_are_refused(tmp_path: Path) -> None:
+    doubled = made(tmp_path / "d.xlsx", lambda b: b.add_worksheet().write_column(0, 0, ["a"]))
+    with pytest.raises(InputError, match="no rows below its header"):
+        open_source(doubled)
+
+    def twice(book: Any) -> None:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["a", "a"])
+        sheet.write_row(1, 0, [1, 2])
+
+    with pytest.raises(likely.errors.ColumnError, match="more than once: 'a'"):
+        open_source(made(tmp_path / "t.xlsx", twice))
+
+
+def test_a_workbook_without_rows_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no sheet with rows"):
+        open_source(made(tmp_path / "t.xlsx", lambda book: book.add_worksheet()))
+
+
+@pytest.mark.parametrize("cut", [100, 1000, -40])
+def test_a_truncated_workbook_is_a_sentence(tmp_path: Path, cut: int) -> None:
+    path = made(tmp_path / "t.xlsx", fill_two)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(InputError, match=r"t.xlsx is not a sound workbook"):
+        open_source(path)
+
+
+def test_names_that_lie(tmp_path: Path) -> None:
+    for name in ("t.xls", "t.xlsx", "t.ods"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+        with pytest.raises(InputError, match="named like a workbook, but its content is none"):
+            open_source(tmp_path / name)
+    made(tmp_path / "t.xlsx", fill_two).rename(tmp_path / "t.csv")
+    assert rows(tmp_path / "t.csv") == [{"a": 1.0}, {"a": 2.5}]
+
+
+def test_a_folder_of_workbooks_is_one_table(tmp_path: Path) -> None:
+    for name in ("a.xlsx", "b.xlsx"):
+        made(tmp_path / name, fill_two)
+    assert rows(tmp_path, "two, too") == [{"b": "x"}, {"b": "y"}] * 2
+
+
+def test_without_the_library_the_extra_is_named(tmp_path: Path) -> None:
+    path = made(tmp_path / "t.xlsx", fill_two)
+    code = (
+        "import sys; sys.modules['python_calamine'] = None\n"
+        "from likely.table.open import open_source\n"
+        f"try: open_source({str(path)!r})\nexcept Exception as error: print(error)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("t.xlsx is a workbook. To read it, install the extra: pip install 'likely[excel]'")

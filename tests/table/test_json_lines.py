@@ -1,0 +1,90 @@
+"""JSON lines: blocks that threads parse hold the rows that DuckDB reads, and what is odd is left to DuckDB."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.sums import state
+from likely.table.formats import json_lines
+from likely.table.open import open_source
+
+ODD = [
+    {"n": 3.0, "i": -(2**52), "t": 'quote " and \\ and é 😀', "b": True},
+    {"t": None, "n": -0.0, "b": False},
+    {"b": None, "i": 0, "n": 1e-320, "t": ""},
+    {"n": None},
+    {"t": "12", "n": 1.7976931348623157e308, "i": 9007199254740993, "b": True},
+]
+
+
+def write(path: Path, rows: list[Any], end: str = "\n") -> Path:
+    path.write_text("\n".join(json.dumps(row) for row in rows) + end, encoding="utf-8")
+    return path
+
+
+def read_slowly(path: Path) -> list[dict[str, Any]]:
+    source: Any = open_source(path)
+    source = source.source  # without the watch over changes of the file
+    source._plain, source.piece_count = {}, 0
+    return [row for batch in source.batches() for row in batch.to_pylist()]
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [row for batch in open_source(path).batches() for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\n\n  \n"])
+def test_blocks_hold_what_duckdb_reads(tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK", 64)
+    path = write(tmp_path / "a.jsonl", ODD * 7, end)
+    assert open_source(path).piece_count > 2
+    assert read(path) == read_slowly(path) and len(read(path)) == 35
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"x": 1.5, "y": "a"} {"x": 2.5, "y": "b"}',  # two on a line
+        '{"x": 1,\n "y": "a"}',  # one on two lines
+        '{"x": 1e400, "y": "a"}',
+        '{"x": 1, "x": 2, "y": "a"}',
+    ],
+)
+def test_what_arrow_refuses_or_sees_otherwise_is_read_by_duckdb(
+    tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK", 64)
+    path = tmp_path / "a.jsonl"
+    usual = '{"x": 0.5, "y": "c"}\n' * 5
+    path.write_text(usual + line + "\n" + usual)
+    try:
+        slow: Any = read_slowly(path)
+    except likely.LikelyError as error:
+        with pytest.raises(likely.LikelyError, match=str(error)[:20]):
+            read(path)
+        return
+    assert read(path) == slow
+
+
+def test_threads_sum_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 9, 500).tolist()
+    rows = [{"x": rng.normal(), "k": f"l{k}", "y": "ab"[k % 2]} for k in levels]
+    monkeypatch.setattr(json_lines, "BLOCK", 1000)
+    path = write(tmp_path / "a.jsonl", rows)
+    one, four = (likely.summarize(path, "y", threads=n) for n in (1, 4))
+    assert state.dump({"s": one.state()}) == state.dump({"s": four.state()})
+    assert one == likely.summarize(rows, "y", schema=one.schema)
+
+
+def test_broken_utf8_and_a_broken_line_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", [{"x": 1, "y": "a"}] * 3)
+    path.write_bytes(path.read_bytes() + b'{"x": 2, "y": \n')
+    with pytest.raises(likely.LikelyError, match="not sound JSON lines"):
+        likely.summarize(path, "y")
