@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page.conftest import browser  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWS = {
@@ -84,7 +83,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     assert not [page.name for page in site.rglob("*.html") if asked.search(page.read_text(encoding="utf-8"))]
 
 
-def test_search_and_pages_work_from_a_folder(site: Path, browser: Any) -> None:  # noqa: F811
+def test_search_and_pages_work_from_a_folder(site: Path, browser: Any) -> None:
     tab = browser.new_page()
     asked: list[str] = []
     tab.on("request", lambda request: asked.append(request.url))
