@@ -87,7 +87,9 @@ def exports() -> str:
 def _kinds(able: list[str], learned: list[str]) -> str:
     if not able:
         return "–"
-    return "yes" if able == learned else ", ".join(able)
+    if able == learned:
+        return "yes"
+    return "all but text" if able == [kind for kind in learned if kind != "text"] else ", ".join(able)
 
 
 # -- pages of benchmarks ----------------------------------------------------------------------------------------------
