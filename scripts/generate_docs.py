@@ -1,7 +1,8 @@
 """Writes what the documents print: docs/cli.md from the commands' own help, docs/models/settings.md from what learners
 declare, the chapters and notebooks of the course, and each block after `<!-- begin: … -->`.
 
-Knows files of text and runs the commands they name from the top folder; everything else in them is left as it is.
+Knows files of text. Commands of likely that a document names run in a folder of the document's own, which has a copy
+of examples/, so that one block may use the model file of another; `table NAME` is a table of docs_tables.py.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ import difflib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from captured import run_likely
+from docs_tables import TABLES, value
 from generate_course import course_files
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"<!-- begin: (?P<command>.+?) -->\n.*?<!-- end -->", re.DOTALL)
+VALUE = re.compile(r"<!-- value: (?P<key>.+?) -->.*?<!-- \. -->")
 WIDTH = 100
 CLI = "docs/cli.md"
 SETTINGS = "docs/models/settings.md"
@@ -43,8 +48,8 @@ def documents() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def output(command: str) -> str:
-    """What a command prints on standard output, run from the top folder; `likely` runs in this process."""
+def output(command: str, folder: Path) -> str:
+    """What a command prints: python from the top folder, `likely` in this process from `folder`."""
     program, *words = shlex.split(command)
     if program == "python":
         # Its encoding must not depend on the machine.
@@ -52,23 +57,32 @@ def output(command: str) -> str:
         done = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
         code, out, err = done.returncode, done.stdout, done.stderr
     elif program == "likely":
-        # The page of a look would be written into the top folder.
-        code, out, err = run_likely([*words, "--no-page"] if words[0] == "look" else words, ROOT)
+        # A page takes time, and no document shows it.
+        code, out, err = run_likely([*words, "--no-page"] if words[0] == "look" else words, folder)
     else:
         raise SystemExit(f"A generated block may run likely or python, not {program!r}.")
     if code:
         raise SystemExit(f"{command} failed: {err.strip()}")
-    return out.rstrip()
+    return (out or err).rstrip()  # what a command says of a file that it has written goes to standard error
 
 
 def filled(text: str) -> str:
-    """A document with each generated block made anew."""
+    """A document with each generated block and each quoted value made anew."""
+    text = VALUE.sub(lambda found: f"<!-- value: {found['key']} -->{value(found['key'])}<!-- . -->", text)
+    if not BLOCK.search(text):
+        return text
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(ROOT / "examples", folder / "examples")
 
-    def block(found: re.Match[str]) -> str:
-        command = found["command"]
-        return f"<!-- begin: {command} -->\n```\n{output(command)}\n```\n<!-- end -->"
+        def block(found: re.Match[str]) -> str:
+            command = found["command"]
+            start, end = f"<!-- begin: {command} -->\n", "\n<!-- end -->"
+            if command.startswith("table "):
+                return f"{start}\n{TABLES[command.removeprefix('table ')]()}\n{end}"
+            return f"{start}```\n{output(command, folder)}\n```{end}"
 
-    return BLOCK.sub(block, text)
+        return BLOCK.sub(block, text)
 
 
 def cli_page() -> str:

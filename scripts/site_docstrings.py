@@ -1,4 +1,4 @@
-"""What the site does to docstrings before they are shown: examples at a prompt become blocks of code."""
+"""What the site does to docstrings before they are shown: examples become blocks of code, settings a table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import griffe
 
 def fenced(text: str) -> str:
     """A docstring with its examples (from `>>>` to the next blank line) as fenced blocks."""
+    if "```python\n" in text:
+        return text
     out: list[str] = []
     inside = False
     for line in text.splitlines():
@@ -35,12 +37,26 @@ def meaning(value: Any) -> str | None:
     return said if isinstance(said, str) else None
 
 
+def settings_table(members: Any) -> str:
+    """The settings of a learner as a table: name, default, meaning; empty where it has none."""
+    rows = []
+    for name, member in members.items():
+        said = meaning(member.value) if member.is_attribute else None
+        if said is not None:
+            default = str(member.value.arguments[0])
+            shown = "must be given" if default in ("...", "MISSING") else f"`{default}`"
+            rows.append(f"| `{name}` | {shown} | {said.replace('|', chr(92) + '|')} |")
+    return "\n".join(["| parameter | default | meaning |", "|---|---|---|", *rows]) if rows else ""
+
+
 class Examples(griffe.Extension):
-    """Told of every object that has a docstring, and of every setting, whose meaning is in its declaration."""
+    """Told of every object that has a docstring, and of every class that is loaded with its settings."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
-        said = meaning(obj.value) if obj.is_attribute else None
-        if said is not None and obj.docstring is None:
-            obj.docstring = griffe.Docstring(said, parent=obj)
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)
+
+    def on_class_members(self, *, cls: Any, **_: Any) -> None:
+        table = settings_table(cls.members)
+        if table and cls.docstring is not None:
+            cls.docstring.value = f"{cls.docstring.value}\n\n{table}\n"

@@ -1,16 +1,24 @@
 """What the site adds to the documents: pages made of docstrings, benchmarks and examples, and the output of code.
 
 A block that begins with ```python exec is run while the page is built, from the top folder, and followed by what it
-prints. Links that lead out of docs/ lead to the page that was made of their target.
+prints. Links that lead out of docs/ lead to the page that was made of their target. Commands of the gallery are run,
+and the pages they write are pages of the site.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import dataclasses
+import inspect
 import io
+import itertools
 import os
 import posixpath
 import re
+import shlex
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +35,13 @@ MADE = {
     "benchmarks/RESULTS.md": "benchmarks/core.md",
     "benchmarks/FAMILY.md": "benchmarks/family.md",
     "benchmarks/QUALITY.md": "benchmarks/quality.md",
+    "benchmarks/ADDITIVE.md": "benchmarks/additive.md",
+    "benchmarks/TEXT.md": "benchmarks/text.md",
+    "benchmarks/CLUSTER.md": "benchmarks/cluster.md",
+    "benchmarks/REPORT.md": "benchmarks/report.md",
 }
 """Documents outside docs/ that are pages of the site."""
+GALLERY = re.compile(r"^```sh\n(?P<command>likely .+ --out (?P<page>[\w-]+\.html))\n```$", re.MULTILINE)
 GROUPS = {
     "verbs": ("From tables to answers", lambda name, thing: not isinstance(thing, type)),
     "learners": (
@@ -37,6 +50,21 @@ GROUPS = {
     ),
     "things": ("What they give", lambda name, thing: True),
 }
+BEFORE = """Functions that read a table take these options besides their own (`**reading`, `**options`):
+
+"""
+OPTIONS = {
+    "types": 'Kinds of columns: `{"zip": "nominal"}`; nominal, number, date, text, ignore. Found by itself otherwise.',
+    "missing": "Cells that mean missing, in place of the usual ones.",
+    "weight": "The column that says how many times a row counts.",
+    "target_bins": "Cut a target of numbers into so many intervals, or at these numbers.",
+    "schema": "Read the table as this schema (of a summary or model) says.",
+    "encoding": "Encoding of a text file; UTF-8 is tried first, then latin-1.",
+    "delimiter": "What separates cells; found by itself otherwise.",
+    "threads": "How many threads read; all cores otherwise.",
+    "progress": "Called with the share of the table that has been read.",
+}
+"""Meanings of options that have none beside their declaration."""
 
 
 # -- pages that are made ----------------------------------------------------------------------------------------------
@@ -44,32 +72,59 @@ GROUPS = {
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that no file under docs/ holds."""
-    for path, text in {**reference(), **outside(), "examples.md": examples()}.items():
+    made = {**reference(), **outside(), **gallery(), "examples.md": examples(), "llms.txt": map_for_models()}
+    for path, text in made.items():
         files.append(File.generated(config, path, content=text))
     return files
 
 
 def on_config(config: Any) -> Any:
-    """The rest of the navigation: what is already there, and what is made."""
-    docs = ROOT / "docs"
-    topics = sorted(
-        p for p in docs.glob("*.md") if not _named(config.nav, p.name) and p.name not in ("cli.md", "architecture.md")
-    )
-    about: list[Any] = [{"Plan of the house": "architecture.md"}, "changelog.md", "decisions/README.md"]
-    about += sorted(f"decisions/{p.name}" for p in (docs / "decisions").glob("0*.md"))
-    config.nav += [
-        {"Topics": [p.name for p in topics] + sorted(f"models/{p.name}" for p in (docs / "models").glob("*.md"))},
-        {"Examples": "examples.md"},
-        {"Commands": "cli.md"},
-        {"Reference": [f"reference/{key}.md" for key in (*GROUPS, "probability", "sklearn")]},
-        {"Measured": [path for path in MADE.values() if path.startswith("benchmarks/")]},
-        {"About": about},
-    ]
+    """The rest of the navigation: pages that are made, and documents that mkdocs.yml does not name."""
+    entries = {title: pages for entry in config.nav for title, pages in entry.items()}
+    entries["Choose"] += [{"Measured": [path for path in MADE.values() if path.startswith("benchmarks/")]}]
+    others = sorted(p.name for p in (ROOT / "docs").glob("*.md") if not _named(config.nav, p.name))
+    names = [f"reference/{key}.md" for key in (*GROUPS, "probability", "sklearn")]
+    entries["Reference"] += [{"Python": names}, *others]
     return config
 
 
 def _named(nav: Any, name: str) -> bool:
-    return any(v == name or (isinstance(v, list) and name in v) for entry in nav for v in entry.values())
+    """Whether a page is somewhere in the navigation."""
+    if isinstance(nav, dict):
+        return any(_named(pages, name) for pages in nav.values())
+    return any(_named(entry, name) for entry in nav) if isinstance(nav, list) else nav == name
+
+
+def gallery() -> dict[str, str]:
+    """What the commands of the gallery write."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from captured import run_likely
+
+    out = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for found in GALLERY.finditer((ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")):
+            path = Path(folder) / found["page"]
+            words = [str(path) if word == path.name else word for word in shlex.split(found["command"])[1:]]
+            code, _, err = run_likely(words, ROOT)
+            if code:
+                raise SystemExit(f"{found['command']} failed: {err}")
+            text = path.read_text(encoding="utf-8")
+            out[f"gallery/{path.name}"] = text.replace(str(path), path.name)
+    return out
+
+
+def map_for_models() -> str:
+    """llms.txt with links to pages of the site; what is no page of it is left out."""
+    lines = []
+    for line in (ROOT / "llms.txt").read_text(encoding="utf-8").splitlines():
+        paths = [found["there"] for found in LINK.finditer(line)]
+        if all(path.startswith("docs/") or path in MADE for path in paths):
+            lines.append(LINK.sub(lambda found: f"]({_html(found['there'])})", line))
+    return "\n".join(lines) + "\n"
+
+
+def _html(path: str) -> str:
+    return re.sub(r"\.md$", ".html", MADE.get(path, path.removeprefix("docs/")))
 
 
 def reference() -> dict[str, str]:
@@ -81,7 +136,9 @@ def reference() -> dict[str, str]:
     out = {}
     for key, (title, fits) in GROUPS.items():
         own = [name for name, thing in left.items() if fits(name, thing)]
-        out[f"reference/{key}.md"] = _directives(title, [(f"likely.{n}", _place(left[n], n)) for n in own])
+        names = [(f"likely.{n}", _place(left[n], n)) for n in own]
+        before = f"{BEFORE}{reading_options()}\n\n" if key == "verbs" else ""
+        out[f"reference/{key}.md"] = _directives(title, names, before)
         left = {name: thing for name, thing in left.items() if name not in own}
     names = [(f"likely.probability.{n}", _place(getattr(likely.probability, n), n)) for n in likely.probability.__all__]
     out["reference/probability.md"] = _directives("Finite probability", names)
@@ -98,9 +155,30 @@ def _place(thing: Any, name: str) -> str:
     return f"{thing.__module__}.{name}"
 
 
-def _directives(title: str, names: list[tuple[str, str]]) -> str:
+def reading_options() -> str:
+    """The options of every function that reads a table: defaults as declared, meanings from beside the declaration."""
+    from likely.intake import reading
+
+    source = next(n for n in ast.parse(inspect.getsource(reading)).body if getattr(n, "name", "") == "Reading")
+    assert isinstance(source, ast.ClassDef)
+    beside = {
+        field.target.id: ast.literal_eval(said.value)
+        for field, said in itertools.pairwise(source.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(said, ast.Expr)
+        and isinstance(said.value, ast.Constant)
+    }
+    rows = ["| option | default | meaning |", "|---|---|---|"]
+    for field in dataclasses.fields(reading.Reading):
+        if field.name != "target":
+            rows.append(f"| `{field.name}` | `{field.default!r}` | {OPTIONS.get(field.name) or beside[field.name]} |")
+    return "\n".join(rows)
+
+
+def _directives(title: str, names: list[tuple[str, str]], before: str = "") -> str:
     each = [f"::: {place}\n    options:\n      heading: {shown}\n      toc_label: {shown}\n" for shown, place in names]
-    return f"# {title}\n\n" + "\n".join(each)
+    return f"# {title}\n\n{before}" + "\n".join(each)
 
 
 def outside() -> dict[str, str]:
@@ -124,9 +202,19 @@ def examples() -> str:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Run what is to be run, and mend links that lead out of docs/."""
     path = page.file.src_uri
+    if path in ("README.md", "gallery.md"):
+        page.meta["hide"] = ["navigation", "toc"] if path == "README.md" else ["navigation"]  # nothing is beside them
+    if path.startswith("decisions/0"):
+        page.meta["search"] = {"exclude": True}  # who looks for a setting does not want its history first
+    if path == "gallery.md":
+        markdown = GALLERY.sub(lambda found: f"{found[0]}\n\n{_button(found['page'])}", markdown)
     if path.startswith("figures/") or "```python exec" in markdown:
         markdown = ran(markdown, path)
     return _links(markdown, f"docs/{path}", path) if (ROOT / "docs" / path).exists() else markdown
+
+
+def _button(page: str) -> str:
+    return f"[Open {page}](gallery/{page}){{ .md-button target=_blank }}"
 
 
 def ran(markdown: str, path: str) -> str:

@@ -62,6 +62,31 @@ def test_the_python_in_a_document_runs(document: Path, tmp_path: Path, monkeypat
     exec(compile(code_of(document), name_of(document), "exec"), {"__name__": "__main__"})
 
 
+def test_the_map_for_language_models_lists_files_that_are_there() -> None:
+    text = (ROOT / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith("# likely\n\n> ")
+    paths = [found["there"] for found in LINK.finditer(text)]
+    assert len(paths) == len(set(paths)) > 20
+    assert not [path for path in paths if not (ROOT / path).is_file()]
+
+
+def test_figures_in_documents_come_from_their_pages() -> None:
+    # A table of the wrong page, or of none, would still be "up to date": this is what scripts/docs puts in.
+    for page, contestant in (("QUALITY.md", "Khiops"), ("CLUSTER.md", "river"), ("REPORT.md", "sweetviz")):
+        assert contestant in (ROOT / "benchmarks" / page).read_text(encoding="utf-8")
+        assert contestant in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    commands = set(re.findall(r"`python (benchmarks/\w+\.py)", (ROOT / "docs" / "benchmarks.md").read_text()))
+    assert len(commands) >= 7 and not [path for path in commands if not (ROOT / path).is_file()]
+
+
+def test_the_table_of_exports_names_every_learner_that_predicts() -> None:
+    from likely.models.learners import LEARNERS
+
+    page = (ROOT / "docs" / "howto" / "exporting.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert set(LEARNERS) - named <= {"Prior", "Density"}  # one uses no attribute, the other no class
+
+
 def test_the_plan_of_the_house_is_true_and_short() -> None:
     plan = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert len(plan.splitlines()) <= 250

@@ -9,8 +9,10 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from page.conftest import browser  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWS = {
@@ -34,19 +36,24 @@ SHOWS = {
     "reference/learners.html": "Added to the count of every level in every class",
     "reference/things.html": "The last rows of a stream as a model",
     "reference/probability.html": "likely.probability.bayes",
+    "reference/sklearn.html": "NaiveBayesClassifier",
     "benchmarks/core.html": "Benchmarks of the core",
+    "benchmarks.html": "LightGBM, tempered",
+    "tutorial.html": "True",
+    "gallery.html": "Open penguins-sex.html",
+    "index.html": "explains every answer as a sum of evidence",
     "decisions/index.html": "0085",
 }
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if find_spec("mkdocs") is None or find_spec("mkdocstrings") is None:
-        pytest.skip("needs mkdocs and mkdocstrings-python (the extra `docs`)")
+    if any(find_spec(name) is None for name in ("mkdocs", "mkdocstrings", "material")):
+        pytest.skip("needs mkdocs, mkdocs-material and mkdocstrings-python (the extra `docs`)")
     folder = tmp_path_factory.mktemp("site")
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     path = os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    env = {**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1"}
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONUTF8": "1", "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -75,6 +82,41 @@ def test_every_command_and_public_name_has_its_place(site: Path) -> None:
 def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     asked = re.compile(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)=["']?(?:https?:)?//""")
     assert not [page.name for page in site.rglob("*.html") if asked.search(page.read_text(encoding="utf-8"))]
+
+
+def test_search_and_pages_work_from_a_folder(site: Path, browser: Any) -> None:  # noqa: F811
+    tab = browser.new_page()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto((site / "index.html").as_uri())
+    tab.fill("input[name=query]", "temperature")
+    tab.wait_for_selector(".md-search-result__item", timeout=20_000)
+    for page in (site / "gallery").glob("*.html"):
+        tab.goto(page.as_uri())
+        assert tab.locator("h1, h2").count()
+    tab.close()
+    assert asked and all(url.startswith(("file:", "blob:", "data:")) for url in asked)
+
+
+def test_every_page_of_the_gallery_is_there(site: Path) -> None:
+    linked = set(re.findall(r'href="gallery/([\w-]+\.html)"', (site / "gallery.html").read_text(encoding="utf-8")))
+    assert len(linked) >= 5 and linked == {page.name for page in (site / "gallery").glob("*.html")}
+
+
+def test_learners_have_tables_of_parameters_with_meanings(site: Path) -> None:
+    page = (site / "reference" / "learners.html").read_text(encoding="utf-8")
+    assert "setting(" not in page
+    assert page.count("<th>parameter</th>") >= 12
+
+
+def test_the_map_for_language_models_leads_to_pages(site: Path) -> None:
+    paths = re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert len(paths) > 20 and not [path for path in paths if not (site / path).is_file()]
+
+
+def test_decisions_are_found_from_one_page_alone(site: Path) -> None:
+    assert not re.search(r'href="decisions/0', (site / "start.html").read_text(encoding="utf-8"))
+    assert re.search(r'href="0001-', (site / "decisions" / "index.html").read_text(encoding="utf-8"))
 
 
 def test_the_worked_examples_are_all_there() -> None:

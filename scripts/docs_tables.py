@@ -1,0 +1,254 @@
+"""Tables of the documents that are made of something else: of what learners can do, and of the pages of benchmarks/.
+
+Each is a function that gives lines of Markdown. `scripts/docs` puts them where `<!-- begin: table NAME -->` stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCHMARKS = ROOT / "benchmarks"
+LANGUAGES = ("sql", "onnx", "pmml", "json", "python", "javascript", "form")
+RIVALS = {"auto": "**likely**"}
+
+
+# -- learner × language -----------------------------------------------------------------------------------------------
+
+
+def sample_tables() -> dict[str, dict[str, list[Any]]]:
+    """Small tables, one for each kind of column and one with two kinds; 60 rows, three classes."""
+    codes = [(7 * k) % 3 for k in range(60)]
+    labels = [f"c{c}" for c in codes]
+    levels = {f"l{j}": [f"v{(c + k * (j + 1)) % 4}" for k, c in enumerate(codes)] for j in range(3)}
+    numbers = {f"x{j}": [c + ((k * (3 + j)) % 11) / 5 for k, c in enumerate(codes)] for j in range(3)}
+    words = [["free", "prize", "win"], ["meeting", "monday", "plan"], ["goal", "match", "team"]]
+    texts = {"t": [" ".join(words[c][(k + j) % 3] for j in range(2)) + f" w{k % 5}" for k, c in enumerate(codes)]}
+    kinds: dict[str, dict[str, list[Any]]] = {
+        "levels": levels,
+        "numbers": numbers,
+        "mixed": {**levels, **numbers},
+        "text": texts,
+    }
+    return {kind: {**columns, "y": labels} for kind, columns in kinds.items()}
+
+
+def export_rows() -> dict[str, dict[str, list[str]]]:
+    """For each learner and language the kinds of tables whose models can be written; under "" those it learns from."""
+    import likely
+    from likely.errors import LikelyError
+    from likely.models.learners import LEARNERS
+
+    out: dict[str, dict[str, list[str]]] = {}
+    tables = sample_tables()
+    for name, learner in sorted(LEARNERS.items()):
+        can: dict[str, list[str]] = {language: [] for language in ("", *LANGUAGES)}
+        for kind, table in tables.items():
+            try:
+                types = {column: "text" for column in table if column == "t"}
+                model = likely.fit(table, "y", _instance(name, learner), types=types)
+            except LikelyError:
+                continue
+            rows = ({key: cells[k] for key, cells in table.items() if key != "y"} for k in range(12))
+            if len({str(model.posterior(row)) for row in rows}) == 1:
+                continue  # it leaves such columns out
+            can[""].append(kind)
+            for language in LANGUAGES:
+                try:
+                    likely.export(model, language)
+                except LikelyError:
+                    continue
+                can[language].append(kind)
+        out[name] = can
+    return out
+
+
+def _instance(name: str, learner: Any) -> Any:
+    """The learner as it comes; those that are made of others get naive Bayes and logistic regression."""
+    import likely
+
+    members = [likely.NaiveBayes(), likely.Logistic()]
+    made: dict[str, Any] = {"Pool": lambda: learner(members), "Mixture": lambda: learner(members, weights=[0.5, 0.5])}
+    made["Gibbs"] = lambda: learner(likely.NaiveBayes())
+    return made.get(name, learner)()
+
+
+def exports() -> str:
+    rows = [["learner", "learns from", *LANGUAGES], ["---"] * (2 + len(LANGUAGES))]
+    for name, can in export_rows().items():
+        if can[""]:
+            rows.append([f"`{name}`", ", ".join(can[""]), *(_kinds(can[language], can[""]) for language in LANGUAGES)])
+    return _table(rows)
+
+
+def _kinds(able: list[str], learned: list[str]) -> str:
+    if not able:
+        return "–"
+    return "yes" if able == learned else ", ".join(able)
+
+
+# -- pages of benchmarks ----------------------------------------------------------------------------------------------
+
+
+def quality() -> str:
+    """Ranks and means of QUALITY.md, small sets beside larger tables."""
+    page = _page("QUALITY.md")
+    keel, larger = (_rows_after(page, title) for title in ("## 43 sets of KEEL", "## 26 larger tables"))
+    heads = ("small sets: rank by log loss", "by accuracy", "seconds", "larger tables: rank by log loss", "by accuracy")
+    out = [f"| | {' | '.join(heads)} | seconds |", "|---|---:|---:|---:|---:|---:|---:|"]
+    for name, a in keel.items():
+        b = larger[name]
+        cells = [a["mean rank of 10"], a["mean rank of 10 (2)"], a["seconds: mean"]]
+        cells += [b["mean rank of 10"], b["mean rank of 10 (2)"], b["seconds: mean"]]
+        out.append("| " + " | ".join([RIVALS.get(name, name), *cells]) + " |")
+    return "\n".join(out)
+
+
+def scores() -> str:
+    """Mean log loss, accuracy and calibration error of QUALITY.md."""
+    page = _page("QUALITY.md")
+    keel, larger = (_rows_after(page, title) for title in ("## 43 sets of KEEL", "## 26 larger tables"))
+    heads = ("small sets: log loss", "accuracy", "calibration error", "larger tables: log loss", "accuracy")
+    out = [f"| | {' | '.join(heads)} | calibration error |", "|---|---:|---:|---:|---:|---:|---:|"]
+    keys = ("log loss: mean", "accuracy: mean", "calibration error")
+    for name, a in keel.items():
+        cells = [row[key] for row in (a, larger[name]) for key in keys]
+        out.append("| " + " | ".join([RIVALS.get(name, name), *cells]) + " |")
+    return "\n".join(out)
+
+
+def lost() -> str:
+    """The sets of QUALITY.md on which likely's default is behind the best of the others by the most log loss."""
+    found = []
+    for block in re.split(r"^### ", _page("QUALITY.md"), flags=re.MULTILINE)[1:]:
+        name = block.splitlines()[0].strip()
+        rows = _rows_after(block, name)
+        losses = {who: float(row["log loss"]) for who, row in rows.items()}
+        ours = losses.pop("auto")
+        best = min(losses, key=lambda who: losses[who])
+        found.append((losses[best] - ours, name, ours, best, losses[best]))
+    worse = sorted(entry for entry in found if entry[0] < 0)
+    out = ["| set | likely | best of the others | |", "|---|---:|---:|---|"]
+    out += [f"| {name} | {ours:.4f} | {theirs:.4f} | {who} |" for _, name, ours, who, theirs in worse[:8]]
+    first = f"likely has the lowest log loss on {len(found) - len(worse)} of {len(found)} sets."
+    return "\n".join([f"{first} Where it is furthest behind:", "", *out])
+
+
+def additive() -> str:
+    """Log losses of ADDITIVE.md, and on how many tables another one is ahead."""
+    title = "## Log loss on unseen rows (nats)"
+    rows = _rows_after(_page("ADDITIVE.md"), title)
+    behind = [name for name, row in rows.items() if float(row["best order / best boosting"]) > 1]
+    last = f"On {len(behind)} of these {len(rows)} tables another one is ahead of every order: {', '.join(behind)}."
+    return f"{_section('ADDITIVE.md', title)}\n\n{last}"
+
+
+def additive_seconds() -> str:
+    return _section("ADDITIVE.md", "## Processor seconds to fit")
+
+
+def text() -> str:
+    """Accuracy and log loss on texts: the rows of TEXT.md that are contestants."""
+    lines = _section("TEXT.md", "## How well: 20 Newsgroups").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("| aim"))
+
+
+def sms() -> str:
+    return _section("TEXT.md", "## How well: SMS spam")
+
+
+def naive() -> str:
+    return _section("CLUSTER.md", "# likely beside other naive Bayes")
+
+
+def core() -> str:
+    lines = _section("RESULTS.md", "# Benchmarks of the core").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return _table([[row[0], row[1], row[4], row[2]] for row in rows])
+
+
+def family() -> str:
+    return _section("FAMILY.md", "## `compare` in ten folds")
+
+
+def report() -> str:
+    return _section("REPORT.md", "# A report from a fresh process")
+
+
+def missed() -> str:
+    """Every aim that was missed, of all pages that have aims."""
+    out = []
+    for page in ("QUALITY.md", "RESULTS.md", "FAMILY.md", "TEXT.md"):
+        heading = ""
+        for line in _page(page).splitlines():
+            if line.startswith("| **"):
+                heading = line.strip("| *")
+            if line.startswith("|") and "missed" in line and not line.startswith("| aim"):
+                cells = [cell.strip() for cell in line.strip("|").split("|")]
+                what = f"{cells[0]} ({heading})" if page == "QUALITY.md" and heading else cells[0]
+                wanted = next(c for c in cells if re.search(r"[≤≥<]", c))
+                got = _measured(page, cells, wanted)
+                out.append(f"| {what} | {got} | {wanted.replace(' missed', '')} | [{page}](../benchmarks/{page}) |")
+    return "\n".join(["| what | measured | aim | |", "|---|---:|---:|---|", *out])
+
+
+def _measured(page: str, cells: list[str], wanted: str) -> str:
+    before = cells[: cells.index(wanted)]
+    return before[-1] if len(before) > 1 else before[0]
+
+
+def value(key: str) -> str:
+    """One cell of a page of benchmarks/: `page|title of a section|first cell of the row|head of the column`."""
+    page, title, row, head = key.split("|")
+    return _rows_after(_page(page), title)[row][head]
+
+
+def _page(name: str) -> str:
+    return (BENCHMARKS / name).read_text(encoding="utf-8")
+
+
+def _section(page: str, title: str) -> str:
+    """The first table after a heading, as it stands."""
+    after = _page(page).split(title, 1)[1].splitlines()[1:]
+    start = next(k for k, line in enumerate(after) if line.startswith("|"))
+    end = next((k for k in range(start, len(after)) if not after[k].startswith("|")), len(after))
+    return "\n".join(after[start:end])
+
+
+def _rows_after(text: str, title: str) -> dict[str, dict[str, str]]:
+    """The first table after a title: rows by their first cell, cells by heads; a second head of a name is numbered."""
+    lines = [line for line in text.split(title, 1)[1].splitlines() if line.strip()]
+    start = next(k for k, line in enumerate(lines) if line.startswith("|"))
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    heads: list[str] = []
+    for head in rows[0]:
+        heads.append(f"{head} (2)" if head in heads else head)
+    return {row[0]: dict(zip(heads, row, strict=True)) for row in rows[2:]}
+
+
+def _table(rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "exports": exports,
+    "quality": quality,
+    "scores": scores,
+    "lost": lost,
+    "additive": additive,
+    "additive-seconds": additive_seconds,
+    "text": text,
+    "sms": sms,
+    "naive": naive,
+    "core": core,
+    "family": family,
+    "report": report,
+    "missed": missed,
+}
