@@ -27,13 +27,13 @@ def table(write):
         (["--folds", "3", "--repeats", "2"], 3, "; 2 times"),
         (["--group", "g"], 6, "rows with the same g are in one fold"),
         (["--time", "when", "--folds", "4"], 4, "In the order of when: each of 4 parts"),
-        (["--leave-one-out"], 60, "by what all others taught"),
-        (["--folds", "n"], 60, "by what all others taught"),
+        (["--leave-one-out"], 60, "from all the others"),
+        (["--folds", "n"], 60, "from all the others"),
     ],
 )
 def test_rows_are_dealt_as_asked(run, table, options: list[str], folds: int, title: str) -> None:
     out = run("look", table, "y", "--learner", "NaiveBayes", *options).done().out
-    assert title in out and "95 % bounds" in out and "frequencies" in out and "area under ROC" in out
+    assert title in out and "95 % interval" in out and "frequencies" in out and "area under ROC" in out
     told = json.loads(run("look", table, "y", "--learner", "NaiveBayes", "--json", *options).done().out)
     assert told["folds"] == folds and told["intervals"]["accuracy"]["low"] <= told["scores"]["accuracy"]
     learners = ["--learner", "NaiveBayes", "--learner", "Prior"]
@@ -69,7 +69,7 @@ def test_all_shows_the_curves(run, table) -> None:
     plain = ("look", table, "y", "--learner", "NaiveBayes")
     short, full = (run(*plain, *more).done().out for more in ([], ["--full"]))
     assert full == run(*plain, "--all").done().out
-    for title in ("Calibration: how often", "Lift: how much of", "95 % bounds\n", "NaiveBayes less the baselines"):
+    for title in ("Calibration: how often", "Lift: how much of", "with 95 % intervals\n", "NaiveBayes less the baselines"):
         assert title in full
     assert "Lift:" not in short and "--all shows" in short
     assert "<script>" in run(*plain, "--all", "--positive", "<script>").done().out

@@ -102,3 +102,15 @@ def test_compare_sets_every_learner_against_the_first() -> None:
     assert prior.p_of_all < 0.01 < again.p_of_all and prior.difference.low > 0
     assert [prior.p_of_all, again.p_of_all] == holm([prior.p, again.p])
     assert prior.difference.value == pytest.approx(by["prior"].scores.log_loss - by["it"].scores.log_loss, abs=1e-9)
+
+
+def test_halves_of_one_held_out_part_are_no_folds() -> None:
+    """Where members were learned once, rows say how sure a score is: two halves, by Student's t, would say nothing."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=12_000)
+    table = {"x": x.tolist(), "y": np.where(x + rng.normal(size=len(x)) > 0, "a", "b").tolist()}
+    record = likely.look(table, "y", likely.Auto(members=("NaiveBayes", "Logistic")))
+    plain = likely.look(table, "y")
+    for found in (record, plain):
+        low, high = found.intervals.accuracy.low, found.intervals.accuracy.high
+        assert 0.005 < high - low < 0.06

@@ -53,7 +53,7 @@ def trusted() -> Any:
 def test_everything_is_shown() -> None:
     record = trusted()
     scores = tables.score_table(record)
-    assert scores.header == ("score", "Auto", "95 % bounds", "frequencies", "a [red] alone", "naive Bayes")
+    assert scores.header == ("score", "Auto", "95 % interval", "frequencies", "a [red] alone", "naive Bayes")
     assert scores.rows[0] == ("accuracy", "80.0 %", "70.0 to 88.0 %", "60.0 %", "70.0 %", "75.0 %")
     assert scores.rows[1] == ("log loss, bits a row", "0.5000", "0.4000 to 0.6000", "0.9000", "infinite", "0.6000")
     assert scores.rows[2][2] == "", "the Brier score has no bounds"
@@ -62,7 +62,7 @@ def test_everything_is_shown() -> None:
         ("area under ROC", "0.9000", "0.8500 to 0.9500", "0.5000", "", ""),
     )
     curve = tables.calibration_table(record)
-    assert "to be <b> to which" in curve.title and [row[1:3] for row in curve.rows] == [
+    assert "rows were <b>, by predicted" in curve.title and [row[1:3] for row in curve.rows] == [
         ("20.0 %", "25.0 %"),
         ("90.0 %", "80.0 %"),
     ]

@@ -200,7 +200,7 @@ def test_how_rows_were_dealt_is_told_as_it_was_done() -> None:
         ({}, "5 folds, stratified; seed 0", "folds=5)"),
         ({"repeats": 2}, "5 folds, stratified, 2 times; seed 0", "folds=5, repeats=2)"),
         ({"group": "g"}, "5 folds, rows with the same g in one; seed 0", "folds=5, group=&#39;g&#39;)"),
-        ({"time": "when"}, "5 parts in the order of when, each predicted by what the rows before it taught",
+        ({"time": "when"}, "5 parts in the order of when, each predicted from the rows before it",
          "time=&#39;when&#39;)"),
         ({"leave_one_out": True}, "each row left out in turn", "leave_one_out=True)"),
     ):  # fmt: skip

@@ -279,9 +279,12 @@ def test_rows_and_candidates_are_told_while_work_goes_on(session: Session, door:
     (tmp_path / "long.csv").write_text("\n".join([lines[0], *lines[1:] * 20_000]) + "\n")
     number = int(door.open(tmp_path / "long.csv")["id"])
     seen: set[tuple[bool, str]] = set()
+    most = 0
     door.post(f"tables/{number}/learn", {"target": "play"})
     while (job := door.get(f"tables/{number}").json()["job"])["state"] in ("waiting", "running"):
         seen.add((job["rows"] > 0, job["step"].partition(" ")[0]))
+        assert job["rows"] >= most  # though the table is swept several times
+        most = job["rows"]
         if any(step == "Trying" for _, step in seen):
             door.post(f"tables/{number}/cancel")
         time.sleep(0.02)

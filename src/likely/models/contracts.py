@@ -344,6 +344,8 @@ class HeldOutAnswers:
     """Rows that were learned from, for each row's answer."""
     beside: Mapping[str, Floats]
     """The logs of learners that were judged beside it, on the same rows."""
+    folds: int = 1
+    """How often parts were learned, each time without other rows; 1: the same parts answered all rows."""
 
 
 @runtime_checkable

@@ -40,8 +40,9 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
         return HeldOut(classes, places, truth, answers.weight, odds, fold.astype(np.int32), some)
 
     def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
-        # A single side has no spread over folds: rows are what scores are compared on.
-        return of_scorer(scorer, ratio) if len(sides) > 1 else of_one_side(gathered(logs))
+        # Of one fold there is no spread, and halves of it by which weights were found share their members: there rows
+        # are what scores are compared on.
+        return of_scorer(scorer, ratio) if answers.folds > 1 else of_one_side(gathered(logs))
 
     said = {name: answers.logs, **answers.beside}
     scorers = {one: scored(logs) for one, logs in said.items()}

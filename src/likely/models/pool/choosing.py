@@ -147,7 +147,8 @@ def _judge(
     hits = float(share @ (logs.argmax(axis=1) == truth))
     told = {name: weighted_logs(said[None], start, np.ones(1)) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
-    answers = HeldOutAnswers(logs, truth, weight, side, learned, told)
+    folds = len(np.unique(rows.part[places]))
+    answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds)
     # A row of weight two is the row twice; weights may also be of any size.
     total = float(weight.sum())
     judged = max(len(places), round(total)) if total <= summary.rows else len(places)

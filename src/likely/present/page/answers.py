@@ -197,9 +197,9 @@ def dealing_words(dealing: Dealing) -> str:
     if dealing.dealt == "leave-one-out":
         return "each row left out in turn"
     if dealing.dealt == "content":
-        return "rows dealt by their content; each predicted by members and weights that have not seen it"
+        return "held-out rows, chosen by a hash of their content"
     if dealing.dealt == "time":
-        return f"{dealing.folds} parts in the order of {by}, each predicted by what the rows before it taught"
+        return f"{dealing.folds} parts in the order of {by}, each predicted from the rows before it"
     how = "stratified" if dealing.dealt == "stratified" else f"rows with the same {by} in one"
     often = f", {dealing.repeats} times" if dealing.repeats > 1 else ""
     return f"{dealing.folds} folds, {how}{often}; seed {dealing.seed}"

@@ -44,20 +44,20 @@ def folds_title(dealing: Dealing) -> str:
     """How rows were dealt, as a title."""
     folds, by = dealing.folds, clean(dealing.dealt_by, 30)
     if dealing.dealt == "leave-one-out":
-        return "Cross-validated: each row is predicted by what all others taught"
+        return "Leave-one-out: each row is predicted from all the others"
     if dealing.dealt == "content":
-        return "Held out: each row is predicted by members and weights that have not seen it"
+        return "Scores on held-out rows, which the model had not seen"
     if dealing.dealt == "time":
-        return f"In the order of {by}: each of {folds} parts is predicted by what the rows before it taught"
+        return f"In the order of {by}: each of {folds} parts is predicted from the rows before it"
     others = "the other one" if folds == 2 else f"the other {folds - 1}"
-    out = f"Cross-validated: each of {folds} folds is predicted by what {others} taught"
+    out = f"Cross-validated: each of {folds} folds is predicted from {others}"
     if dealing.dealt == "group":
         out += f"; rows with the same {by} are in one fold"
     return out if dealing.repeats == 1 else f"{out}; {dealing.repeats} times"
 
 
 def class_of(curve: Reliability) -> str:
-    return "the class it names" if curve.of is None else clean(curve.of, 20)
+    return "the predicted class" if curve.of is None else clean(curve.of, 20)
 
 
 def share_bounds(bounds: Measure) -> str:
@@ -112,7 +112,7 @@ def score_table(record: Look) -> Table:
     if ranking is not None and len(record.classes) == 2:
         area = ranking.roc.auc
         rows.append(("area under ROC", f"{area.value or 0.0:.4f}", number_bounds(area), "0.5000", *blank[1:]))
-    header = ("score", learner_name(record), "95 % bounds", *others)
+    header = ("score", learner_name(record), "95 % interval", *others)
     return Table(folds_title(record.dealing), header, tuple(rows), numbers_from(1, len(header)))
 
 
@@ -156,13 +156,13 @@ def precision_table(record: Look) -> Table:
     lines = tuple(
         (clean(c.label, 40), number(c.rows), _bounded(c.precision), _bounded(c.recall), _share(c.f1)) for c in rows
     )
-    title = "Precision and recall of each class, 95 % bounds"
+    title = "Precision and recall of each class, with 95 % intervals"
     return Table(title, ("class", "rows", "precision", "recall", "F1"), lines, numbers_from(1, 5))
 
 
 def calibration_table(record: Look) -> Table:
     """The reliability curve that matters most."""
-    header = ("probability", "in the mean", "turned out so", "95 % bounds", "rows")
+    header = ("predicted probability", "average", "observed", "95 % interval", "rows")
     if not record.trust.calibration:
         return Table("", header, ())
     curve = record.trust.calibration[0]
@@ -176,7 +176,8 @@ def calibration_table(record: Look) -> Table:
         )
         for b in curve.bins
     )
-    title = f"Calibration: how often rows turn out to be {class_of(curve)} to which it gave this probability"
+    what = "predicted correctly" if curve.of is None else class_of(curve)
+    title = f"Calibration: how often rows were {what}, by predicted probability"
     return Table(title, header, rows, numbers_from(0, 5))
 
 
@@ -192,7 +193,7 @@ def lift_table(record: Look) -> Table:
     )
     average = ranking.precision_recall
     title = (
-        f"Lift: how much of {name} is among the rows that rank highest "
+        f"Lift: how much of {name} is among the highest-ranked rows "
         f"(average precision {average.average_precision:.4f}, of {average.prevalence:.4f} by chance)"
     )
     return Table(title, header, rows, numbers_from(0, 4))
@@ -211,14 +212,15 @@ def against_table(title: str, pairs: Sequence[Paired]) -> Table:
          chance(p.p))
         for p in pairs
     )  # fmt: skip
-    head = ("against", "score", "difference", "95 % bounds", "by chance alone")
+    head = ("against", "score", "difference", "95 % interval", "by chance alone")
     over = f": {pairs[0].test}, over {pairs[0].folds:,} {pairs[0].units}" if pairs else ""
     return Table(title + over, head, rows, numbers_from(2, 5))
 
 
 def attribute_title(record: Look) -> str:
     """What the table of attributes shows."""
-    return f"What each attribute alone tells about {clean(record.target, 20)}, of {record.entropy:.3f} bits to be known"
+    name = clean(record.target, 20)
+    return f"What each attribute reveals about {name} on its own, of {record.entropy:.3f} bits in all"
 
 
 def attribute_table(record: Look, links: Mapping[str, str] | None = None, most: float | None = None) -> Table:

@@ -279,7 +279,8 @@ class Session:
             job.state, job.started = "running", time.monotonic()
 
         def hear(message: Message) -> None:
-            job.rows, job.step = message.get("rows", job.rows), message.get("step", job.step)
+            # The table may be swept several times: what people see does not fall back.
+            job.rows, job.step = max(job.rows, message.get("rows", 0)), message.get("step", job.step)
 
         answer, error = None, ""
         try:

@@ -29,8 +29,12 @@ class Messages:
     """What is said to whoever gave the order, a line at a time."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out, self._last = out, 0.0
+        self._out, self._last, self._rows = out, 0.0, 0
         self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Another order: no row of it was read yet."""
+        self._rows, self._last = 0, 0.0
 
     def send(self, message: dict[str, Any]) -> None:
         with self._lock:
@@ -39,19 +43,22 @@ class Messages:
 
     def tell_rows(self, rows: int) -> None:
         """How many rows were read; not more often than anyone can see."""
+        self._rows = rows
         now = time.monotonic()
         if now - self._last >= PAUSE:
             self._last = now
             self.send({"rows": rows})
 
     def tell_step(self, step: str) -> None:
-        self.send({"step": step})
+        """What is being done, with the rows that were read before it: the last of them may not have been told."""
+        self.send({"step": step, "rows": self._rows})
 
 
 def work(line: str, messages: Messages) -> None:
     """Carry out one order; whatever happens, it is answered."""
     from likely.web.app.work import do_work
 
+    messages.begin()
     try:
         with listening(messages.tell_step):
             answer = do_work(Order.parsed(line), messages.tell_rows)
