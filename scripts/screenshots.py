@@ -22,35 +22,37 @@ from likely.present.page.writing import page
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-# Name, width and height of the window, dark or light, and the part of the page that is brought to its top.
+# Name, table, width and height of the window, dark or light, and the part of the page that is brought to its top.
 PICTURES = (
-    ("answer", 1080, 620, False, "main"),
-    ("whatif", 1080, 820, False, "#whatif"),
-    ("attributes", 1080, 820, True, "#attributes"),
-    ("plane", 1080, 980, False, "#plane"),
-    ("phone", 390, 780, False, "main"),
+    ("answer", "penguins", 1080, 620, False, "main"),
+    ("whatif", "penguins", 1080, 820, False, "#whatif"),
+    ("attributes", "iris", 1080, 820, True, "#attributes"),
+    ("plane", "iris", 1080, 980, False, "#plane"),
+    ("phone", "penguins", 390, 780, False, "main"),
 )
+TARGETS = {"iris": "species", "penguins": "sex"}
 
 # A row of which the model is not quite sure.
-ROW = "#.petal_length=5&.petal_width=1.7&.sepal_length=6.3&.sepal_width=2.8"
+ROW = "#.species=Gentoo&.body_mass_g=5000&.bill_depth_mm=14.5&.bill_length_mm=46"
 
 
 def main() -> None:
     program = shutil.which("chromium")
     if program is None:
         raise SystemExit("There is no chromium. On Debian: apt-get install chromium")
-    record = likely.look(ROOT / "examples" / "iris.csv", "species", picture=True)
-    text = page(record, command="likely look iris.csv species", version=likely.__version__, data="iris.csv")
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = Path(folder) / "species.html"
-        path.write_text(text, encoding="utf-8")
+        for table, target in TARGETS.items():
+            record = likely.look(ROOT / "examples" / f"{table}.csv", target, picture=True)
+            command = f"likely look {table}.csv {target}"
+            text = page(record, command=command, version=likely.__version__, data=f"{table}.csv")
+            Path(folder, f"{table}.html").write_text(text, encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        for name, width, height, dark, part in PICTURES:
+        for name, table, width, height, dark, part in PICTURES:
             tab = browser.new_page(
                 viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
             )
-            tab.goto(path.as_uri() + (ROW if name == "whatif" else ""))
+            tab.goto(Path(folder, f"{table}.html").as_uri() + (ROW if name == "whatif" else ""))
             tab.locator("#w[data-done]").wait_for(state="attached")
             tab.locator(part).first.evaluate("(e) => scrollTo({ top: e.offsetTop - 12, behavior: 'instant' })")
             tab.wait_for_timeout(400)

@@ -69,7 +69,12 @@ def test_all_shows_the_curves(run, table) -> None:
     plain = ("look", table, "y", "--learner", "NaiveBayes")
     short, full = (run(*plain, *more).done().out for more in ([], ["--full"]))
     assert full == run(*plain, "--all").done().out
-    for title in ("Calibration: how often", "Lift: how much of", "with 95 % intervals\n", "NaiveBayes less the baselines"):
+    for title in (
+        "Calibration: how often",
+        "Lift: how much of",
+        "with 95 % intervals\n",
+        "NaiveBayes less the baselines",
+    ):
         assert title in full
     assert "Lift:" not in short and "--all shows" in short
     assert "<script>" in run(*plain, "--all", "--positive", "<script>").done().out
