@@ -38,7 +38,7 @@ def test_diff_says_what_changed_and_what_is_assumed_otherwise(models, run) -> No
 
 def test_diff_of_the_same_of_one_that_grew_and_of_others(models, run, write) -> None:
     out = run("diff", "a.likely", "a.likely").done().out
-    assert out == "The two assume the same.\nThey hold the same sums, to the last bit.\n"
+    assert out == "Both make the same assumptions.\nTheir sums are identical, to the last bit.\n"
     run("learn", "a.likely", "b.csv", "-o", "grown.likely").done()
     assert "--grown compares the rows" in run("diff", "a.likely", "grown.likely").done().out
     new = json.loads(run("diff", "a.likely", "grown.likely", "--grown", "--json").done().out)["changes"]

@@ -46,7 +46,7 @@ def test_ugly_names_in_every_command(run, ugly, tmp_path) -> None:
     assert 'blocks = [["a, b", "\\"quoted\\""], ["[red]", "x=y"]]' in page
     (tmp_path / "spec.toml").write_text(page, "utf-8")
     run("fit", ugly, "--spec", "spec.toml", "-o", "again.likely").done()
-    assert "The two assume the same." in run("diff", "m.likely", "again.likely").done().out
+    assert "Both make the same assumptions." in run("diff", "m.likely", "again.likely").done().out
     again = likely.load(tmp_path / "again.likely")
     assert again.summary == model.summary and again.schema == model.schema
     run("predict", "m.likely", ugly, "-o", "p.csv").done()

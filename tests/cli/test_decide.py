@@ -102,7 +102,7 @@ def test_none_of_these(place: Path, examples: Path, tmp_path: Path) -> None:
         done = run("decide", place / "plain.likely", tmp_path / "rows.csv", "--unlike", "0.001", *more)
         assert told in done.stderr, done.stderr
         assert [r["action"] == "none of these" for r in table_of(done.stdout)] == [False, True, False]
-        assert table_of(done.stdout)[1]["reason"] == "unlike the rows of training"
+        assert table_of(done.stdout)[1]["reason"] == "unlike the training rows"
 
 
 def test_missing_three_ways(place: Path, tmp_path: Path) -> None:

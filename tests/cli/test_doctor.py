@@ -51,12 +51,12 @@ def test_json_and_exit_codes(run, ugly, write) -> None:
     rows = [f"{rng.gauss(0, 1):.5f},{rng.choice('pq')}" for _ in range(60)]
     write("fine.csv", "x,y\n" + "\n".join(rows) + "\n")
     fine = run("doctor", "fine.csv", "y", "--fail").done()
-    assert "Nothing to beware of was found" in fine.out
+    assert "No problems found" in fine.out
 
 
 def test_all_shows_every_attribute(run, ugly) -> None:
     out = run("doctor", ugly, "tar get", "--all", "--learner", "NaiveBayes").done().out
-    assert "What each attribute has to do with the class" in out and "by NaiveBayes that has not seen them" in out
+    assert "How each attribute relates to the class" in out and "by NaiveBayes that has not seen them" in out
     assert "as by chance" in out
 
 

@@ -83,9 +83,9 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     # Its assumptions make the same model again.
     write("s.toml", run("show", "m.likely", "--spec").done().out)
     run("fit", data, "--spec", "s.toml", "-o", "again.likely").done()
-    assert run("diff", "m.likely", "s.toml").done().out == "The two assume the same.\n"
+    assert run("diff", "m.likely", "s.toml").done().out == "Both make the same assumptions.\n"
     out = run("diff", "m.likely", "again.likely").done().out
-    assert out.startswith("The two assume the same.\nThey hold the same sums")
+    assert out.startswith("Both make the same assumptions.\nThey hold the same sums")
     one, two = likely.load(tmp_path / "m.likely"), likely.load(tmp_path / "again.likely")
     assert one.learner == two.learner and one.schema == two.schema and one.summary == two.summary
 

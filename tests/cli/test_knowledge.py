@@ -81,7 +81,7 @@ def test_a_model_of_knowledge_alone_predicts_and_is_shown(known, run) -> None:
     assert out[0].startswith("prediction,p(common = cold),p(flu)") and len(out) == 4
     shown = run("show", "k.likely").done().out
     assert "from 0 rows" in shown and "4 pieces of knowledge" in shown and "no rows yet" in shown
-    assert "Known before data, beside what the rows say" in shown and "température °C, deviation" in shown
+    assert "Prior knowledge, compared with the rows" in shown and "température °C, deviation" in shown
     # 36 of 40 rows; 28 of the other class are kept for levels yet to come
     table = run("show", "k.likely", "fever [red]", "--fractions").done().out
     assert "36/40" in table and "8/40" in table

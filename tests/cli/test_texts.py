@@ -193,7 +193,7 @@ def test_decisions_about_texts(run, write) -> None:
     write("mails.csv", mails())
     run("fit", "mails.csv", "label", "-o", "m.likely", "--set", 'text={model="multinomial"}').done()
     told = run("ask", "m.likely").done().out
-    assert "What 'body' is worth cannot be reckoned: it is free text." in told
+    assert "What 'body' is worth cannot be computed: it is free text." in told
     assert "'body'" not in run("ask", "m.likely", "body=win a prize").done().out
     told = run("decide", "m.likely", "mails.csv", "--missing-by", "averaged", "-o", "d.csv").done().err
     assert "What a text may say is not averaged over: 'body' left out where missing." in told

@@ -35,7 +35,7 @@ def test_against_training_rows_it_is_the_share_that_is_as_improbable(model: like
     as_improbable = (known[None, :] <= density[:, None]).mean(axis=1)
     assert [a == "none of these" for a in found.action] == (as_improbable < share).tolist()
     told = [r for r in found.reason if r is not None]
-    assert told and set(told) == {"unlike the rows of training"}
+    assert told and set(told) == {"unlike the training rows"}
     assert not np.isnan(found.expected).any()  # what actions would cost is still told
 
 

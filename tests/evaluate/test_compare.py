@@ -163,7 +163,7 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     assert [one.scores is None for one in record.learners] == sorted(one.scores is None for one in record.learners)
     page = present_comparison(record)
     assert "gives the best probabilities, over 14 rows in 7 folds" in page.headline
-    assert "LeastSquares gives scores, not probabilities; its log loss is theirs." in page.remarks
+    assert "LeastSquares outputs scores, not probabilities, so its log loss is not comparable." in page.remarks
     assert "corrected resampled t" in page.remarks[0] and "Not told apart from" in page.remarks[1]
     assert [r.split(" is not")[0] for r in page.remarks if " is not in the table" in r] == [
         "FullBayes",

@@ -228,7 +228,7 @@ def test_a_row_of_a_table_is_the_row_that_predict_reads(examples: Path) -> None:
         likely.explain(model, examples / "iris.csv")
     strange = {"sepal_length": ["wide"], "petal_width": [0.2]}
     ledger = likely.explain(model, strange, number=1)
-    assert ledger.entries[1].state == "stray" and "no number, so taken as missing" in str(ledger)
+    assert ledger.entries[1].state == "stray" and "not a number, so taken as missing" in str(ledger)
 
 
 def test_scores_are_called_so(examples: Path) -> None:

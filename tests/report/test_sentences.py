@@ -124,7 +124,7 @@ def test_one_output_speaks_of_bits_or_names_its_unit() -> None:
     x = rng.normal(size=200)
     data = {"x": x, "y": np.where(x + rng.normal(size=200) > 0, "a", "b")}
     model: Any = likely.fit(data, "y", likely.Additive())
-    table = next(t for t in present_model(model).tables if t.title == "How boosting ended")
+    table = next(t for t in present_model(model).tables if t.title == "How boosting stopped")
     found = {row[0]: json.loads(page_json(present_model(model)))["tables"] for row in table.rows}
     assert "held-out log loss, bits" in found and "held out log loss" not in words(model)
     shown = next(row[1].value for row in table.rows if row[0] == "held-out log loss, bits")

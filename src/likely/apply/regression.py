@@ -75,7 +75,7 @@ class Regression:
     r2: float
     """The share of the target's variance that is explained, on the training rows; NaN where it has none."""
     residual: float
-    """Standard deviation of what is left: squared errors / (rows - free weights - 1), rooted. NaN where that is 0."""
+    """Standard deviation of the residuals: squared errors / (rows - free weights - 1), rooted. NaN where that is 0."""
     rows: float
     """What the rows with a target weigh."""
     left_out: int

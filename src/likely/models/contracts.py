@@ -153,7 +153,7 @@ class Model(Answers):
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None."""
-        raise SettingError(f"{type(self.learner).__name__} does not say how rows come about, so none can be drawn.")
+        raise SettingError(f"{type(self.learner).__name__} is not a generative model, so no rows can be drawn from it.")
 
     # -- prior × factors ------------------------------------------------------------------------------------
 
@@ -306,7 +306,7 @@ class Model(Answers):
     def describer_note(self) -> str:
         """Why the describer is another model, as a sentence with {title} for its name."""
         name = type(self.learner).__name__
-        return f"{name} does not say how rows come about: that is how {{title}} sees them, from the same sums."
+        return f"{name} is not a generative model: these are from {{title}}, learned from the same sums."
 
 
 @dataclass(frozen=True)

@@ -68,5 +68,5 @@ def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fractio
             raise SettingError(f"The prior of {shown(name)} is {prior[name]}. Probabilities lie between 0 and 1.")
     total = fsum(prior.values())
     if abs(total - 1) > TOLERANCE:
-        raise SettingError(f"The given prior sums to {total:.10g}, not to 1. Mend the probabilities.")
+        raise SettingError(f"The given prior sums to {total:.10g}, not to 1. Correct the probabilities.")
     return [as_written(prior[name]) for name in classes]

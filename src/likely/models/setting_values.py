@@ -168,10 +168,10 @@ def shrinkage_setting(of: str = "Every") -> Any:
 
 def unseen_setting(skip: str, reserve: str) -> Any:
     """What a level that training did not have says."""
-    meaning = f"A level that training did not have: {skip}, {reserve}, or refused."
+    meaning = f"A level not seen in training: {skip}, {reserve}, or refused."
     return setting("skip", meaning, choices=("skip", "reserve", "error"))
 
 
-def parts_setting(meaning: str = "Rows are dealt to so many parts, by seed and place in the table.") -> Any:
+def parts_setting(meaning: str = "Number of parts the rows are split into, by seed and position in the table.") -> Any:
     """How many parts are held out in turn."""
     return setting(5, meaning, at_least=2, at_most=1000, whole=True)

@@ -222,7 +222,7 @@ def _read_piece(kept: State, model: Model) -> Piece:
 
 def _whole(name: str, value: int | None) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise SettingError(f"{name} is {shown(value)}. It is a whole number of 1 or more.")
+        raise SettingError(f"{name} is {shown(value)}. It must be a whole number, 1 or more.")
     return value
 
 

@@ -102,7 +102,7 @@ class Additive(Settings):
     )
     bins: int = setting(MOST_CODES, "Bins of a number at most.", at_least=2, at_most=MOST_CODES, whole=True)
     missing: Literal["skip", "level"] = setting(
-        "skip", "Leave missing cells out, or take being missing as evidence.", choices=("skip", "level")
+        "skip", "Leave missing cells out, or treat being missing as evidence.", choices=("skip", "level")
     )
     rising: tuple[str, ...] = setting(
         (), "Numbers with which the second of two classes may only become more probable.", convert=check_names

@@ -162,7 +162,7 @@ class PoolModel(Model):
             return ""
         order = sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h))
         named = ", ".join(f"{self._titles[h]} × {self.weights[h]:.3g}" for h in order)
-        return f"Each line adds up what the members of the pool say of it, times their weights: {named}."
+        return f"Each line is the weighted sum of the evidence from the pool's members: {named}."
 
     @property
     def frozen(self) -> Learner:
@@ -200,14 +200,14 @@ class PoolModel(Model):
         for title, member in zip(self._titles, self.members, strict=True):
             if member.search_state() and not member.lasting_state():
                 raise SettingError(
-                    f"{title}, a member of this pool, must see all rows again to learn. Fit on all rows with what was "
-                    "chosen (likely show --spec writes it down), or fit with --for updates, which leaves such members "
-                    "out."
+                    f"{title}, a member of this pool, needs all rows again to learn. Fit again on all rows with the "
+                    "same settings (likely show --spec prints them), or fit with --for updates, which leaves out such "
+                    "members."
                 )
         if not self.trial.rows:  # weights were given, or stay as they are already
             return self.search_state()
         # How it did on held-out rows was said of other rows.
-        old = Trial.none("Weights are as they were chosen before these rows were learned or unlearned.")
+        old = Trial.none("The weights were chosen before these rows were learned or unlearned.")
         return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
 
 

@@ -189,7 +189,7 @@ def text_factor(name: str, words: Words, settings: Text, classes: int) -> TextFa
 
 def choice_note(name: str, written: str) -> str:
     """The sentence that tells of settings that were chosen."""
-    return f"{shown(name)}: {written}; chosen by the log score of rows held out."
+    return f"{shown(name)}: {written}; chosen by log loss on held-out rows."
 
 
 def text_notes(name: str, said: Text, how: Text, factor: TextFactor | None, chosen: bool) -> list[str]:

@@ -40,7 +40,7 @@ class TextLogistic(Settings):
     )
     least_documents: int | Literal["auto"] = setting(
         "auto",
-        "Words that fewer texts have are passed over. 'auto': 1 or 2, whichever is better for rows held out.",
+        "Words in fewer texts are ignored. 'auto': 1 or 2, whichever is better for rows held out.",
         at_least=1,
         whole=True,
         choices=("auto",),
