@@ -94,8 +94,8 @@ def test_set_says_the_same_as_block(run, examples: Path, tmp_path) -> None:
         (["--set", "blocks=outlook"], "no list of blocks"),
         (["--set", "blocks=[[1]]"], "not the name of a column"),
         (["--learner", "TreeAugmented", "--block", "outlook,windy"], "TreeAugmented has no setting 'blocks'"),
-        (["--m-estimate", "2", "--pseudo-count", "1"], "--m-estimate takes the place of --pseudo-count"),
-        (["--set", "m-estimate=2", "--pseudo-count", "1"], "--m-estimate takes the place of --pseudo-count"),
+        (["--m-estimate", "2", "--pseudo-count", "1"], "--m-estimate replaces --pseudo-count"),
+        (["--set", "m-estimate=2", "--pseudo-count", "1"], "--m-estimate replaces --pseudo-count"),
         (["--type", "windy=nominal of dates"], "cannot be read as 'nominal of dates'"),
     ],
 )
@@ -114,7 +114,7 @@ def test_numbers_together(run, examples: Path, tmp_path) -> None:
     mixed = ["--type", "petal_width=nominal", *block]
     run("fit", where, "species", *mixed, "-o", "x.likely").refused("either levels or numbers", "TreeAugmented")
     twice = run("look", where, "species", "--block", "petal_length,petal_width,sepal_length,sepal_width").done().out
-    assert "repeat each other" not in twice
+    assert "redundant" not in twice
 
 
 def test_a_block_of_bins(run, examples) -> None:

@@ -119,7 +119,7 @@ def test_missing_three_ways(place: Path, tmp_path: Path) -> None:
 
 def test_what_to_ask_next(place: Path, examples: Path) -> None:
     done = run("ask", place / "priced.likely", "outlook=sunny", "windy=true")
-    assert done.returncode == 0 and "As things stand: stay = home" in done.stdout
+    assert done.returncode == 0 and "Best action now: stay = home" in done.stdout
     lines = [line.split()[0] for line in done.stdout.splitlines() if "integrated" in line]
     assert sorted(lines) == ["humidity", "temperature"]
     found = json.loads(run("ask", place / "priced.likely", "outlook=sunny", "--json").stdout)

@@ -102,7 +102,7 @@ def test_what_no_interval_can_be_given_for_is_said(run, examples) -> None:
     for learner in ("Logistic", "FullBayes"):
         run("fit", examples / "weather.csv", "play", "--learner", learner, "-o", "m.likely").done()
         told = run("explain", "m.likely", "outlook=sunny").done().out
-        assert f"{learner} does not keep what would say how sure its probabilities are." in told
+        assert f"{learner} does not keep what an interval needs." in told
         assert json.loads(run("explain", "m.likely", "outlook=sunny", "--json").done().out)["sureness"] is None
 
 

@@ -51,7 +51,7 @@ def test_the_spec_of_a_model_gives_the_same_model_again(known, run, write, tmp_p
     write("again.toml", page)
     run("fit", "--spec", "again.toml", "-o", "again.likely").done()
     assert (tmp_path / "again.likely").read_bytes() == (tmp_path / "k.likely").read_bytes()
-    assert "The two assume the same" in run("diff", "again.toml", "k.likely").done().out
+    assert "Both make the same assumptions" in run("diff", "again.toml", "k.likely").done().out
 
 
 def test_learning_on_is_fitting_with_the_spec(known, run, write, tmp_path) -> None:

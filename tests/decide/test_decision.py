@@ -156,7 +156,7 @@ def test_merging_and_unlearning_keep_the_loss(tmp_path) -> None:
     [
         ({"rule": "best"}, "no rule 'best'"),
         ({"rule": "map", "loss": {"n": {"go": 1}, "y": {"stay": 1}}}, "Leave the loss out"),
-        ({"rule": "ml", "prior": {"n": 0.1}}, "a prior has no place"),
+        ({"rule": "ml", "prior": {"n": 0.1}}, "it takes no prior"),
         ({"loss": {"n": {"go": 1, "stay": 2}}}, "does not name the class 'y'"),
         ({"training": {"sky": ["sun"]}}, "unlike"),
         ({"unlike": 0}, "unlike is '0'"),

@@ -177,7 +177,7 @@ def test_what_is_missing_unseen_impossible(weather: likely.Model) -> None:
     }
     text = str(ledger)
     assert "impossible for no" in text and "not in training: left out" in text and "Did you mean 'true'?" in text
-    assert "Not known, so left out: temperature, humidity." in text
+    assert "Unknown, so left out: temperature, humidity." in text
     assert ledger.entries[1].impossible == ("no",) and ledger.log_odds == math.inf
 
 
@@ -244,7 +244,7 @@ def test_scores_are_called_so(examples: Path) -> None:
         ({"outlok": "sunny"}, {}, "Did you mean 'outlook'"),
         ({}, {"of": "maybe"}, "no class 'maybe'"),
         ({}, {"against": "ye"}, "Did you mean 'yes'"),
-        ({}, {"of": "yes", "against": "yes"}, "against itself"),
+        ({}, {"of": "yes", "against": "yes"}, "with itself"),
         ({}, {"unit": "bit"}, "unit"),
         ({}, {"order": "name"}, "order"),
         ({"outlook": "sunny"}, {"number": 3}, "no row 3"),

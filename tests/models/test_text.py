@@ -105,7 +105,7 @@ def test_settings_are_chosen_said_kept_and_frozen(tmp_path: Path) -> None:
     assert set(model.chosen) == {"body", "head line"}
     for name, how in model.chosen.items():
         assert not how.is_open and isinstance(how.scale, float)
-        assert any(note.startswith(repr(name)) and "chosen by the log score" in note for note in model.notes)
+        assert any(note.startswith(repr(name)) and "chosen by log loss" in note for note in model.notes)
     assert model.proper and not model.generative
     model.save(tmp_path / "m.likely")
     again = likely.load(tmp_path / "m.likely")

@@ -157,8 +157,8 @@ def test_fractions_are_shown_or_refused_never_ignored(examples: Path) -> None:
     # 3 × 3 × 2 cells, 6 rows of f and 4 of m.
     assert "m n n 1 1 2/24 2/22" in told and "0.08333" not in told
     flowers: Any = likely.fit(examples / "iris.csv", "species", likely.FullBayes())
-    assert "Only what was counted has fractions" in words(flowers, fractions=True)
-    with pytest.raises(SettingError, match="which is no fraction"):
+    assert "Only counts have fractions" in words(flowers, fractions=True)
+    with pytest.raises(SettingError, match="which is not a fraction"):
         present_attribute(likely.fit(examples / "iris.csv", "species", likely.NaiveBayes()), "sepal_length", True)
 
 

@@ -249,7 +249,7 @@ class Model(Answers):
         return {}
 
     def choices(self) -> dict[str, tuple[str, str]]:
-        """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
+        """Notes that say what was chosen by the rows: each with its column ("" if none), and what models that chose alike share."""
         return {}
 
     @property

@@ -34,5 +34,6 @@ def merge_notes(said: Sequence[FoldNotes]) -> tuple[str, ...]:
     for name, counts in made.items():
         ((words, most),) = counts.most_common(1)
         where = "in every fold" if most == folds else f"in {most} of {folds} folds"
-        out.append(f"{shown(name)}: {words}; chosen by log loss on held-out rows {where}.")
+        whose = f"{shown(name)}: " if name else ""  # a choice about no column, such as the members of a pool
+        out.append(f"{whose}{words}; chosen by log loss on held-out rows {where}.")
     return tuple(out)

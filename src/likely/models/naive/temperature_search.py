@@ -71,5 +71,5 @@ def start_temperature_search(learner: Temperable, summary: Summary) -> Model | S
         model = begin_learning(plain, summary)
         if isinstance(model, Search):
             return model
-        return learner.tempered(model, 1.0, "The evidence is not scaled: too few rows to hold any out.")
+        return learner.tempered(model, 1.0, "The evidence is not scaled: too few rows or classes to hold any out.")
     return HeldOutSearch(TemperaturePlan(learner, (plain,)), summary.canonical())

@@ -89,7 +89,7 @@ class PoolModel(Model):
     def choices(self) -> dict[str, tuple[str, str]]:
         """Which members were chosen: pools of the same members share that, whatever their weights."""
         kept = [self.trial.titles[h] for h in self.trial.kept]
-        return {note: ("members", " and ".join(kept)) for note in self.trial.notes()} if kept else {}
+        return {note: ("", " and ".join(kept)) for note in self.trial.notes()} if kept else {}
 
     @cached_property
     def _titles(self) -> tuple[str, ...]:

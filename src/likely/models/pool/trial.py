@@ -71,7 +71,7 @@ class Trial:
         if not shares:
             return ("No candidate beats the class frequencies on held-out rows.",)
         count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
-        return (f"Combined from {count}, weighted on held-out rows: {shares}.",)
+        return (f"Chosen from {count} on held-out rows, with evidence weights: {shares}.",)
 
     def exhibit(self) -> tuple[Exhibit, ...]:
         """Every candidate with its weight and score."""

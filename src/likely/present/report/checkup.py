@@ -95,9 +95,9 @@ def _attributes(record: Checkup) -> Table:
             clean(t.name, 30),
             t.kind,
             f"{t.bits:.4f}",
-            chance(t.p_of_all) if t.p_of_all < CHANCE else "chance",
+            chance(t.p_of_all) if t.p_of_all < CHANCE else "not significant",
             percent(t.missing),
-            "" if not t.missing else chance(t.p_missing_of_all) if t.p_missing_of_all < CHANCE else "chance",
+            "" if not t.missing else chance(t.p_missing_of_all) if t.p_missing_of_all < CHANCE else "not significant",
             number(t.values),
         )
         for t in record.attributes
