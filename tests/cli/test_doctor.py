@@ -32,7 +32,7 @@ def test_everything_is_named(run, ugly) -> None:
     assert "The position of a row in the table carries" in out and "sorted by class" in out
     assert "'again \"q\"' is 'a=b, c' under other names" in out
     assert "'one' has a single value (or none) and carries no information." in out
-    assert "The date 'täg' tells" in out
+    assert "The date 'täg' carries" in out
     assert "6 of 404 rows (1.5 %) equal another row in all attributes and class" in out
     assert "3 of 404 rows (0.74 %) equal a row of another class" in out
     assert "1 attribute has no relation to 'tar get'" not in out or "'noise'" in out

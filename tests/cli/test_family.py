@@ -118,7 +118,7 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
         assert run("sample", "m.likely", "-n", 3).out == ran.out
         assert json.loads(scored.done().out)["rows"] == one.summary.rows + one.summary.left_out
     else:
-        scored.refused("not how probable the row is", "Density")
+        scored.refused("not P(row)", "Density")
         assert (ran.code == 0) == (name == "Prior") or ran.refused("none can be drawn")
 
 
@@ -133,7 +133,7 @@ def test_what_was_chosen_is_a_spec_that_gives_the_same_answers(name, table, run,
     run("fit", data, "--spec", "s.toml", "-o", "again.likely").done()
     one, two = likely.load(tmp_path / "m.likely"), likely.load(tmp_path / "again.likely")
     assert two.posterior(data).matrix == pytest.approx(one.posterior(data).matrix, rel=1e-9)
-    run("score", data, "--model", "m.likely").refused("not how probable the row is", "Density")
+    run("score", data, "--model", "m.likely").refused("not P(row)", "Density")
     # What was chosen stays as it is when rows come and go, where sums are all that it takes.
     run("merge", "m.likely", "m.likely", "-o", "both.likely").done()
     run("unlearn", "both.likely", "m.likely", "-o", "less.likely").done()

@@ -57,7 +57,7 @@ def test_explain_says_how_sure_it_is(run, ugly, examples) -> None:
     run("fit", str(examples / "weather.csv"), "play", "-o", "w.likely").done()
     row = ("outlook=sunny", "temperature=cool", "humidity=high", "windy=true")
     out = run("explain", "w.likely", *row).done().out
-    assert "Uncertainty: 72 %, between 20 and 96: only 1 case like this ('temperature' is 'cool'" in out
+    assert "Uncertainty (90 % interval): 72 %, between 20 and 96: only 1 case like this ('temperature' is 'cool'" in out
     told = json.loads(run("explain", "w.likely", *row, "--json", "--level", "0.5").done().out)["sureness"]
     assert told["level"] == 0.5 and 0.4 < told["classes"]["no"]["low"] < told["classes"]["no"]["probability"]
     assert told["thinnest"] == {"attribute": "temperature", "value": "cool", "class": "no", "cases": 1.0}
@@ -66,4 +66,4 @@ def test_explain_says_how_sure_it_is(run, ugly, examples) -> None:
     assert "Uncertainty" not in run("explain", "t.likely", *row).done().out
     assert json.loads(run("explain", "t.likely", *row, "--json").done().out)["sureness"] is None
     run("fit", ugly, "tar get", "--learner", "NaiveBayes", "-o", "u.likely").done()
-    assert "Uncertainty: " in run("explain", "u.likely", "a=b, c==1").done().out
+    assert "Uncertainty (" in run("explain", "u.likely", "a=b, c==1").done().out

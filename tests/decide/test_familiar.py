@@ -117,7 +117,7 @@ def test_weights_count(model: likely.Model) -> None:
 
 def test_what_has_no_density_is_refused(model: likely.Model) -> None:
     logistic = likely.fit(TABLE, "y", likely.Logistic())
-    with pytest.raises(SettingError, match="not how probable the row is"):
+    with pytest.raises(SettingError, match=r"not P\(row\)"):
         likely.decide(logistic, {"x": 0.0}, unlike=0.01)
     with pytest.raises(InputError, match="no row"):
         likely.decide(model, {"x": 0.0}, unlike=0.01, training={"x": [1.0], "y": [None]})

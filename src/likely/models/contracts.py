@@ -249,7 +249,7 @@ class Model(Answers):
         return {}
 
     def choices(self) -> dict[str, tuple[str, str]]:
-        """Notes that say what was chosen by the rows: each with its column ("" if none), and what models that chose alike share."""
+        """Notes on what the rows chose: each with its column (or ""), and what models that chose alike share."""
         return {}
 
     @property
@@ -278,13 +278,12 @@ class Model(Answers):
         odd = [t for t in self.texts if not t.settings.is_likelihood]
         if odd:
             raise SettingError(
-                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which says how probable a "
-                "class is given the words, not how probable the words are. Say text multinomial or bernoulli, and "
-                "scale = 1."
+                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which models "
+                "P(class | words), not P(words). Use text multinomial or bernoulli, and scale = 1."
             )
         if not self.generative:
             raise SettingError(
-                f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
+                f"{type(self.learner).__name__} models P(class | row), not P(row). "
                 "Use Density, NaiveBayes, FullBayes, LinearDiscriminant, TreeAugmented or OneDependence."
             )
 

@@ -123,7 +123,7 @@ class Sureness:
         k = int(self.matrix[row].argmax()) if name is None else self._place(name)
         number, low, high = percents(self.matrix[row, k], self.low[row, k], self.high[row, k])
         if low == high or self.low[row, k] > 0.9999 or self.high[row, k] < 0.0001:
-            return f"{number} %; the counts leave no room for doubt"
+            return f"{number} %, with an interval too narrow to show"
         thinnest = self.thinnest(row)
         between = f"{number} %, between {low} and {high}"
         return between if thinnest is None else f"{between}: {thinnest}"

@@ -135,14 +135,11 @@ def _change_remarks(record: Changes, before: str, after: str, hidden: int) -> tu
         if names:
             out.append(f"Only {where} has {_listed(names, 5)}.")
     if record.contained:
-        out.append(
-            f"{after} may have learned all rows of {before}. If it learned on from it, --grown compares the rows that "
-            "are new."
-        )
+        out.append(f"{after} may contain all rows of {before}. If it does, --grown compares only the new rows.")
     if record.significant or record.p_classes < record.chance:
         out.append(
-            f"Changes are listed if chance would give any less often than {record.chance:g} (Holm). Moved: "
-            "the share of rows that would need another value, given the class."
+            f"Changes are listed if p is below {record.chance:g} (Holm). Moved: the share of rows that would "
+            "need another value, given the class."
         )
     return tuple(out)
 
@@ -224,8 +221,8 @@ def _drift_remarks(record: Drift, before: str, after: str, hidden: int) -> tuple
             out.append(f"Only {where} has the class{'es' if len(classes) > 1 else ''} {_listed(classes, 5)}.")
     if found.attributes:
         out.append(
-            f"A change is listed if chance would give any less often than {found.chance:g} (Holm). Bits: how "
-            "much a value tells of which of the two it is from, 0 to 1."
+            f"A change is listed if p is below {found.chance:g} (Holm). Bits: how well a value reveals which of "
+            "the two it is from, 0 to 1."
             + (" Rows moved: how many would need another value, given the class." if record.target is not None else "")
         )
     return tuple(out)

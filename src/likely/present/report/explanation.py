@@ -46,7 +46,7 @@ def present_ledger(
     if isinstance(sure, str):
         remarks.append(sure)
     elif sure is not None and ledger.best is not None:
-        headline += f"\nUncertainty: {sure.words(ledger.best)}."
+        headline += f"\nUncertainty ({100 * sure.level:g} % interval): {sure.words(ledger.best)}."
     return Report(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
 
 

@@ -223,7 +223,7 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
             )
         )
     kernels = ["bandwidth"] if bandwidth is not None else []
-    header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
+    header = ("class", "weight", "missing", "mean", "sd", *kernels, "min", "25 %", "median", "75 %", "max")
     left_out = factor is None and model.factored and model.generative and model.block_of(name) is None
     remarks = ["All values are equal, so the model leaves this attribute out."] if left_out else []
     if numbers.level:
