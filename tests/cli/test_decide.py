@@ -155,7 +155,7 @@ def test_ugly_names(tmp_path: Path) -> None:
         (["--prior", "no=0.5", "--prior", "yes=0.4"], "which is 0.1 too little"),
         (["--prior", "no=-0.5"], "between 0 and 1"),
         (["--prior", "no=nan"], "between 0 and 1"),
-        (["--prior", "nope=0.5"], "'nope', which is no class"),
+        (["--prior", "nope=0.5"], "'nope', which is not a class"),
         (["--prior", "no=0.5", "--prior", "no=0.4"], "twice"),
         (["--prior", "no"], "no equals sign"),
         (["--unlike", "7"], "between 0 and 1"),

@@ -69,9 +69,9 @@ def test_options_reach_the_model(mails: Path, run, tmp_path: Path) -> None:  # t
     [
         (["--char-grams", "x"], "neither a number nor two"),
         (["--char-grams", "3,2"], "the smaller one first"),
-        (["--char-grams", "2", "--word-pairs"], "Say one of the two"),
+        (["--char-grams", "2", "--word-pairs"], "Use one of the two"),
         (["--stop-words", "nowhere.txt"], "Give a file with the words to ignore"),
-        (["--vocabulary", "0"], "cannot be held"),
+        (["--vocabulary", "0"], "is impossible"),
         (["--most-words", "0"], "whole number"),
         (["--text", "bernoulli", "--damping", "log"], "have no place"),
         (["--learner", "TreeAugmented", "--text", "bernoulli"], "TreeAugmented has no setting 'text'"),

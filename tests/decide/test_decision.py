@@ -162,7 +162,7 @@ def test_merging_and_unlearning_keep_the_loss(tmp_path) -> None:
         ({"unlike": 0}, "unlike is '0'"),
         ({"unlike": float("nan")}, "unlike is"),
         ({"missing_by": "guessed"}, "no way 'guessed'"),
-        ({"prior": {"z": 0.5}}, "'z', which is no class"),
+        ({"prior": {"z": 0.5}}, "'z', which is not a class"),
         ({"prior": {"n": -0.1}}, "between 0 and 1"),
         ({"prior": {"n": float("nan")}}, "between 0 and 1"),
         ({"prior": {"n": "dear"}}, "between 0 and 1"),

@@ -127,7 +127,7 @@ def _cuts(edges: Mapping[str, Sequence[float]], wanted: tuple[str, ...], closed:
     out = {}
     for name, given in edges.items():
         if name not in wanted:
-            raise SettingError(f"Edges are given for {shown(name)}, which is no variable. {nearest(name, wanted)}")
+            raise SettingError(f"Edges are given for {shown(name)}, which is not a variable. {nearest(name, wanted)}")
         try:
             held = np.array([float(e) for e in given])
         except (TypeError, ValueError):

@@ -180,7 +180,7 @@ class Model(Answers):
 
     def only(self, names: Collection[str]) -> Model:
         """The model with the factors of these names alone."""
-        raise SettingError(f"{type(self.learner).__name__} is no product of factors, so none can be left out.")
+        raise SettingError(f"{type(self.learner).__name__} is not a product of factors, so none can be left out.")
 
     def prior_rows(self) -> tuple[Floats, Floats] | None:
         """What the prior was counted from: its numerators, and the rows behind each; None where it is beyond doubt."""
@@ -376,7 +376,7 @@ def require_model(learner: object, found: AnyModel | Search) -> AnyModel:
     if isinstance(found, Search):
         name = type(learner).__name__
         raise SettingError(
-            f"{name} must see the rows themselves to learn from these columns with these settings, and a summary has "
+            f"{name} needs the rows themselves to learn from these columns with these settings, and a summary has "
             f"only their sums. Fit it on the table: likely.fit(data, target, likely.{name}(…))."
         )
     return found

@@ -60,7 +60,7 @@ def _check_known(classes: tuple[str, ...], prior: Prior, known: Shares) -> None:
 def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fraction]:
     for name in prior:
         if name not in classes:
-            raise SettingError(f"The prior names {shown(name)}, which is no class. {nearest(name, classes)}")
+            raise SettingError(f"The prior names {shown(name)}, which is not a class. {nearest(name, classes)}")
     for name in classes:
         if name not in prior:
             raise SettingError(f"The prior does not say how probable {shown(name)} is. Give every class a probability.")

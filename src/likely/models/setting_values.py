@@ -111,12 +111,12 @@ def check_blocks(blocks: Any) -> Blocks:
     """Blocks as tuples of names; what can be no block of any table is refused."""
     form = 'Write blocks=(("outlook", "windy"), ("temperature", "humidity")).'
     if isinstance(blocks, (str, Mapping)) or not isinstance(blocks, Iterable):
-        raise SettingError(f"blocks is {shown(blocks)}, which is no list of blocks. {form}")
+        raise SettingError(f"blocks is {shown(blocks)}, which is not a list of blocks. {form}")
     out: list[tuple[str, ...]] = []
     where: dict[str, int] = {}
     for number, block in enumerate(blocks, 1):
         if isinstance(block, (str, Mapping)) or not isinstance(block, Iterable):
-            raise SettingError(f"Block {number} is {shown(block)}, which is no list of columns. {form}")
+            raise SettingError(f"Block {number} is {shown(block)}, which is not a list of columns. {form}")
         names = tuple(block)
         if not names:
             raise SettingError(f"Block {number} is empty. Name its columns, or leave it out.")

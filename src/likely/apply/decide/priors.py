@@ -85,7 +85,7 @@ def new_prior(classes: tuple[str, ...], given: NewPrior, old: tuple[Fraction, ..
 def _name(key: object, classes: tuple[str, ...]) -> str:
     name = str(label(key))
     if name not in classes:
-        raise SettingError(f"The prior names {shown(key)}, which is no class. {nearest(name, classes)}")
+        raise SettingError(f"The prior names {shown(key)}, which is not a class. {nearest(name, classes)}")
     return name
 
 

@@ -212,7 +212,7 @@ def _changeable(model: Model, row: QueryRow, change: Sequence[str] | str | None)
         return [n for n in attributes if row.states[n] in ("known", "unseen")]
     for name in (change := [change] if isinstance(change, str) else change):
         if name not in attributes:
-            why = "is no attribute of this model" if name in model.schema.names else "is not there"
+            why = "is not an attribute of this model" if name in model.schema.names else "is not there"
             raise ColumnError(f"{shown(name)} {why}, so it cannot be changed. {nearest(name, attributes)}")
     return [n for n in attributes if n in set(change)]
 

@@ -48,14 +48,16 @@ MEASURED = 1 << 12
 def check_names(value: Any) -> tuple[str, ...]:
     """Names of columns."""
     if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(v, str) for v in (*value,)):
-        raise SettingError(f'{shown(value)} is no list of columns. Write ["age", "hours"].')
+        raise SettingError(f'{shown(value)} is not a list of columns. Write ["age", "hours"].')
     return tuple(value)
 
 
 def check_sets(value: Any) -> tuple[tuple[str, ...], ...]:
     """Sets of names of columns."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-        raise SettingError(f'{shown(value)} is no list of sets of columns. Write [["age", "hours"], ["sex", "race"]].')
+        raise SettingError(
+            f'{shown(value)} is not a list of sets of columns. Write [["age", "hours"], ["sex", "race"]].'
+        )
     return tuple(check_names(names) for names in value)
 
 

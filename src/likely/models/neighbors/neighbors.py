@@ -178,7 +178,7 @@ class Nearby(Model):
     log_prior: NDArray[np.float64]
     log_count: NDArray[np.float64]
     """log n_i of each class."""
-    shapeless: ClassVar[str] = "It asks the rows of training, which are not taken along."
+    shapeless: ClassVar[str] = "It needs the training rows, which are not exported."
 
     def neighbours(self, batch: Batch) -> tuple[Matrix, NDArray[np.float64]]:
         """For each row the votes K_i of each class among its neighbours, and the distance of the k-th."""

@@ -211,7 +211,7 @@ def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:
     with np.errstate(divide="ignore"):
         score = figure + (0.0 if learner.prior is None else np.log(np.array(learner.prior)))
     if np.isneginf(score).all():
-        raise SettingError("Every hypothesis says that these rows are impossible, so none can be believed.")
+        raise SettingError("These rows are impossible under every hypothesis, so there is no posterior.")
     weight = np.exp(score - score.max())
     return Beliefs(titles, weight / weight.sum(), figure, False)
 

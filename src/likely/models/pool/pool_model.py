@@ -124,7 +124,7 @@ class PoolModel(Model):
         for title, member in zip(self._titles, self.members, strict=True):
             own = member.shape()
             if own is None or sum_of(own) is None:
-                why = member.shapeless if own is None else "Its scores are no sum of terms."
+                why = member.shapeless if own is None else "Its scores are not a sum of terms."
                 return f"{title} is a member of this pool. {why} Fit with --for sql (or onnx, pmml) to leave it out."
         return "It has no portable form."
 

@@ -285,7 +285,9 @@ def _row(
     out = {}
     for name, value in given.items():
         if name not in known:
-            raise SettingError(f"{where}: the row names {shown(name)}, which is no attribute. {nearest(name, known)}")
+            raise SettingError(
+                f"{where}: the row names {shown(name)}, which is not an attribute. {nearest(name, known)}"
+            )
         if name in attributes:
             among = list(attributes[name])
         else:
