@@ -253,7 +253,7 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
     if squares.dependent(solution.rank + 1) and not ridge:
         notes.append(
             f"The {own} columns of the design are collinear (rank {solution.rank}), so many solutions fit equally "
-            "well; the one of least norm is taken."
+            "well; the one with the smallest norm is used."
         )
     return Regression(
         target=target.name,

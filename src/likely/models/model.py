@@ -358,8 +358,8 @@ def check_weights(summary: Summary) -> None:
     if odd:
         extreme = f"more than {most:.2g}" if odd[-1] > most else f"less than {least:.2g}"
         raise InputError(
-            f"Rows of a class weigh {extreme} together, which no model can compute with. Multiply all weights "
-            "by the same number, so that they are near 1: that changes no share."
+            f"Rows of a class weigh {extreme} together, which is out of range. Multiply all weights "
+            "by the same number so that they are near 1; this does not change the model."
         )
 
 

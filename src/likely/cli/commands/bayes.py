@@ -135,7 +135,7 @@ def _loss(entries: tuple[str, ...], abstain: str | None, hypotheses: list[str]) 
 
     if not entries:
         if abstain is not None:
-            raise SettingError("--abstain is a cost beside those of --loss. Give --loss as well.")
+            raise SettingError("--abstain needs the costs of --loss. Give --loss as well.")
         return None
     if len(entries) == 1 and ("=" not in entries[0] or entries[0].endswith(".toml")):
         read = read_loss(entries[0])

@@ -71,8 +71,8 @@ class Folds:
                 called = "folds" if name == "count" else name
                 raise SettingError(f"{called} is {shown(value)}. It must be a whole number, {least} or more.")
         if self.repeats > 1 and said and said[0] != "group":
-            how = "by time" if said[0] == "time" else "each by itself"
-            raise SettingError(f"Rows that are dealt {how} are dealt the same way each time. Leave repeats out.")
+            how = "by time" if said[0] == "time" else "row by row"
+            raise SettingError(f"Folds made {how} are the same each time. Leave repeats out.")
 
     @property
     def column(self) -> str | None:
@@ -363,9 +363,9 @@ def _each(source: Source, first: Draft, reading: Reading) -> Deal:
     rows = _sums(source, first, reading).rows
     if rows > MOST_EACH:
         raise SettingError(
-            f"To leave out each of {rows:,} rows in turn, the learner would have to learn so many times; "
-            f"that is done up to {MOST_EACH:,} rows (and for any number by NaiveBayes where each number is gaussian "
-            "and nothing is joined or known beforehand). Say how many folds instead."
+            f"To leave out each of {rows:,} rows in turn, the learner would have to learn as often; "
+            f"that is limited to {MOST_EACH:,} rows (no limit for NaiveBayes with gaussian numbers, without blocks and "
+            "prior knowledge). Use --folds instead."
         )
     if rows < 2:
         raise InputError(f"{source.name} has {rows} rows with a class. To leave one out takes two or more.")

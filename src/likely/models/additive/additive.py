@@ -98,7 +98,7 @@ class Additive(Settings):
         optional=True,
     )
     leaves: int = setting(16, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
-    ridge: float = setting(1.0, "Holds back the values of leaves, as so many rows of no opinion would.", above=0)
+    ridge: float = setting(1.0, "Ridge penalty on the values of leaves, in rows without evidence.", above=0)
     least: float = setting(
         1.0, "The least curvature of a leaf: that of four rows of which nothing is known is 1.", at_least=0
     )

@@ -80,7 +80,7 @@ class Neighbors(Settings):
     )
     pseudo_count: float = setting(
         0.0,
-        "So many votes more, dealt to the classes by their shares of all rows: k neighbours are few to go by.",
+        "Extra votes, split among the classes by their frequencies: k neighbours alone are few.",
         at_least=0,
     )
 

@@ -34,7 +34,7 @@ class TextLogistic(Settings):
 
     ridge: float | Literal["auto"] = setting(
         "auto",
-        "How much large weights are held back. 'auto': as much as is best for the log loss of rows held out.",
+        "Ridge penalty on the weights. 'auto': the one with the best log loss on held-out rows.",
         above=0,
         choices=("auto",),
     )
