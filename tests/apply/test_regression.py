@@ -81,7 +81,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command(examples: Path) -> None:
     done = run("regress", str(examples / "iris.csv"), "petal_width")
     assert done.returncode == 0, done.stderr
-    assert "petal_width is explained to 95.4 %" in done.stdout and "petal_width = 0.0842117" in done.stdout
+    assert "explain 95.4 % of the variance of petal_width" in done.stdout and "petal_width = 0.0842117" in done.stdout
     found = json.loads(run("regress", str(examples / "iris.csv"), "petal_width", "--ridge", "10", "--json").stdout)
     assert found["target"] == "petal_width" and 0.9 < found["r2"] < 0.954 and found["residual"] is None
     wrong = run("regress", str(examples / "iris.csv"), "species")

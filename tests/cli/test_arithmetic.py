@@ -27,7 +27,7 @@ def models(run, write) -> None:
 def test_diff_says_what_changed_and_what_is_assumed_otherwise(models, run) -> None:
     done = run("diff", "a.likely", "b.likely").done()
     assert "1 difference" in done.out and "learner.pseudo_count" in done.out
-    assert "Changed: the shares of the classes and 2 attributes." in done.out  # sky = [red] in all, not given the class
+    assert "Changed: the class frequencies and 2 attributes." in done.out  # sky = [red] in all, not given the class
     assert NASTY in done.out and "wind: mean and standard deviation" in done.out
     found = json.loads(run("diff", "a.likely", "b.likely", "--json").done().out)
     wind = next(a for a in found["changes"]["attributes"] if a["name"] == "wind")
@@ -38,9 +38,9 @@ def test_diff_says_what_changed_and_what_is_assumed_otherwise(models, run) -> No
 
 def test_diff_of_the_same_of_one_that_grew_and_of_others(models, run, write) -> None:
     out = run("diff", "a.likely", "a.likely").done().out
-    assert out == "The two assume the same.\nThey hold the same sums, to the last bit.\n"
+    assert out == "Both make the same assumptions.\nTheir sums are identical, to the last bit.\n"
     run("learn", "a.likely", "b.csv", "-o", "grown.likely").done()
-    assert "--grown compares the rows" in run("diff", "a.likely", "grown.likely").done().out
+    assert "--grown compares only the new rows" in run("diff", "a.likely", "grown.likely").done().out
     new = json.loads(run("diff", "a.likely", "grown.likely", "--grown", "--json").done().out)["changes"]
     apart = json.loads(run("diff", "a.likely", "b.likely", "--json").done().out)["changes"]
     assert new == apart
@@ -53,13 +53,13 @@ def test_diff_of_the_same_of_one_that_grew_and_of_others(models, run, write) -> 
 
 def test_a_window_is_begun_and_goes_on(models, run, write) -> None:
     first = ("--target", "the target", "--rows", 50, "--step", 25)
-    assert "45 rows in 2 pieces; 120 came, 75 went" in run("window", "w [x].likely", "a.csv", *first).done().err
+    assert "45 rows in 2 pieces; 120 added, 75 dropped" in run("window", "w [x].likely", "a.csv", *first).done().err
     done = run("window", "w [x].likely", "-", stdin=table(0, 30).encode()).done()
-    assert "30 came" in done.err
+    assert "30 added" in done.err
     held = likely.Window.load("w [x].likely")
     assert held.came == 150 and held.model.classes == ("no",)
     assert run("predict", "w [x].likely", "b.csv").done().out.count("no,1") == 210
-    run("window", "w [x].likely", "a.csv", "--rows", 9).refused("window already", "--rows")
+    run("window", "w [x].likely", "a.csv", "--rows", 9).refused("already a window", "--rows")
     run("window", "w [x].likely", "a.csv", "--target", "wind").refused("--target")
     run("window", "a.likely", "a.csv").refused("holds no window")
     run("window", "new.likely", "a.csv", "--target", "the target").refused("--rows N or --files N")
@@ -70,6 +70,6 @@ def test_a_window_is_begun_and_goes_on(models, run, write) -> None:
 
 def test_a_window_of_files(models, run, write) -> None:
     done = run("window", "w.likely", "a.csv", "b.csv", "a.csv", "--target", "the target", "--files", 2).done()
-    assert "330 rows in 2 pieces; 450 came, 120 went" in done.err
+    assert "330 rows in 2 pieces; 450 added, 120 dropped" in done.err
     wanted = likely.summarize("b.csv", schema=likely.load("w.likely").schema)
     assert likely.Window.load("w.likely").summary - likely.summarize("a.csv", schema=wanted.schema) == wanted

@@ -37,7 +37,7 @@ def test_a_bad_table_is_refused(command, content, words, run, write, tmp_path) -
     write("t.csv", content)
     out = ["-o", "m.likely"] if command == "fit" else []
     if command == "fit" and "same class" in words[0]:
-        assert "can say nothing else" in run(command, "t.csv", "c", *out).done().err
+        assert "can predict nothing else" in run(command, "t.csv", "c", *out).done().err
         return
     run(command, "t.csv", "c", *out).refused(*words)
     assert not Path(tmp_path / "m.likely").exists()

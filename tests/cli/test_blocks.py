@@ -46,7 +46,7 @@ def test_ugly_names_in_every_command(run, ugly, tmp_path) -> None:
     assert 'blocks = [["a, b", "\\"quoted\\""], ["[red]", "x=y"]]' in page
     (tmp_path / "spec.toml").write_text(page, "utf-8")
     run("fit", ugly, "--spec", "spec.toml", "-o", "again.likely").done()
-    assert "The two assume the same." in run("diff", "m.likely", "again.likely").done().out
+    assert "Both make the same assumptions." in run("diff", "m.likely", "again.likely").done().out
     again = likely.load(tmp_path / "again.likely")
     assert again.summary == model.summary and again.schema == model.schema
     run("predict", "m.likely", ugly, "-o", "p.csv").done()
@@ -94,8 +94,8 @@ def test_set_says_the_same_as_block(run, examples: Path, tmp_path) -> None:
         (["--set", "blocks=outlook"], "no list of blocks"),
         (["--set", "blocks=[[1]]"], "not the name of a column"),
         (["--learner", "TreeAugmented", "--block", "outlook,windy"], "TreeAugmented has no setting 'blocks'"),
-        (["--m-estimate", "2", "--pseudo-count", "1"], "--m-estimate takes the place of --pseudo-count"),
-        (["--set", "m-estimate=2", "--pseudo-count", "1"], "--m-estimate takes the place of --pseudo-count"),
+        (["--m-estimate", "2", "--pseudo-count", "1"], "--m-estimate replaces --pseudo-count"),
+        (["--set", "m-estimate=2", "--pseudo-count", "1"], "--m-estimate replaces --pseudo-count"),
         (["--type", "windy=nominal of dates"], "cannot be read as 'nominal of dates'"),
     ],
 )
@@ -114,7 +114,7 @@ def test_numbers_together(run, examples: Path, tmp_path) -> None:
     mixed = ["--type", "petal_width=nominal", *block]
     run("fit", where, "species", *mixed, "-o", "x.likely").refused("either levels or numbers", "TreeAugmented")
     twice = run("look", where, "species", "--block", "petal_length,petal_width,sepal_length,sepal_width").done().out
-    assert "repeat each other" not in twice
+    assert "redundant" not in twice
 
 
 def test_a_block_of_bins(run, examples) -> None:

@@ -30,7 +30,7 @@ def test_the_table_says_what_more_rows_would_buy(run, ugly) -> None:
     assert "tar & <get> in ug <l> y.csv: 400 rows." in out
     assert "Learning curve: each of 5 folds" in out and "frequencies only" in out and "▇" in out
     assert "The last step, from 160 to 320 rows, changed accuracy by " in out
-    assert "With twice the rows expect" in out or "cannot be said" in out
+    assert "With twice the rows, expect" in out or "cannot be said" in out
 
 
 def test_the_chart_is_sound_and_says_everything_in_words(run, ugly, tmp_path) -> None:
@@ -38,7 +38,7 @@ def test_the_chart_is_sound_and_says_everything_in_words(run, ugly, tmp_path) ->
     root = ElementTree.parse(tmp_path / "c.svg").getroot()
     assert root.tag == f"{SVG}svg" and root.get("role") == "img"
     assert root.findtext(f"{SVG}title") == "Learning curve of tar & <get> in ug <l> y.csv"
-    assert "frequencies alone are right for" in (root.findtext(f"{SVG}desc") or "")
+    assert "always guessing the most frequent class gets" in (root.findtext(f"{SVG}desc") or "")
     words = [t.text for t in root.iter(f"{SVG}text")]
     assert {"Accuracy", "Log loss", "rows learned from", "bits a row", "20", "320"} <= set(words)
     circles = [*root.iter(f"{SVG}circle")]
@@ -64,12 +64,13 @@ def test_an_infinite_loss_is_explained(run, write) -> None:
     write("rare.csv", "\n".join(lines) + "\n")
     out = run("curve", "rare.csv", "y", *NAIVE).done().out
     assert "infinite" in out and "'rare' was not among the rows learned from in " in out
-    assert "log loss cannot be said: there are too few sizes at which it is finite" in out
+    why = "there are too few sizes at which it is finite"
+    assert f"log loss would change with twice the rows cannot be predicted: {why}" in out
 
 
 def test_few_rows(run, examples) -> None:
     out = run("curve", examples / "weather.csv", "play", "--svg", "w.svg").done().out
-    assert "There are only 14 rows, so they are dealt to 5 parts rather than 40, in 5 folds." in out
+    assert "There are only 14 rows, so they make 5 parts rather than 40, in 5 folds." in out
 
 
 def test_bad_input(run, ugly, write) -> None:

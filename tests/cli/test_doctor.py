@@ -27,15 +27,15 @@ def ugly(write) -> str:
 
 def test_everything_is_named(run, ugly) -> None:
     out = run("doctor", ugly, "tar get").done().out
-    assert "'[bold]leak' alone nearly decides 'tar get'" in out
-    assert "Whether 'gaps <b>' is missing tells" in out and "of the rows of class '[red]'" in out
-    assert "The place of a row in the table tells" in out and "sorted by class" in out
+    assert "'[bold]leak' alone nearly determines 'tar get'" in out
+    assert "Whether 'gaps <b>' is missing carries" in out and "of the rows of class '[red]'" in out
+    assert "The position of a row in the table carries" in out and "sorted by class" in out
     assert "'again \"q\"' is 'a=b, c' under other names" in out
-    assert "'one' has one value, or none, and tells nothing." in out
-    assert "The date 'täg' tells" in out
-    assert "6 of 404 rows (1.5 %) equal another row in all attributes and in class" in out
+    assert "'one' has a single value (or none) and carries no information." in out
+    assert "The date 'täg' carries" in out
+    assert "6 of 404 rows (1.5 %) equal another row in all attributes and class" in out
     assert "3 of 404 rows (0.74 %) equal a row of another class" in out
-    assert "1 attribute has nothing to do with 'tar get'" not in out or "'noise'" in out
+    assert "1 attribute has no relation to 'tar get'" not in out or "'noise'" in out
     assert "404  [red]" in out, "the row that was given another class"
 
 
@@ -46,25 +46,25 @@ def test_json_and_exit_codes(run, ugly, write) -> None:
     assert len(record["suspects"]) == 1 and record["seed"] == 3 and record["twins"]["examples"][0]["other"] == 404
     assert {"leak", "missing", "order", "copy", "constant"} <= {f["kind"] for f in record["findings"]}
     failed = run("doctor", ugly, "tar get", "--fail", "--learner", "NaiveBayes")
-    assert failed.code == 1 and "Beware" in failed.out
+    assert failed.code == 1 and "Warning" in failed.out
     rng = random.Random(1)
     rows = [f"{rng.gauss(0, 1):.5f},{rng.choice('pq')}" for _ in range(60)]
     write("fine.csv", "x,y\n" + "\n".join(rows) + "\n")
     fine = run("doctor", "fine.csv", "y", "--fail").done()
-    assert "Nothing to beware of was found" in fine.out
+    assert "No problems found" in fine.out
 
 
 def test_all_shows_every_attribute(run, ugly) -> None:
     out = run("doctor", ugly, "tar get", "--all", "--learner", "NaiveBayes").done().out
-    assert "What each attribute has to do with the class" in out and "by NaiveBayes that has not seen them" in out
-    assert "as by chance" in out
+    assert "How each attribute relates to the class" in out and "judged by NaiveBayes trained without them" in out
+    assert "not significant" in out
 
 
 def test_texts_and_few_rows(run, write, examples) -> None:
     assert "play in weather.csv: 14 rows" in run("doctor", str(examples / "weather.csv"), "play").done().out
     rows = [f'"some {w} words about it, and number {k}",{w}' for k in range(40) for w in ("good", "bad")]
     write("text.csv", "note,y\n" + "\n".join(rows) + "\n")
-    assert "The word 'good' alone nearly tells" in run("doctor", "text.csv", "y").done().out
+    assert "The word 'good' alone nearly determines" in run("doctor", "text.csv", "y").done().out
     write("two.csv", "x,y\n1,a\n2,b\n")
     assert "2 rows" in run("doctor", "two.csv", "y").done().out
     write("none.csv", "y\na\nb\na\nb\n")

@@ -18,7 +18,7 @@ def model(examples, run) -> str:
 def test_by_hand(model, run) -> None:
     row = ("outlook=sunny", "temperature=cool", "humidity=high", "windy=true")
     told = run("explain", model, *row, "--working", "--counterfactual").done().out
-    assert told.startswith("play is no, with 79.5 %; yes has 20.5 %.")
+    assert told.startswith("play is no (79.5 %); yes: 20.5 %.")
     assert "9/14 × 2/9 × 3/9 × 3/9 × 3/9 = 1/189 = 0.005291" in told
     assert "outlook=overcast instead of sunny" in told
     assert "speaks for no: 2.7 times as likely" in told
@@ -102,7 +102,7 @@ def test_what_no_interval_can_be_given_for_is_said(run, examples) -> None:
     for learner in ("Logistic", "FullBayes"):
         run("fit", examples / "weather.csv", "play", "--learner", learner, "-o", "m.likely").done()
         told = run("explain", "m.likely", "outlook=sunny").done().out
-        assert f"{learner} does not keep what would say how sure its probabilities are." in told
+        assert f"{learner} does not keep what an interval needs." in told
         assert json.loads(run("explain", "m.likely", "outlook=sunny", "--json").done().out)["sureness"] is None
 
 

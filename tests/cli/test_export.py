@@ -47,4 +47,4 @@ def test_what_cannot_be_said_is_refused(model, run) -> None:
         run("export", "tree.likely", "--to", to).refused("cannot say", "python")
     run("export", "tree.likely", "--to", "json").refused("cannot say", "form")
     run("fit", "t.csv", "play", "--learner", "Neighbors", "-o", "near.likely").done()
-    run("export", "near.likely", "--to", "python").refused("asks the rows of training")
+    run("export", "near.likely", "--to", "python").refused("needs the training rows")

@@ -69,7 +69,7 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     ran = run("fit", data, *asked, "--learner", name, *settings(name), "-o", "m.likely")
     mixed = table == "weather_mixed"
     if (name == "LinearDiscriminant" and table != "iris") or (name == "FullBayes" and mixed):
-        ran.refused("out of place", "NaiveBayes, TreeAugmented")
+        ran.refused("would not fit", "NaiveBayes, TreeAugmented")
         return
     ran.done()
     assert "the class ''" not in ran.err and ("class" in ran.err) == (name != "Density")
@@ -83,9 +83,9 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     # Its assumptions make the same model again.
     write("s.toml", run("show", "m.likely", "--spec").done().out)
     run("fit", data, "--spec", "s.toml", "-o", "again.likely").done()
-    assert run("diff", "m.likely", "s.toml").done().out == "The two assume the same.\n"
+    assert run("diff", "m.likely", "s.toml").done().out == "Both make the same assumptions.\n"
     out = run("diff", "m.likely", "again.likely").done().out
-    assert out.startswith("The two assume the same.\nThey hold the same sums")
+    assert out.startswith("Both make the same assumptions.\nTheir sums are identical")
     one, two = likely.load(tmp_path / "m.likely"), likely.load(tmp_path / "again.likely")
     assert one.learner == two.learner and one.schema == two.schema and one.summary == two.summary
 
@@ -118,7 +118,7 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
         assert run("sample", "m.likely", "-n", 3).out == ran.out
         assert json.loads(scored.done().out)["rows"] == one.summary.rows + one.summary.left_out
     else:
-        scored.refused("not how probable the row is", "Density")
+        scored.refused("not P(row)", "Density")
         assert (ran.code == 0) == (name == "Prior") or ran.refused("none can be drawn")
 
 
@@ -133,7 +133,7 @@ def test_what_was_chosen_is_a_spec_that_gives_the_same_answers(name, table, run,
     run("fit", data, "--spec", "s.toml", "-o", "again.likely").done()
     one, two = likely.load(tmp_path / "m.likely"), likely.load(tmp_path / "again.likely")
     assert two.posterior(data).matrix == pytest.approx(one.posterior(data).matrix, rel=1e-9)
-    run("score", data, "--model", "m.likely").refused("not how probable the row is", "Density")
+    run("score", data, "--model", "m.likely").refused("not P(row)", "Density")
     # What was chosen stays as it is when rows come and go, where sums are all that it takes.
     run("merge", "m.likely", "m.likely", "-o", "both.likely").done()
     run("unlearn", "both.likely", "m.likely", "-o", "less.likely").done()
@@ -288,7 +288,7 @@ def test_hard_tables_give_a_defined_result_or_a_sentence(table, run, write) -> N
             continue
         ran = run("fit", "t.csv", "y", "--learner", name, *weight, "-o", "m.likely")
         if ran.code:
-            ran.refused("out of place")
+            ran.refused("would not fit")
             assert name in ("LinearDiscriminant", "FullBayes")
             continue
         for data in ("t.csv", "new.csv"):
@@ -320,7 +320,7 @@ def test_what_was_special_is_told(run, write) -> None:
     told("levels", "FullBayes")
     assert "1,000,000,000,000 in all" in run("show", "m.likely").done().out
     assert "left out: no cut" in told("holes", "TreeAugmented")
-    assert "only NaiveBayes and TextLogistic learn" in told("text", "TreeAugmented")
+    assert "only NaiveBayes and TextLogistic can use" in told("text", "TreeAugmented")
 
 
 def test_a_pair_of_classes_that_disagrees_gives_no_answer(run, examples) -> None:

@@ -39,7 +39,7 @@ def test_rows_are_dealt_as_asked(run, table, options: list[str], folds: int, tit
     learners = ["--learner", "NaiveBayes", "--learner", "Prior"]
     told = json.loads(run("compare", table, "y", "--json", *learners, *options).done().out)
     assert told["folds"] == folds and told["learners"][1]["against"][0]["test"].startswith("corrected resampled t")
-    assert "differs from the first" in run("compare", table, "y", *learners, *options).done().out
+    assert "vs. the first" in run("compare", table, "y", *learners, *options).done().out
 
 
 @pytest.mark.parametrize(

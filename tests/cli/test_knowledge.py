@@ -51,7 +51,7 @@ def test_the_spec_of_a_model_gives_the_same_model_again(known, run, write, tmp_p
     write("again.toml", page)
     run("fit", "--spec", "again.toml", "-o", "again.likely").done()
     assert (tmp_path / "again.likely").read_bytes() == (tmp_path / "k.likely").read_bytes()
-    assert "The two assume the same" in run("diff", "again.toml", "k.likely").done().out
+    assert "Both make the same assumptions" in run("diff", "again.toml", "k.likely").done().out
 
 
 def test_learning_on_is_fitting_with_the_spec(known, run, write, tmp_path) -> None:
@@ -81,7 +81,7 @@ def test_a_model_of_knowledge_alone_predicts_and_is_shown(known, run) -> None:
     assert out[0].startswith("prediction,p(common = cold),p(flu)") and len(out) == 4
     shown = run("show", "k.likely").done().out
     assert "from 0 rows" in shown and "4 pieces of knowledge" in shown and "no rows yet" in shown
-    assert "Known before data, beside what the rows say" in shown and "température °C, deviation" in shown
+    assert "Prior knowledge, compared with the rows" in shown and "température °C, deviation" in shown
     # 36 of 40 rows; 28 of the other class are kept for levels yet to come
     table = run("show", "k.likely", "fever [red]", "--fractions").done().out
     assert "36/40" in table and "8/40" in table

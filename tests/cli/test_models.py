@@ -125,7 +125,7 @@ def test_strays_and_refused_levels_when_predicting(run, write, tmp_path) -> None
     write("t.csv", "x,k,y\n1.5,a,p\n2.5,a,p\n3.5,b,q\n7.5,b,q\n")
     run("fit", "t.csv", "y", "--unseen", "error", "-o", "m.likely").done()
     write("new.csv", "x,k\nabc,a\n")
-    assert "taken as missing: 1 cell of 'x'" in run("predict", "m.likely", "new.csv").done().err
+    assert "so missing: 1 cell of 'x'" in run("predict", "m.likely", "new.csv").done().err
     write("out.csv", "old")
     write("new.csv", "x,k\n1,a\n2,zebra\n")
     run("predict", "m.likely", "new.csv", "-o", "out.csv").refused("Row 2", "'zebra'", "'k'", "--unseen skip")

@@ -32,7 +32,7 @@ def test_a_line_and_a_model(run, examples, tmp_path) -> None:
     run("plot", "m.likely", "--attribute", "outlook", "-o", "o.svg").done()
     assert "overcast" in (tmp_path / "o.svg").read_text()
     run("plot", "m.likely", "-o", "g.svg").done()
-    run("plot", "m.likely", "--chart", "bits", "-o", "b.svg").refused("give the table")
+    run("plot", "m.likely", "--chart", "bits", "-o", "b.svg").refused("need the table")
 
 
 def test_bad_pictures(run, examples) -> None:

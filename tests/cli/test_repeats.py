@@ -23,9 +23,9 @@ def ugly(write) -> str:
 
 def test_a_pair_is_named_and_what_would_change(run, ugly) -> None:
     out = run("repeats", ugly, "tar get").done().out
-    assert "1 pair repeats each other given the class" in out
+    assert "1 pair is redundant given the class" in out
     assert 'a=b, c and ü "q" [b]: what would change (10 folds)' in out or 'ü "q" [b] and a=b, c: what would' in out
-    assert "as it is" in out and "joined" in out and "without a=b, c" in out and "improves log loss from" in out
+    assert "unchanged" in out and "joined" in out and "without a=b, c" in out and "improves log loss from" in out
     assert "p < 0.001" in out
 
 
@@ -47,9 +47,7 @@ def test_json_has_every_pair(run, ugly) -> None:
 
 def test_bad_input(run, ugly, write) -> None:
     run("repeats", ugly, "targ").refused("Did you mean 'tar get'?")
-    run("repeats", ugly, "tar get", "--learner", "Logistic").refused(
-        "Logistic does not take attributes to be independent"
-    )
+    run("repeats", ugly, "tar get", "--learner", "Logistic").refused("Logistic does not assume independent attributes")
     run("repeats", ugly, "tar get", "--most", "-1").refused("most")
     write("one.csv", "x,y\na,p\nb,q\na,p\nb,q\n")
     assert "no two attributes" in run("repeats", "one.csv", "y").done().out
@@ -59,13 +57,13 @@ def test_explain_says_how_sure_it_is(run, ugly, examples) -> None:
     run("fit", str(examples / "weather.csv"), "play", "-o", "w.likely").done()
     row = ("outlook=sunny", "temperature=cool", "humidity=high", "windy=true")
     out = run("explain", "w.likely", *row).done().out
-    assert "How sure of the number: 72 %, between 20 and 96: only 1 case like this ('temperature' is 'cool'" in out
+    assert "Uncertainty (90 % interval): 72 %, between 20 and 96: only 1 case like this ('temperature' is 'cool'" in out
     told = json.loads(run("explain", "w.likely", *row, "--json", "--level", "0.5").done().out)["sureness"]
     assert told["level"] == 0.5 and 0.4 < told["classes"]["no"]["low"] < told["classes"]["no"]["probability"]
     assert told["thinnest"] == {"attribute": "temperature", "value": "cool", "class": "no", "cases": 1.0}
     run("explain", "w.likely", *row, "--level", "1").refused("--level")
     run("fit", str(examples / "weather.csv"), "play", "--learner", "TreeAugmented", "-o", "t.likely").done()
-    assert "How sure of the number" not in run("explain", "t.likely", *row).done().out
+    assert "Uncertainty" not in run("explain", "t.likely", *row).done().out
     assert json.loads(run("explain", "t.likely", *row, "--json").done().out)["sureness"] is None
     run("fit", ugly, "tar get", "--learner", "NaiveBayes", "-o", "u.likely").done()
-    assert "How sure of the number: " in run("explain", "u.likely", "a=b, c==1").done().out
+    assert "Uncertainty (" in run("explain", "u.likely", "a=b, c==1").done().out

@@ -48,7 +48,7 @@ def test_look_takes_a_spec(run, write, table) -> None:
     assert [c["role"] for c in found["columns"] if c["name"] == "c"] == ["left out"]
     apart = run("look", table, "the = target", "--learner", "NaiveBayes", "--type", "c=ignore", "--json").done()
     assert json.loads(apart.out)["scores"]["accuracy"] < 0.9
-    run("look", table, "--spec", spec, "--pseudo-count", 2).refused("says already", "--pseudo-count")
+    run("look", table, "--spec", spec, "--pseudo-count", 2).refused("already sets", "--pseudo-count")
     run("look", table, "--spec", spec, "--loss", write("l.toml", "[a]\nb = 1\n[c]\nd = 1\n")).refused(
         "Leave --loss out"
     )
@@ -70,7 +70,7 @@ def test_compare_takes_a_spec(run, write, table) -> None:
     assert by_name["s.toml"]["settings"].keys() == {"blocks", "knowledge"}
     usual = json.loads(run("compare", table, "--spec", spec, "--json").done().out)
     assert {"s.toml", "Prior", "TreeAugmented"} <= {one["name"] for one in usual["learners"]}
-    run("compare", table, "--spec", spec, "--type", "a=nominal").refused("says already", "--type")
+    run("compare", table, "--spec", spec, "--type", "a=nominal").refused("already sets", "--type")
     run("compare", table).refused("TARGET")
 
 

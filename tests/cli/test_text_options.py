@@ -32,12 +32,12 @@ def mails(tmp_path: Path) -> Path:
 
 def test_fit_says_what_it_chose_and_show_writes_it_down(mails: Path, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     done = run("fit", mails, "label", "--learner", "NaiveBayes", "-o", tmp_path / "m.likely")
-    assert done.code == 0 and "chosen by the log score of rows held out" in done.err
+    assert done.code == 0 and "chosen by log loss on held-out rows" in done.err
     done = run("show", tmp_path / "m.likely", "--spec")
     assert "[learner.text]" in done.out
     (tmp_path / "spec.toml").write_text(done.out)
     assert run("fit", mails, "label", "-o", tmp_path / "n.likely", "--spec", tmp_path / "spec.toml").code == 0
-    assert run("diff", tmp_path / "m.likely", tmp_path / "n.likely").out.startswith("The two assume the same")
+    assert run("diff", tmp_path / "m.likely", tmp_path / "n.likely").out.startswith("Both make the same assumptions")
     new = tmp_path / "new.csv"
     with new.open("w", newline="") as file:
         csv.writer(file).writerows([[NAME, "n"], ["win win zebra", "1"], ["", "2"]])
@@ -69,9 +69,9 @@ def test_options_reach_the_model(mails: Path, run, tmp_path: Path) -> None:  # t
     [
         (["--char-grams", "x"], "neither a number nor two"),
         (["--char-grams", "3,2"], "the smaller one first"),
-        (["--char-grams", "2", "--word-pairs"], "Say one of the two"),
-        (["--stop-words", "nowhere.txt"], "Give a file with the words to pass over"),
-        (["--vocabulary", "0"], "cannot be held"),
+        (["--char-grams", "2", "--word-pairs"], "Use one of the two"),
+        (["--stop-words", "nowhere.txt"], "Give a file with the words to ignore"),
+        (["--vocabulary", "0"], "is impossible"),
         (["--most-words", "0"], "whole number"),
         (["--text", "bernoulli", "--damping", "log"], "have no place"),
         (["--learner", "TreeAugmented", "--text", "bernoulli"], "TreeAugmented has no setting 'text'"),
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_a_sentence(mails: Path, run, tmp_path: Path, options: 
 
 def test_other_learners_say_that_text_is_left_out(mails: Path, run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     done = run("fit", mails, "label", "-o", tmp_path / "t.likely", "--learner", "TreeAugmented")
-    assert done.code == 0 and "only NaiveBayes and TextLogistic learn; it is left out" in " ".join(done.err.split())
+    assert done.code == 0 and "only NaiveBayes and TextLogistic can use; it is left out" in " ".join(done.err.split())
 
 
 def test_what_is_not_sound_utf_8_is_refused_or_replaced(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -64,7 +64,8 @@ def test_headers_and_copies_are_told(run, write) -> None:
     write("mails.csv", mails(header=True))
     told = run("look", "mails.csv", "label", "--learner", "NaiveBayes", "--all").done().out
     assert "2 words are in at least 95 % of the texts of 'body': 'list', 'subject'" in told
-    assert "The word 'bulk' alone nearly tells whether 'body' is of class 'spam': 100 % of its texts have it" in told
+    assert "The word 'bulk' alone nearly determines whether 'body' is of class 'spam'" in told
+    assert "'spam': 100 % of its texts have it" in told
     rows = mails().splitlines()
     doubled = [r.replace("!", " ???").upper() if k % 2 else r for k, r in enumerate(rows[1:41])]
     write("twice.csv", "\n".join([*rows, *(r.replace("HAM", "ham").replace("SPAM", "spam") for r in doubled)]) + "\n")
@@ -172,7 +173,7 @@ def test_broken_utf8_is_told_with_its_row_or_replaced(run, tmp_path) -> None:
 
 def test_every_learner_that_leaves_text_out_says_so(run, write) -> None:
     write("mails.csv", mails())
-    sentence = "'body' is free text, from which only NaiveBayes and TextLogistic learn"
+    sentence = "'body' is free text, which only NaiveBayes and TextLogistic can use"
     members = 'members=["NaiveBayes", {name="NaiveBayes", pseudo_count=0.5}]'
     for learner in (("TreeAugmented",), ("Neighbors",), *((m, "--set", members) for m in ("Mixture", "Gibbs"))):
         told = run("fit", "mails.csv", "label", "-o", "m.likely", "--learner", *learner).done().err
@@ -185,7 +186,7 @@ def test_every_learner_that_leaves_text_out_says_so(run, write) -> None:
 def test_what_folds_chose_is_told_once(run, write) -> None:
     write("mails.csv", mails())
     told = run("look", "mails.csv", "label").done().out
-    assert told.count("chosen by the log score of rows held out") == 1
+    assert told.count("chosen by log loss on held-out rows") == 1
 
 
 def test_decisions_about_texts(run, write) -> None:
@@ -193,7 +194,7 @@ def test_decisions_about_texts(run, write) -> None:
     write("mails.csv", mails())
     run("fit", "mails.csv", "label", "-o", "m.likely", "--set", 'text={model="multinomial"}').done()
     told = run("ask", "m.likely").done().out
-    assert "What 'body' is worth cannot be reckoned: it is free text." in told
+    assert "What 'body' is worth cannot be computed: it is free text." in told
     assert "'body'" not in run("ask", "m.likely", "body=win a prize").done().out
     told = run("decide", "m.likely", "mails.csv", "--missing-by", "averaged", "-o", "d.csv").done().err
     assert "What a text may say is not averaged over: 'body' left out where missing." in told

@@ -299,7 +299,7 @@ def test_sql_of_many_classes_and_attributes() -> None:
 
 @pytest.mark.parametrize("table", ["", "a.b.c.d", 'x"', "a..b", "nul\0"])
 def test_sql_refuses_what_is_no_table_or_column(models: dict[str, Model], table: str) -> None:
-    with pytest.raises(SettingError, match="is no table"):
+    with pytest.raises(SettingError, match="is not a table"):
         likely.export(models["naive"], "sql", table=table)
     with pytest.raises(SettingError, match="Did you mean 'postgres'"):
         likely.export(models["naive"], "sql", dialect="postgre")

@@ -67,7 +67,7 @@ def test_odd_names_of_tables(tmp_path: Path, run: Any) -> None:
         "no such table: nowhere"
     )
     run("look", f"sqlite://{tmp_path}/none.db", "y").refused("There is no file")
-    run("look", "none.db", "y", "--table", "t").refused("none.db is no longer there")
+    run("look", "none.db", "y", "--table", "t").refused("none.db no longer exists")
     run("fit", "odd.db", "y", "--table", odd, "--keep", "sums", "-o", "m.likely").refused("Sums are kept of files")
     run("fit", "odd.db", "y", "--table", odd, "--push", "--weight", "likely_count", "-o", "m").refused(
         "rows have weights"
@@ -113,7 +113,7 @@ def test_any_driver_of_adbc_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_no_database_cannot_count(run: Any, write: Any) -> None:
     write("t.csv", "a,y\n1,u\n2,v\n" * 5)
-    run("fit", "t.csv", "y", "--push", "-o", "m.likely").refused("is no database")
+    run("fit", "t.csv", "y", "--push", "-o", "m.likely").refused("is not a database")
     run("look", "t.csv", "y", "--table", "t").refused("t.csv cannot be opened")
 
 

@@ -35,7 +35,7 @@ def test_against_training_rows_it_is_the_share_that_is_as_improbable(model: like
     as_improbable = (known[None, :] <= density[:, None]).mean(axis=1)
     assert [a == "none of these" for a in found.action] == (as_improbable < share).tolist()
     told = [r for r in found.reason if r is not None]
-    assert told and set(told) == {"unlike the rows of training"}
+    assert told and set(told) == {"unlike the training rows"}
     assert not np.isnan(found.expected).any()  # what actions would cost is still told
 
 
@@ -117,7 +117,7 @@ def test_weights_count(model: likely.Model) -> None:
 
 def test_what_has_no_density_is_refused(model: likely.Model) -> None:
     logistic = likely.fit(TABLE, "y", likely.Logistic())
-    with pytest.raises(SettingError, match="not how probable the row is"):
+    with pytest.raises(SettingError, match=r"not P\(row\)"):
         likely.decide(logistic, {"x": 0.0}, unlike=0.01)
     with pytest.raises(InputError, match="no row"):
         likely.decide(model, {"x": 0.0}, unlike=0.01, training={"x": [1.0], "y": [None]})

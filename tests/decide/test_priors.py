@@ -99,7 +99,7 @@ def test_a_prior_of_zero_cannot_be_raised() -> None:
 
 def test_scores_that_are_no_probabilities_take_no_prior() -> None:
     model = likely.fit(TABLE, "play", likely.LeastSquares())
-    with pytest.raises(SettingError, match="scores, no probabilities"):
+    with pytest.raises(SettingError, match="scores, not probabilities"):
         likely.decide(model, TABLE, prior={"a": 0.1})
     assert likely.decide(model, TABLE).action == model.predict(TABLE)
 

@@ -46,7 +46,7 @@ def test_batches_of_parquet_give_what_rows_give(table: dict, tmp_path: Path) -> 
     assert [r["action"] for r in rows] == whole.action
     assert [float(r["margin"]) for r in rows] == whole.margin.tolist()
     assert [float(r['loss(go "out")']) for r in rows] == whole.expected_loss('go "out"').tolist()
-    assert done.strange == sum(r["reason"] == "unlike the rows of training" for r in rows) > 0
+    assert done.strange == sum(r["reason"] == "unlike the training rows" for r in rows) > 0
     assert sum(done.chosen.values()) + done.strange == ROWS
     handed: list[int] = []
     decide_table(how, table, None, each=lambda d: handed.append(len(d)))

@@ -100,7 +100,7 @@ def test_scores_are_those_of_refitting_to_the_last_bit(
     expected = {"iris": set(), "weather": {"LinearDiscriminant"}, "weather_mixed": {"LinearDiscriminant", "FullBayes"}}[
         name
     ]
-    assert refused.keys() == expected and all("out of place" in why for why in refused.values())
+    assert refused.keys() == expected and all("would not fit" in why for why in refused.values())
     for title, scores in learned.items():
         assert scores == refitted(rows, target, SUMS[title], folds, seed), title
 
@@ -135,7 +135,7 @@ def test_a_learner_scores_alone_as_among_others(name: str, examples: Path) -> No
     for one in record.learners:
         learner = LEARNERS[one.learner](**one.settings)
         if one.scores is None:
-            with pytest.raises(likely.LikelyError, match="out of place"):
+            with pytest.raises(likely.LikelyError, match="would not fit"):
                 likely.look(data, target, learner, seed=3)
             continue
         alone = likely.look(data, target, learner, seed=3)
@@ -162,9 +162,9 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     assert finite == sorted(finite) and losses[: len(finite)] == finite
     assert [one.scores is None for one in record.learners] == sorted(one.scores is None for one in record.learners)
     page = present_comparison(record)
-    assert "gives the best probabilities, over 14 rows in 7 folds" in page.headline
-    assert "LeastSquares gives scores, not probabilities; its log loss is theirs." in page.remarks
-    assert "corrected resampled t" in page.remarks[0] and "Not told apart from" in page.remarks[1]
+    assert "has the lowest log loss on 14 rows, cross-validated in 7 folds" in page.headline
+    assert "LeastSquares outputs scores, not probabilities, so its log loss is not comparable." in page.remarks
+    assert "corrected resampled t" in page.remarks[0] and "No significant difference from" in page.remarks[1]
     assert [r.split(" is not")[0] for r in page.remarks if " is not in the table" in r] == [
         "FullBayes",
         "LinearDiscriminant",
@@ -174,7 +174,7 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
 def test_where_nothing_helps_the_headline_says_so() -> None:
     table = {"x": [1.0] * 20, "k": ["a", "a", "b", "b"] * 5, "y": ["p", "q"] * 10}
     page = present_comparison(likely.compare(table, "y"))
-    assert "nothing gives better probabilities than the frequencies" in page.headline
+    assert "no learner beats the class frequencies" in page.headline
     one = {"x": [k + 0.5 for k in range(20)], "y": ["rare", *(["p"] * 10), *(["q"] * 9)]}
     assert "every log loss is infinite" in present_comparison(likely.compare(one, "y")).headline
 

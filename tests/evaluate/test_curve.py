@@ -230,7 +230,7 @@ def test_what_is_too_little_for_a_learner_is_told() -> None:
         ({"x": [], "y": []}, "no rows"),
         ({"x": [1.0, 2.0], "z": ["a", "b"]}, "no column 'y'"),
         ({"x": [1.0, 2.0], "y": ["a", "b"]}, "Give more rows"),
-        ({"x": ["p", "q"] * 20, "y": ["a", "b"] * 20}, "out of place"),
+        ({"x": ["p", "q"] * 20, "y": ["a", "b"] * 20}, "would not fit"),
     ],
 )
 def test_what_has_no_curve(table: dict[str, Any], said: str) -> None:

@@ -84,7 +84,7 @@ def test_groups_stay_together_and_scores_are_those_of_refitting(weight: str | No
     assert "g" not in [a["name"] for a in record.attributes]
     compared = likely.compare(rows, "y", {"it": learner}, folds=4, group="g", **more)
     assert compared.learners[0].scores == slow
-    assert any("kept together" in note for note in record.notes)
+    assert any("stay in one fold" in note for note in record.notes)
 
 
 def test_time_learns_from_the_past_alone() -> None:

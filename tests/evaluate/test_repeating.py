@@ -132,7 +132,7 @@ def matters(record) -> set[frozenset[str]]:
 def test_attributes_that_only_the_class_binds_are_not_reported(honest) -> None:
     record = likely.look(honest, "y", likely.NaiveBayes())
     assert len(record.redundant) == 21
-    assert not matters(record) and "repeat each other" not in "\n".join(record.warnings)
+    assert not matters(record) and "redundant" not in "\n".join(record.warnings)
     assert sum(p.p_of_all < CHANCE for p in record.redundant) == 0
 
 
@@ -146,7 +146,7 @@ def test_a_copy_and_a_noisy_copy_are_reported(honest) -> None:
     )
     assert matters(record) == {frozenset(("a0", "copy")), frozenset(("a1", "noisy")), frozenset(("x", "x2"))}
     words = "\n".join(record.warnings)
-    assert "repeat each other given 'y'" in words and "p < 0.001" in words and "bits too far" in words
+    assert "are redundant given 'y'" in words and "p < 0.001" in words and "overstates the odds" in words
     # The other learners, and those who join them, do not count twice.
     assert "repeat" not in "\n".join(
         likely.look({"a": honest["a0"], "b": honest["a0"], "y": honest["y"]}, "y", likely.TreeAugmented()).warnings
@@ -221,7 +221,7 @@ def test_repeats_of_numbers_and_of_mixed_pairs(honest) -> None:
 
 
 def test_what_repeats_refuses(honest) -> None:
-    with pytest.raises(likely.LikelyError, match="Logistic does not take attributes to be independent"):
+    with pytest.raises(likely.LikelyError, match="Logistic does not assume independent attributes"):
         likely.repeats(honest, "y", likely.Logistic())
     with pytest.raises(likely.LikelyError, match="most is"):
         likely.repeats(honest, "y", most=-1)

@@ -19,7 +19,7 @@ SAYS = {
     "spam": ["'claim your cash prize now': spam", "'are you free for dinner on friday': ham", "'zzz': ham"],
     "medical_decision": ["P(ill | positive) = 0.2085", "Most probable: well; least costly: operate.", "know the scan"],
     "stream": ["piece 3: window 8%, all rows 7% right", "piece 5: window 96%, all rows 54% right", "1,800 came"],
-    "drift": ["Changed: the shares of the classes", "mean 23.41 → 30.07"],
+    "drift": ["Changed: the class frequencies", "mean 23.41 → 30.07"],
     "deciding": ["each action is expected to cost", "Where only one day in a hundred is bad"],
     "double_counting": ["celsius", "fahrenheit"],
     "explain": ["L(class) = P(class)"],

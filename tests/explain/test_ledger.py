@@ -177,7 +177,7 @@ def test_what_is_missing_unseen_impossible(weather: likely.Model) -> None:
     }
     text = str(ledger)
     assert "impossible for no" in text and "not in training: left out" in text and "Did you mean 'true'?" in text
-    assert "Not known, so left out: temperature, humidity." in text
+    assert "Unknown, so left out: temperature, humidity." in text
     assert ledger.entries[1].impossible == ("no",) and ledger.log_odds == math.inf
 
 
@@ -228,7 +228,7 @@ def test_a_row_of_a_table_is_the_row_that_predict_reads(examples: Path) -> None:
         likely.explain(model, examples / "iris.csv")
     strange = {"sepal_length": ["wide"], "petal_width": [0.2]}
     ledger = likely.explain(model, strange, number=1)
-    assert ledger.entries[1].state == "stray" and "no number, so taken as missing" in str(ledger)
+    assert ledger.entries[1].state == "stray" and "not a number, so taken as missing" in str(ledger)
 
 
 def test_scores_are_called_so(examples: Path) -> None:
@@ -244,7 +244,7 @@ def test_scores_are_called_so(examples: Path) -> None:
         ({"outlok": "sunny"}, {}, "Did you mean 'outlook'"),
         ({}, {"of": "maybe"}, "no class 'maybe'"),
         ({}, {"against": "ye"}, "Did you mean 'yes'"),
-        ({}, {"of": "yes", "against": "yes"}, "against itself"),
+        ({}, {"of": "yes", "against": "yes"}, "with itself"),
         ({}, {"unit": "bit"}, "unit"),
         ({}, {"order": "name"}, "order"),
         ({"outlook": "sunny"}, {"number": 3}, "no row 3"),

@@ -107,4 +107,4 @@ def test_words_are_looked_for_beside_other_values_and_towards_a_class() -> None:
     told = counterfactual(model, row)
     assert not told.changes and "lost some of its words" in told.headline and "without the word" in str(told)
     assert told.to_dict()["without_words"][0]["words"]
-    assert "No change was found" in counterfactual(model, {"t": "the"}).headline
+    assert "Found no change" in counterfactual(model, {"t": "the"}).headline

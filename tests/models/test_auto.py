@@ -307,7 +307,7 @@ def test_the_ledger_has_a_line_for_each_attribute_and_adds_up() -> None:
     for row in range(3):
         cells = {name: column[row] for name, column in data.items() if name != "class"}
         ledger = likely.explain(model, cells)
-        assert ledger.additive and any("Each line adds up" in r for r in ledger.remarks)
+        assert ledger.additive and any("Each line is the weighted sum" in r for r in ledger.remarks)
         ratios = [e.log_ratio for e in ledger.entries if e.log_ratio is not None]
         assert math.fsum(ratios) == pytest.approx(ledger.log_odds, abs=1e-9)
         named = [e.name for e in ledger.entries]

@@ -110,7 +110,8 @@ def test_notes_of_folds_are_told() -> None:
     source, reading = open_source(table), Reading("y", {"x": "number"})
     learners = {"held": Logistic(), "free": Logistic(ridge=0.0), "early": Logistic(max_sweeps=2)}
     found = validate(source, draft_schema(source, reading), reading, learners, 4, 0)
-    assert found.notes["held"] == ("The classes are perfectly separable: ridge alone keeps the weights finite.",)
+    only = "The classes are perfectly separable: only the ridge penalty keeps the weights finite."
+    assert found.notes["held"] == (only,)
     assert "no finite weights" in found.notes["free"][0] and "stopped after 2 sweeps" in found.notes["early"][0]
     record = likely.look(table, "y", Logistic(), types={"x": "number"}, folds=4)
     assert any("perfectly separable" in note for note in record.notes)

@@ -131,7 +131,7 @@ def test_rows_of_nothing_but_missing_cells() -> None:
     rows = [{"x": None, "z": None, "c": None, "t": t} for t in "ppq"]
     model = fitted(rows, likely.Neighbors(k=2))
     assert model.posterior({"x": 1.0}).prob("p") == pytest.approx(2 / 3)  # all are as far away as can be
-    assert any("no row has a value" in note for note in model.notes)
+    assert any("missing in every row" in note for note in model.notes)
 
 
 def test_a_missing_cell_is_far_from_everything_another_missing_cell_included() -> None:

@@ -103,7 +103,7 @@ def test_a_constant_class_and_a_constant_attribute(bandwidth: Any) -> None:
     with pytest.raises(SettingError, match="variance_floor"):
         NB(numbers="kernel", variance_floor=0).learn(model.summary)
     cut = NB(numbers="binned", bins="width").learn(model.summary)
-    assert "'k' is one bin, which says nothing: its values are all alike." in cut.notes
+    assert "'k' has a single bin, which carries no information: all its values are the same." in cut.notes
     assert cut.terms(next(cut.batches({"k": [7.0]}))).array[0, 2].tolist() == [0.0, 0.0]
 
 

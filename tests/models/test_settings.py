@@ -47,7 +47,7 @@ def test_a_setting_out_of_range_is_refused(setting: dict[str, Any], words: str) 
 @pytest.mark.parametrize(
     ("prior", "words"),
     [
-        ({"no": 0.5, "yess": 0.5}, "The prior names 'yess', which is no class. Did you mean 'yes'?"),
+        ({"no": 0.5, "yess": 0.5}, "The prior names 'yess', which is not a class. Did you mean 'yes'?"),
         ({"no": 1.0}, "does not say how probable 'yes' is"),
         ({"no": -0.5, "yes": 1.5}, "The prior of 'no' is -0.5. Probabilities lie between 0 and 1."),
         ({"no": 0.5, "yes": 0.6}, "The given prior sums to 1.1, not to 1."),

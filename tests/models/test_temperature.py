@@ -78,7 +78,7 @@ def test_auto_goes_with_other_settings(more: dict) -> None:
 def test_few_rows_or_classes_stay_as_they_are() -> None:
     for table in ({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}, {"x": [1.0, 2.0] * 20, "y": ["a"] * 40}):
         model = likely.fit(table, "y", likely.NaiveBayes(temperature="auto"))
-        assert model.temperature == 1.0 and any("taken as it is" in note for note in model.notes)
+        assert model.temperature == 1.0 and any("evidence is not scaled" in note for note in model.notes)
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "warm", None, True])

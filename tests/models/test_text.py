@@ -105,7 +105,7 @@ def test_settings_are_chosen_said_kept_and_frozen(tmp_path: Path) -> None:
     assert set(model.chosen) == {"body", "head line"}
     for name, how in model.chosen.items():
         assert not how.is_open and isinstance(how.scale, float)
-        assert any(note.startswith(repr(name)) and "chosen by the log score" in note for note in model.notes)
+        assert any(note.startswith(repr(name)) and "chosen by log loss" in note for note in model.notes)
     assert model.proper and not model.generative
     model.save(tmp_path / "m.likely")
     again = likely.load(tmp_path / "m.likely")
@@ -367,7 +367,7 @@ def test_words_drawn_are_words_of_the_class() -> None:
 
 def test_a_density_is_refused_where_the_score_is_none() -> None:
     model = fitted(mails(60), likely.NaiveBayes(text=Text("complement", scale=2.0)))
-    with pytest.raises(SettingError, match="not how probable the words are"):
+    with pytest.raises(SettingError, match=r"not P\(words\)"):
         model.log_density({"body": "win"})
 
 

@@ -163,7 +163,7 @@ def test_the_ledger_has_no_line_for_what_is_unknown(name: str) -> None:
     start = next(k for k, line in enumerate(written) if line.strip().startswith("together"))
     others = [n.split(",")[0] for n in names[1:]]
     assert not any(other in line for line in written[: start + 1] for other in others if len(other) > 1)
-    assert "Not known, so left out" in written[start + 1]
+    assert "Unknown, so left out" in written[start + 1]
 
 
 @pytest.mark.parametrize("name", TOGETHER)

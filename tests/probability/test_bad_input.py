@@ -94,7 +94,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "learn rows": (lambda: Joint.learn([{"a": 1}, 3]), ["Row 2 is '3'"]),
     "learn lists": (lambda: Joint.learn({"a": [[1], [2]]}), ["cannot be a level"]),
     "level not given": (lambda: Joint.learn({"a": ["x", "z"]}, levels={"a": ["x", "y"]}), ["'z'", "not among"]),
-    "levels of nothing": (lambda: Joint({0: 1}, "a", levels={"b": [1]}), ["'b', which is no variable"]),
+    "levels of nothing": (lambda: Joint({0: 1}, "a", levels={"b": [1]}), ["'b', which is not a variable"]),
     "too many cells": (
         lambda: Joint.learn({n: list(range(60)) for n in "abcd"}, pseudo_count=1),
         ["12,960,000 cells", "pseudo_count of 0"],
@@ -102,7 +102,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "joint no column": (lambda: likely.joint({"sky": ["x"]}, ["ski"]), ["no column 'ski'", "'sky'"]),
     "joint no variable": (lambda: likely.joint({"sky": ["x"]}, []), ["No variable"]),
     "joint edges": (lambda: likely.joint({"a": [1]}, ["a"], edges={"a": [2, 1]}), ["edges of 'a'", "increase"]),
-    "joint edges of": (lambda: likely.joint({"a": [1]}, ["a"], edges={"b": [1]}), ["'b', which is no variable"]),
+    "joint edges of": (lambda: likely.joint({"a": [1]}, ["a"], edges={"b": [1]}), ["'b', which is not a variable"]),
     "joint not numbers": (lambda: likely.joint({"a": ["x", "y"]}, ["a"], edges={"a": [1]}), ["'a' are not numbers"]),
     "joint closed": (lambda: likely.joint({"a": [1]}, ["a"], closed="both"), ["'both'", "'left' or 'right'"]),  # type: ignore[arg-type]
     "joint gaps": (lambda: likely.joint({"a": [None], "b": ["x"]}, ["a", "b"]), ["no row in which every"]),

@@ -124,7 +124,7 @@ def test_one_output_speaks_of_bits_or_names_its_unit() -> None:
     x = rng.normal(size=200)
     data = {"x": x, "y": np.where(x + rng.normal(size=200) > 0, "a", "b")}
     model: Any = likely.fit(data, "y", likely.Additive())
-    table = next(t for t in present_model(model).tables if t.title == "How boosting ended")
+    table = next(t for t in present_model(model).tables if t.title == "How boosting stopped")
     found = {row[0]: json.loads(page_json(present_model(model)))["tables"] for row in table.rows}
     assert "held-out log loss, bits" in found and "held out log loss" not in words(model)
     shown = next(row[1].value for row in table.rows if row[0] == "held-out log loss, bits")
@@ -157,8 +157,8 @@ def test_fractions_are_shown_or_refused_never_ignored(examples: Path) -> None:
     # 3 × 3 × 2 cells, 6 rows of f and 4 of m.
     assert "m n n 1 1 2/24 2/22" in told and "0.08333" not in told
     flowers: Any = likely.fit(examples / "iris.csv", "species", likely.FullBayes())
-    assert "Only what was counted has fractions" in words(flowers, fractions=True)
-    with pytest.raises(SettingError, match="which is no fraction"):
+    assert "Only counts have fractions" in words(flowers, fractions=True)
+    with pytest.raises(SettingError, match="which is not a fraction"):
         present_attribute(likely.fit(examples / "iris.csv", "species", likely.NaiveBayes()), "sepal_length", True)
 
 

@@ -118,7 +118,7 @@ def test_what_is_wrong_with_files_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.parquet changed while it was read"):
         summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())
     os.unlink(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="is not there on an executor"):
+    with pytest.raises(InputError, match="does not exist on an executor"):
         summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())
     bad = tmp_path / "latin.csv"
     bad.write_bytes(b"x,y\n" + b"a,1\nb,2\n" * 200_000 + "é,1\n".encode("latin-1"))

@@ -86,5 +86,5 @@ def test_threads_sum_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_broken_utf8_and_a_broken_line_are_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", [{"x": 1, "y": "a"}] * 3)
     path.write_bytes(path.read_bytes() + b'{"x": 2, "y": \n')
-    with pytest.raises(likely.LikelyError, match="not sound JSON lines"):
+    with pytest.raises(likely.LikelyError, match="not valid JSON lines"):
         likely.summarize(path, "y")

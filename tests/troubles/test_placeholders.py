@@ -29,7 +29,7 @@ def ages(odd: object, times: int = 5) -> list[object]:
 @pytest.mark.parametrize("odd", [-999, -99, 999, 9999, -9999, 999999, -1])
 def test_odd_numbers_are_suspected(odd: int) -> None:
     (words,) = told(ages(odd))
-    assert words.startswith(f"'x' is {odd} in 5 rows, far from all its other values")
+    assert words.startswith(f"'x' is {odd} in 5 rows, far from all other values")
     assert words.endswith(f"--missing usual --missing {odd}")
 
 
@@ -58,7 +58,7 @@ def test_of_many_values_too() -> None:
 def test_levels_that_mean_not_known() -> None:
     levels = [*RNG.choice(["red", "blue"], ROWS - 9), *["Unknown"] * 9]
     (words,) = told(levels)
-    assert words.startswith("A level may mean that a value is not known: 'Unknown' of 'x'.")
+    assert words.startswith("A level may mean that the value is unknown: 'Unknown' of 'x'.")
     assert words.endswith("--missing usual --missing Unknown")
     assert told(levels, missing=["usual", "Unknown"]) == []
 

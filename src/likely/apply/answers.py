@@ -45,15 +45,15 @@ class Mismatches:
 
     def remarks(self) -> list[str]:
         """The same as sentences."""
-        out = [f"Column {shown(n)} is not there; its cells count as missing." for n in sorted(self.absent)]
+        out = [f"Column {shown(n)} is not in the table; its cells count as missing." for n in sorted(self.absent)]
         for name, count in sorted(self.unseen.items()):
-            out.append(f"Levels that training did not have: {_cells(count)} of {shown(name)}.")
+            out.append(f"Levels not seen in training: {_cells(count)} of {shown(name)}.")
         for name, count in sorted(self.strays.items()):
-            out.append(f"Not of the kind that training had, so taken as missing: {_cells(count)} of {shown(name)}.")
+            out.append(f"Not the kind of value seen in training, so missing: {_cells(count)} of {shown(name)}.")
         for name, unknown in sorted(self.unknown_words.items()):
             if unknown:
                 total = self.words[name]
-                out.append(f"{unknown:,} of {total:,} words of {shown(name)} are not known to the model and skipped.")
+                out.append(f"{unknown:,} of {total:,} words of {shown(name)} are unknown to the model, so skipped.")
         return out
 
 

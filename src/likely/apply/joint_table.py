@@ -72,7 +72,7 @@ def joint(
             raise SettingError(f"joint does not take {shown(option)}. Give edges for numbers; all else are levels.")
     if is_page(data):
         if edges or pseudo_count or probability is not None or reading.get("weight") or reading.get("missing"):
-            raise SettingError(f"{shown(data)} is a page of TOML, which says all of it. Name only variables beside it.")
+            raise SettingError(f"{shown(data)} is a TOML file, which is complete. Name only variables besides it.")
         whole = read_joint(str(data))
         return whole if not variables else whole.marginal(*variables)
     how = Reading(**reading)
@@ -127,7 +127,7 @@ def _cuts(edges: Mapping[str, Sequence[float]], wanted: tuple[str, ...], closed:
     out = {}
     for name, given in edges.items():
         if name not in wanted:
-            raise SettingError(f"Edges are given for {shown(name)}, which is no variable. {nearest(name, wanted)}")
+            raise SettingError(f"Edges are given for {shown(name)}, which is not a variable. {nearest(name, wanted)}")
         try:
             held = np.array([float(e) for e in given])
         except (TypeError, ValueError):

@@ -55,7 +55,7 @@ class Predictions(Answers[Posterior]):
         out, proper = self.mismatches.remarks(), self.model.proper
         if not proper and self.rows:
             name = type(self.model.learner).__name__
-            out.append(f"The columns p(…) hold scores of {name}, which are no probabilities.")
+            out.append(f"The columns p(…) hold scores of {name}, not probabilities.")
         if self.unclassified:
             number = "1 row" if self.unclassified == 1 else f"{self.unclassified:,} rows"
             why = "every class is impossible" if proper else "no class beats all others"

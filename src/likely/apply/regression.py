@@ -75,7 +75,7 @@ class Regression:
     r2: float
     """The share of the target's variance that is explained, on the training rows; NaN where it has none."""
     residual: float
-    """Standard deviation of what is left: squared errors / (rows - free weights - 1), rooted. NaN where that is 0."""
+    """Standard deviation of the residuals: squared errors / (rows - free weights - 1), rooted. NaN where that is 0."""
     rows: float
     """What the rows with a target weigh."""
     left_out: int
@@ -253,7 +253,7 @@ def _least_squares(summary: Summary, products: Products, target: Column, ridge: 
     if squares.dependent(solution.rank + 1) and not ridge:
         notes.append(
             f"The {own} columns of the design are collinear (rank {solution.rank}), so many solutions fit equally "
-            "well; the one of least norm is taken."
+            "well; the one with the smallest norm is used."
         )
     return Regression(
         target=target.name,

@@ -102,7 +102,7 @@ def tables(
     if not out and attribute is not None:
         known = [c.name for c in model.schema.attributes]
         if attribute not in known:
-            raise ColumnError(f"{shown(attribute)} is no attribute of the model. {nearest(attribute, known)}")
+            raise ColumnError(f"{shown(attribute)} is not an attribute of the model. {nearest(attribute, known)}")
         raise SettingError(
             f"The model has no table of {shown(attribute)} by itself. `likely show` without --all says what there is."
         )

@@ -73,10 +73,10 @@ def run(arguments: list[str]) -> int:
         return DONE  # the reader went away (likely look … | head): not an error
     except OSError as error:
         where = f" {shown(error.filename, 200)}" if error.filename else " standard output or a file"
-        _say(f"Cannot read or write{where}: {error.strerror or error}. Make room or mend the path, and run again.")
+        _say(f"Cannot read or write{where}: {error.strerror or error}. Free space or correct the path.")
         return BAD_INPUT
     except MemoryError:
-        _say("There is not enough memory for this table. Leave wide text columns out with --type COLUMN=ignore.")
+        _say("Not enough memory for this table. Leave wide text columns out with --type COLUMN=ignore.")
         return BAD_INPUT
     except Exception as error:
         if os.environ.get("LIKELY_DEBUG"):

@@ -58,7 +58,7 @@ def _read_prior(entries: tuple[str, ...]) -> str | dict[str, float]:
             out[name] = float(value)
         except ValueError:
             raise SettingError(
-                f"--prior {shown(f'{name}={value}')}: {shown(value)} is no probability. Write a number such as 0.25."
+                f"--prior {shown(f'{name}={value}')}: {shown(value)} is not a probability. Write a number such as 0.25."
             ) from None
     return out
 
@@ -161,7 +161,7 @@ _LEARNER: tuple[Decorator, ...] = (
     click.option(
         "--learner",
         metavar="NAME",
-        help=f"What learns: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
+        help=f"The learner: {', '.join(NAMES)}. NaiveBayes where one of its settings is given, else what is usual.",
     ),
     click.option(
         "--set",
@@ -173,14 +173,15 @@ _LEARNER: tuple[Decorator, ...] = (
     click.option(
         "--effort",
         type=click.Choice(["quick", "normal", "best"]),
-        help="How much Auto tries. quick: little. best: neighbours too, and every part of the rows held out.",
+        help="How much Auto tries: quick tries little; best also tries neighbours, and holds out every part of the "
+        "rows in turn.",
     ),
     click.option(
         "--for",
         "purposes",
         multiple=True,
         type=click.Choice(["sql", "onnx", "pmml", "updates", "explaining"]),
-        help="What the model must be able to do; may be given several times. Auto leaves out what cannot.",
+        help="What the model must be able to do; may be repeated. Auto leaves out learners that cannot.",
     ),
     *(_option(name, default, about) for name, default, about in _offered()),
 )
@@ -201,10 +202,10 @@ def _read_learner(values: Values) -> Learner | None:
         key, value = pair(text, "--set", "NAME=VALUE", first=True)
         settings[key.replace("-", "_")] = _read_toml(value, text)
     if {"m_estimate", "pseudo_count"} <= settings.keys():
-        raise SettingError("--m-estimate takes the place of --pseudo-count. Leave one of them out.")
+        raise SettingError("--m-estimate replaces --pseudo-count. Leave one of them out.")
     if values["effort"] is not None or values["purposes"]:
         if settings or values["learner"] not in (None, "Auto"):
-            raise SettingError("--effort and --for are of Auto, which chooses what learns. Leave the learner out.")
+            raise SettingError("--effort and --for are for Auto, which chooses the learner. Leave --learner out.")
         from likely.models.default import chosen_learner
 
         return chosen_learner(values["effort"], values["purposes"])
@@ -227,7 +228,7 @@ def _read_toml(value: str, text: str) -> object:
             return tomllib.loads(f"x = {written}")["x"]
         except (tomllib.TOMLDecodeError, RecursionError):
             continue
-    raise SettingError(f"--set {shown(text)}: the value is not understood. Write it as TOML does.")
+    raise SettingError(f"--set {shown(text)}: the value cannot be read. Write it as in TOML.")
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ def _read_learning(values: Values) -> Learning:
     of_spec = {k: v for k, v in spec.reading().items() if v is not None}
     _check_said_once(spec_file, of_spec)
     if spec.loss is not None and loss is not None:
-        raise SettingError(f"{shown(spec_file)} says already what decisions cost. Leave --loss out.")
+        raise SettingError(f"{shown(spec_file)} already gives the costs of decisions. Leave --loss out.")
     target = spec.target if target is None else target
     return Learning(target, reading | of_spec, spec.learner, loss or spec.loss, spec_file)
 
@@ -273,8 +274,7 @@ def _check_said_once(spec_file: str, reading: Values) -> None:
     for option in click.get_current_context().command.params:
         if option.name in spoken and _is_given(option.name):
             raise SettingError(
-                f"{shown(spec_file)} says already what {option.opts[-1]} would say. "
-                "Change the spec, or leave one of them out."
+                f"{shown(spec_file)} already sets {option.opts[-1]}. Change the spec, or leave one of them out."
             )
 
 

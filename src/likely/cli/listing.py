@@ -83,6 +83,6 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "sho
 def commands() -> None:
     """Bayes classification on exact sums. Start with: likely look data.csv TARGET
 
-    Exit codes: 0 done; 1 something was found, where --fail was said; 2 bad usage or input, with a sentence on standard
+    Exit codes: 0 done; 1 something was found and --fail was given; 2 bad usage or input, explained on standard
     error; 70 a fault of likely; 130 interrupted.
     """

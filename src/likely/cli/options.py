@@ -110,11 +110,9 @@ _TEXT = (
         "--delimiter",
         metavar="CHAR",
         callback=_delimiter,
-        help="What separates cells, also by name: tab, space; found by itself otherwise.",
+        help="What separates cells, also by name: tab, space; detected by default.",
     ),
-    click.option(
-        "--replace-invalid", is_flag=True, help="Put U+FFFD in place of what is not sound UTF-8, rather than refuse it."
-    ),
+    click.option("--replace-invalid", is_flag=True, help="Replace invalid UTF-8 with U+FFFD instead of refusing it."),
 )
 sql_options = (
     click.option("--sql", "query", metavar="SQL", help="DATA is a database: read the rows of this query.", **_QUERY),
@@ -122,14 +120,14 @@ sql_options = (
 )
 """The same where --query asks for a probability."""
 _WORDS = (
-    click.option("--shortest-word", type=int, metavar="N", help="Of texts: words of fewer characters are passed over."),
-    click.option("--word-pairs", is_flag=True, help="Of texts: two neighbouring words count as one more."),
-    click.option("--stop-words", metavar="FILE", help="Of texts: the words of this file are passed over."),
-    click.option("--char-grams", metavar="N|N,M", help="Of texts: runs of N to M characters in place of words."),
-    click.option("--vocabulary", type=int, metavar="N", help="Of texts: hold at most N words in memory."),
+    click.option("--shortest-word", type=int, metavar="N", help="For texts: ignore words with fewer characters."),
+    click.option("--word-pairs", is_flag=True, help="For texts: also count pairs of neighbouring words."),
+    click.option("--stop-words", metavar="FILE", help="For texts: ignore the words in this file."),
+    click.option("--char-grams", metavar="N|N,M", help="For texts: use runs of N to M characters instead of words."),
+    click.option("--vocabulary", type=int, metavar="N", help="For texts: keep at most N words in memory."),
 )
 TOKENS = ("shortest_word", "word_pairs", "stop_words", "char_grams", "vocabulary")
-_DATES = "Take dates as they are, or beside their weekday, month, day and hour, which become attributes."
+_DATES = "Use dates as they are, or also their weekday, month, day and hour as attributes."
 _READING = (
     click.option(
         "--type",
@@ -142,14 +140,14 @@ _READING = (
         "--missing",
         multiple=True,
         metavar="TOKEN",
-        help="A cell that means 'not known'; replaces '?', 'NA', 'null' …, unless 'usual' is named too.",
+        help="A cell that means missing; replaces '?', 'NA', 'null' …, unless 'usual' is named too.",
     ),
     click.option("--dates", type=click.Choice(["whole", "parts"]), default="whole", help=_DATES),
-    click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs."),
+    click.option("--weight", metavar="COLUMN", help="Column with the weight of each row."),
     click.option(
         "--target-bins",
         metavar="N|EDGES",
-        help="Cut a numeric target into N bins of about as many rows each, or at given edges: 10,20,30.",
+        help="Cut a numeric target into N bins of about equal size, or at given edges: 10,20,30.",
     ),
     click.option("--schema", "schema_file", metavar="FILE.likely", help="Read the columns as this model's were read."),
     *_TEXT,
@@ -159,14 +157,17 @@ _READING = (
         type=click.IntRange(1),
         default=1,
         metavar="N",
-        help="Levels of fewer rows become one, 'other', and such words are left out: no rarer name is kept or shown.",
+        help="Levels with fewer rows become one level, 'other', and such words are left out: no rarer name is kept or "
+        "shown.",
     ),
-    click.option("--skip-bad", is_flag=True, help="Of many files: leave out those that cannot be read, and name them."),
+    click.option(
+        "--skip-bad", is_flag=True, help="For many files: leave out those that cannot be read, and list them."
+    ),
     click.option(
         "--threads",
         type=click.IntRange(1),
         metavar="N",
-        help="Threads to use; all cores otherwise. Results do not depend on it.",
+        help="Threads to use; by default all cores. Results do not depend on it.",
     ),
 )
 
@@ -231,7 +232,7 @@ def _stop_words(path: str | None) -> tuple[str, ...]:
             return tuple(sorted(set(words_of(file.read()))))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
-        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a file with the words to pass over.") from None
+        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a file with the words to ignore.") from None
 
 
 def _grams(text: str | None) -> tuple[int, int] | None:
@@ -274,7 +275,7 @@ def folds_option(default: int | None, most: int = 1000, words: str = "Folds of t
     return click.option("--folds", type=click.IntRange(2, most), default=default, help=words)
 
 
-seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="Deals the rows to the folds.")
+seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="Seed for assigning rows to folds.")
 
 
 def _read_dealing_options(values: Values) -> Values:
@@ -302,11 +303,11 @@ dealing_options = packed(
         "--repeats",
         type=click.IntRange(1, 1000),
         default=1,
-        help="Deal and cross-validate so many times, with seed, seed + 1 and so on.",
+        help="Cross-validate N times, with seed, seed + 1 and so on.",
     ),
-    click.option("--group", metavar="COLUMN", help="Rows that share a cell of this column stay in one fold."),
-    click.option("--time", metavar="COLUMN", help="Predict rows by what earlier ones taught, in the order of COLUMN."),
-    click.option("--leave-one-out", is_flag=True, help="Predict each row by what all others taught."),
+    click.option("--group", metavar="COLUMN", help="Rows with the same value in this column stay in one fold."),
+    click.option("--time", metavar="COLUMN", help="Predict rows from earlier ones only, in the order of COLUMN."),
+    click.option("--leave-one-out", is_flag=True, help="Predict each row from all the others."),
 )
 
 # -- which row, what it costs, where to write ---------------------------------------------------------------------
@@ -339,7 +340,7 @@ def writable(_: click.Context, __: click.Parameter, path: str | None) -> str | N
     if not os.path.isdir(folder):
         raise InputError(f"Cannot write {shown(path)}: there is no folder {shown(folder, 200)}. Make it first.")
     if not os.access(path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK):
-        raise InputError(f"Cannot write {shown(path)}: this user may not write there. Choose another place.")
+        raise InputError(f"Cannot write {shown(path)}: permission denied. Choose another place.")
     return path
 
 
@@ -363,20 +364,23 @@ def read_prior(entries: tuple[str, ...]) -> str | dict[str, str] | None:
 
 
 loss_option = click.option(
-    "--loss", "loss_file", metavar="FILE", help="What each action costs in each class, and not to know: TOML or CSV."
+    "--loss",
+    "loss_file",
+    metavar="FILE",
+    help="What each action costs in each class, and what abstaining costs: TOML or CSV.",
 )
 prior_option = click.option(
     "--prior",
     "priors",
     multiple=True,
     metavar="CLASS=P|uniform",
-    help="A class is more or less frequent than in training; classes that are not named share the rest.",
+    help="New prior of a class, if it is more or less frequent than in training; other classes share the rest.",
 )
 missing_by_option = click.option(
     "--missing-by",
     type=click.Choice(["left-out", "averaged", "informative"]),
-    help="Leave missing cells out, average over what they may hold, or take being missing as evidence; "
-    "as the model does otherwise.",
+    help="Leave missing cells out, average over their possible values, or treat being missing as evidence; "
+    "by default as the model does.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 

@@ -160,8 +160,8 @@ def compared(
         rows.append(Compared(name, *about, scores, why, name not in found.improper, told, bounds))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))
-    readers = "only NaiveBayes and TextLogistic learn; the others leave it out."
-    notes = [f"{shown(t)} is free text, from which {readers}" for t in texts]
+    readers = "only NaiveBayes and TextLogistic can use; the others leave it out."
+    notes = [f"{shown(t)} is free text, which {readers}" for t in texts]
     if all(has_trait(learner, "reads text") for learner in chosen.values()):
         notes = []
     ranked = _set_against(rows, found.parts)

@@ -135,7 +135,7 @@ def _curve(source: Source, reading: Reading, asked: Learner | None, folds: int, 
     if (fewer, coarser) != (folds, pieces):
         # Fewer than two rows a part: fewer parts, so that something is learned from the smallest.
         sums = sum_folds(source, first, reading, deal_stratified(fewer * coarser, seed))
-        notes.insert(0, f"There are only {total.rows:,} rows, so they are dealt to {fewer * coarser} parts rather than "
+        notes.insert(0, f"There are only {total.rows:,} rows, so they make {fewer * coarser} parts rather than "
                         f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
     lessons = growing_lessons(fewer, coarser, steps)
     learner = asked or default_learner("fit", total).learner
@@ -196,7 +196,7 @@ def _draw(
         of = [k for k, g in enumerate(lessons.group) if g == group]
         sizes[group] = float(np.mean([learned_from[k] for k in of]))
         if any(learned_from[k] == 0 and sums.rows[lessons.fold_of == lessons.fold[k]].any() for k in of):
-            refused[group] = "A fold would be predicted by what no row taught. Give more rows."
+            refused[group] = "A fold would have no rows to learn from. Give more rows."
         if group not in refused:
             each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
             points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), total))

@@ -140,21 +140,21 @@ class Look:
     """What the learner believes after all rows; None where it would have to be searched for, and no page was wanted."""
 
     def __repr__(self) -> str:
-        right = f"{100 * self.scores.accuracy:.1f} % right on rows not learned from"
+        right = f"{100 * self.scores.accuracy:.1f} % accuracy on held-out rows"
         return f"<Look at {shown(self.target)} in {shown(self.source)}: {self.rows:,} rows, {right}>"
 
     def _repr_html_(self) -> str:
         """How well the target is predicted and what tells most, for a notebook."""
         most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
         return html_table(
-            f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % right on rows not learned from, "
-            f"against {100 * self.baseline.accuracy:.1f} % by the most frequent class",
+            f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % accuracy on held-out rows; "
+            f"always guessing the most frequent class: {100 * self.baseline.accuracy:.1f} %",
             ("attribute", "", "bits", "missing"),
             [(a["name"], share_bar(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
              for a in self.attributes],
             right=(2, 3),
             bars=(1,),
-            remarks=tuple(f"Beware: {w}" for w in self.warnings[:5]),
+            remarks=tuple(f"Warning: {w}" for w in self.warnings[:5]),
         )  # fmt: skip
 
     def json(self) -> bytes:

@@ -162,7 +162,7 @@ def repeats(
     chosen = read_learner(learner) or default_learner("textbook").learner
     if not has_trait(chosen, "independent"):
         raise SettingError(
-            f"{type(chosen).__name__} does not take attributes to be independent, so it counts none twice. "
+            f"{type(chosen).__name__} does not assume independent attributes, so it counts none twice. "
             "Look for repeats with NaiveBayes."
         )
     naive, pairs = cast(NaiveBayes, chosen), check_whole("most", most, 0, 50)

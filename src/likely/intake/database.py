@@ -50,7 +50,7 @@ class _Counts:
 def count_in_database(source: Source, reading: Reading) -> Engine:
     """The engine of a database that counts for itself, where it can."""
     if not isinstance(source, DatabaseSource):
-        raise SettingError(f"{source.name} is no database, so it cannot count for itself. Leave --push out.")
+        raise SettingError(f"{source.name} is not a database, so it cannot do the counting. Leave --push out.")
     if reading.weight is not None or (reading.schema is not None and reading.schema.weight is not None):
         raise SettingError("A database counts rows, but here rows have weights. Leave out either the weight or --push.")
     if reading.dates == "parts" or IN_PARTS in (reading.types or {}).values():

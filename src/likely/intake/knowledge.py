@@ -40,7 +40,7 @@ def _schema(knowledge: Sequence[Knowledge], reading: Reading) -> Schema:
     """Columns as the user listed them, then as knowledge names them, then weight and target."""
     target, weight, said = reading.target, reading.weight, reading.types or {}
     if target is None:
-        raise SettingError("There is neither a table nor a target. Say which column is to be predicted.")
+        raise SettingError("There is neither a table nor a target. Name the column to predict.")
     if target == weight:
         raise SettingError(f"Column {shown(target)} cannot be both the target and the weight.")
     named = {k.attribute: "number" if k.is_normal else "nominal" for k in knowledge if k.attribute is not None}

@@ -20,11 +20,11 @@ def parse_toml(text: str, name: str, what: str, exact: bool = False) -> dict[str
     try:
         return tomllib.loads(text, parse_float=Decimal if exact else float)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{shown(name)} is not TOML: {error}. Mend that line.") from None
+        raise InputError(f"{shown(name)} is not TOML: {error}. Correct that line.") from None
     except (InvalidOperation, ValueError):  # an exponent beyond what Decimal holds
-        raise InputError(f"{shown(name)} has a number too large or too long to be read. Mend it.") from None
+        raise InputError(f"{shown(name)} has a number too large or too long to be read. Correct it.") from None
     except RecursionError:
-        raise InputError(f"{shown(name)} nests brackets too deeply for {what}. Mend it.") from None
+        raise InputError(f"{shown(name)} nests brackets too deeply for {what}. Correct it.") from None
 
 
 def read_toml_text(path: str | Path) -> str:

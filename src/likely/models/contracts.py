@@ -153,7 +153,7 @@ class Model(Answers):
 
     def sample(self, rows: int, seed: int = 0) -> dict[str, list[Any]]:
         """Rows drawn from the model: a class by its prior, then cells given the class. Missing cells are None."""
-        raise SettingError(f"{type(self.learner).__name__} does not say how rows come about, so none can be drawn.")
+        raise SettingError(f"{type(self.learner).__name__} is not a generative model, so no rows can be drawn from it.")
 
     # -- prior × factors ------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class Model(Answers):
 
     def only(self, names: Collection[str]) -> Model:
         """The model with the factors of these names alone."""
-        raise SettingError(f"{type(self.learner).__name__} is no product of factors, so none can be left out.")
+        raise SettingError(f"{type(self.learner).__name__} is not a product of factors, so none can be left out.")
 
     def prior_rows(self) -> tuple[Floats, Floats] | None:
         """What the prior was counted from: its numerators, and the rows behind each; None where it is beyond doubt."""
@@ -249,7 +249,7 @@ class Model(Answers):
         return {}
 
     def choices(self) -> dict[str, tuple[str, str]]:
-        """Notes that say what was chosen by the rows: each with its column, and what models that chose alike share."""
+        """Notes on what the rows chose: each with its column (or ""), and what models that chose alike share."""
         return {}
 
     @property
@@ -278,13 +278,12 @@ class Model(Answers):
         odd = [t for t in self.texts if not t.settings.is_likelihood]
         if odd:
             raise SettingError(
-                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which says how probable a "
-                "class is given the words, not how probable the words are. Say text multinomial or bernoulli, and "
-                "scale = 1."
+                f"The text {shown(odd[0].name)} is scored by {odd[0].settings.written()}, which models "
+                "P(class | words), not P(words). Use text multinomial or bernoulli, and scale = 1."
             )
         if not self.generative:
             raise SettingError(
-                f"{type(self.learner).__name__} says how probable a class is given a row, not how probable the row is. "
+                f"{type(self.learner).__name__} models P(class | row), not P(row). "
                 "Use Density, NaiveBayes, FullBayes, LinearDiscriminant, TreeAugmented or OneDependence."
             )
 
@@ -306,7 +305,7 @@ class Model(Answers):
     def describer_note(self) -> str:
         """Why the describer is another model, as a sentence with {title} for its name."""
         name = type(self.learner).__name__
-        return f"{name} does not say how rows come about: that is how {{title}} sees them, from the same sums."
+        return f"{name} is not a generative model: these are from {{title}}, learned from the same sums."
 
 
 @dataclass(frozen=True)
@@ -379,7 +378,7 @@ def require_model(learner: object, found: AnyModel | Search) -> AnyModel:
     if isinstance(found, Search):
         name = type(learner).__name__
         raise SettingError(
-            f"{name} must see the rows themselves to learn from these columns with these settings, and a summary has "
+            f"{name} needs the rows themselves to learn from these columns with these settings, and a summary has "
             f"only their sums. Fit it on the table: likely.fit(data, target, likely.{name}(…))."
         )
     return found

@@ -30,8 +30,8 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
     left = {}
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]
-        left["Neighbors"] = f"it looks for the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."
+        left["Neighbors"] = f"it searches the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."
     if rows > MOST_FOR_AUTO:
         del out["Auto"]
-        left["Auto"] = f"it tries most others anew on {rows:,} rows of every fold. Ask for it: --learner Auto."
+        left["Auto"] = f"it tries most other learners again on {rows:,} rows of every fold. Ask for it: --learner Auto."
     return out, left

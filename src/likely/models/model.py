@@ -88,7 +88,7 @@ class Answers(ABC):
         """
         out = []
         if len(self.classes) == 1 and self.schema.target is not None and self.summary.rows:
-            out.append(f"Every row has the class {shown(self.classes[0])}; the model can say nothing else.")
+            out.append(f"Every row has the class {shown(self.classes[0])}, so the model can predict nothing else.")
         if gone := self.summary.left_out:
             what = "1 row" if gone == 1 else f"{gone:,} rows"
             out.append(f"{what} without a class or weight {'is' if gone == 1 else 'are'} left out.")
@@ -358,8 +358,8 @@ def check_weights(summary: Summary) -> None:
     if odd:
         extreme = f"more than {most:.2g}" if odd[-1] > most else f"less than {least:.2g}"
         raise InputError(
-            f"Rows of a class weigh {extreme} together, which no model can compute with. Multiply all weights "
-            "by the same number, so that they are near 1: that changes no share."
+            f"Rows of a class weigh {extreme} together, which is out of range. Multiply all weights "
+            "by the same number so that they are near 1; this does not change the model."
         )
 
 
@@ -367,7 +367,7 @@ def unread_texts(schema: Schema) -> tuple[str, ...]:
     """A sentence for each text column that a learner leaves out because it has no use for words."""
     left = [c.name for c in schema.columns if c.kind == "text" and c.role == "left out"]
     return tuple(
-        f"{shown(name)} is free text, from which only NaiveBayes and TextLogistic learn; it is left out here."
+        f"{shown(name)} is free text, which only NaiveBayes and TextLogistic can use; it is left out here."
         for name in left
     )
 

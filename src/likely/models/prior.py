@@ -60,7 +60,7 @@ def _check_known(classes: tuple[str, ...], prior: Prior, known: Shares) -> None:
 def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fraction]:
     for name in prior:
         if name not in classes:
-            raise SettingError(f"The prior names {shown(name)}, which is no class. {nearest(name, classes)}")
+            raise SettingError(f"The prior names {shown(name)}, which is not a class. {nearest(name, classes)}")
     for name in classes:
         if name not in prior:
             raise SettingError(f"The prior does not say how probable {shown(name)} is. Give every class a probability.")
@@ -68,5 +68,5 @@ def _given(classes: tuple[str, ...], prior: Mapping[str, float]) -> list[Fractio
             raise SettingError(f"The prior of {shown(name)} is {prior[name]}. Probabilities lie between 0 and 1.")
     total = fsum(prior.values())
     if abs(total - 1) > TOLERANCE:
-        raise SettingError(f"The given prior sums to {total:.10g}, not to 1. Mend the probabilities.")
+        raise SettingError(f"The given prior sums to {total:.10g}, not to 1. Correct the probabilities.")
     return [as_written(prior[name]) for name in classes]

@@ -111,12 +111,12 @@ def check_blocks(blocks: Any) -> Blocks:
     """Blocks as tuples of names; what can be no block of any table is refused."""
     form = 'Write blocks=(("outlook", "windy"), ("temperature", "humidity")).'
     if isinstance(blocks, (str, Mapping)) or not isinstance(blocks, Iterable):
-        raise SettingError(f"blocks is {shown(blocks)}, which is no list of blocks. {form}")
+        raise SettingError(f"blocks is {shown(blocks)}, which is not a list of blocks. {form}")
     out: list[tuple[str, ...]] = []
     where: dict[str, int] = {}
     for number, block in enumerate(blocks, 1):
         if isinstance(block, (str, Mapping)) or not isinstance(block, Iterable):
-            raise SettingError(f"Block {number} is {shown(block)}, which is no list of columns. {form}")
+            raise SettingError(f"Block {number} is {shown(block)}, which is not a list of columns. {form}")
         names = tuple(block)
         if not names:
             raise SettingError(f"Block {number} is empty. Name its columns, or leave it out.")
@@ -168,10 +168,10 @@ def shrinkage_setting(of: str = "Every") -> Any:
 
 def unseen_setting(skip: str, reserve: str) -> Any:
     """What a level that training did not have says."""
-    meaning = f"A level that training did not have: {skip}, {reserve}, or refused."
+    meaning = f"A level not seen in training: {skip}, {reserve}, or refused."
     return setting("skip", meaning, choices=("skip", "reserve", "error"))
 
 
-def parts_setting(meaning: str = "Rows are dealt to so many parts, by seed and place in the table.") -> Any:
+def parts_setting(meaning: str = "Number of parts the rows are split into, by seed and position in the table.") -> Any:
     """How many parts are held out in turn."""
     return setting(5, meaning, at_least=2, at_most=1000, whole=True)

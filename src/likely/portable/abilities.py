@@ -53,8 +53,10 @@ def abilities_sentence(model: Model) -> str:
     wanted = [*(language.lower() for language in lacking), *([] if learns else ["updates"])]
     dated = any(column.part is not None for column in model.schema.attributes)
     ways = isinstance(model.learner, ChoosesFor) and bool(wanted) and not dated
-    remedy = f"; for one that can: fit {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
-    remedy = "; parts of dates (--dates whole is without them) keep it from that" if dated else remedy
+    remedy = (
+        f"; to get one that can, fit with {_listed([f'--for {purpose}' for purpose in wanted], 'or')}" if ways else ""
+    )
+    remedy = " because it uses parts of dates (see --dates whole)" if dated else remedy
     sentences = [f"It can {can}." if can else "", f"It cannot {cannot}{remedy}." if cannot else ""]
     return " ".join(filter(None, sentences))
 

@@ -130,7 +130,7 @@ def levels_of(
     """The values of each variable: as given, else in order of first naming."""
     for name in given or {}:
         if name not in names:
-            raise SettingError(f"Levels are given for {shown(name)}, which is no variable. {nearest(name, names)}")
+            raise SettingError(f"Levels are given for {shown(name)}, which is not a variable. {nearest(name, names)}")
     held: dict[str, dict[Hashable, None]] = {name: dict.fromkeys((given or {}).get(name, ())) for name in names}
     for cell in cells:
         for name, value in zip(names, cell, strict=True):

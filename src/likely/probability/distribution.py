@@ -69,7 +69,7 @@ class Distribution:
         """
         names = names_of(variables)
         cells = {cell_of(key, names): probability(v, f"P({cell_text(names, key)})") for key, v in table.items()}
-        remedy = "Mend them, or give them as weights, to be divided by their sum: Joint.from_counts."
+        remedy = "Correct them, or give them as weights, to be divided by their sum: Joint.from_counts."
         check_sum(cells.values(), f"The {len(cells)} probabilities of the table", remedy)
         self._set(names, cells, levels_of(names, cells, levels), None)
         if not self.exact:

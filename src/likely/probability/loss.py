@@ -189,7 +189,7 @@ def parse_loss_table(text: str, name: str = "The loss", delimiter: str = ",") ->
     for what, names in (("column", header), ("row", [row[0] for row in rows[1:]])):
         odd = next((n for k, n in enumerate(names) if not n or n in names[:k]), None)
         if odd is not None:
-            raise SettingError(f"{shown(name)} has the {what} {shown(odd)} twice, or without a name. Mend it.")
+            raise SettingError(f"{shown(name)} has the {what} {shown(odd)} twice, or without a name. Correct it.")
     cells = {row[0]: dict(zip(header, row[1:], strict=True)) for row in rows[1:]}
     if first in _OF_ACTIONS:
         cells = {of: {action: row[of] for action, row in cells.items()} for of in header}

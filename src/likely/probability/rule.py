@@ -123,7 +123,7 @@ def _prior(given: Mapping[Any, Given], named_later: list[Hashable]) -> dict[Hash
     check_sum(
         out.values(),
         f"The priors of {', '.join(shown(spell(h)) for h in out)}",
-        "Mend them, or leave one hypothesis to its likelihoods alone: it gets the rest.",
+        "Correct them, or leave one hypothesis to its likelihoods alone: it gets the rest.",
     )
     return alike(out)
 

@@ -32,7 +32,7 @@ def _check_java() -> None:
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else None
     if java is not None and not os.access(java, os.X_OK):
-        raise SettingError(f"Spark needs Java, but JAVA_HOME is {shown(home, 200)}, where there is none. Mend it.")
+        raise SettingError(f"Spark needs Java, but JAVA_HOME is {shown(home, 200)}, where there is none. Correct it.")
     if java is None and shutil.which("java") is None:
         raise SettingError("Spark needs Java, which is not found. Install Java 17 or later, or set JAVA_HOME.")
 

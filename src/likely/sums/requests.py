@@ -35,5 +35,5 @@ def parse_request(wish: str, known: Collection[str]) -> tuple[str, tuple[str, ..
     except ValueError:
         columns = []
     if not columns or not all(isinstance(c, str) for c in columns) or len({*columns}) < len(columns):
-        raise SettingError(f'{shown(wish)} is no list of columns. Write it like this: {name}["age","income"].')
+        raise SettingError(f'{shown(wish)} is not a list of columns. Write it like this: {name}["age","income"].')
     return name, tuple(columns)

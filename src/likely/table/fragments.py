@@ -73,7 +73,7 @@ def cut_files(path: str, options: TextOptions, size: int = BYTES) -> CutFiles:
     sources, large = [], []
     for place, name in list_files(path):
         if not os.path.isfile(split_inside(place)[0]):
-            raise InputError(f"{name} is no file, so executors cannot read it. Name files, or give a DataFrame.")
+            raise InputError(f"{name} is not a file, so executors cannot read it. Name files, or give a DataFrame.")
         stamp = Stamp.read(place, name)
         source = open_file(place, name, options.encoding, options.delimiter)
         if source.is_snapshot:
@@ -137,7 +137,7 @@ def open_fragment(fragment: Fragment, options: TextOptions, schema: bytes) -> So
     """The rows of a fragment, its cells of the types of the whole table."""
     if not os.path.exists(split_inside(fragment.path)[0]):
         raise InputError(
-            f"{fragment.name} is not there on an executor. Files must lie where every machine sees them; "
+            f"{fragment.name} does not exist on an executor. Files must be where every machine can read them; "
             "or read them with Spark and give the DataFrame."
         )
     source = open_file(fragment.path, fragment.name, options.encoding, options.delimiter)

@@ -94,7 +94,7 @@ def _open_address(path: str, encoding: str | None, delimiter: str | None, sheet:
     address = parse_address(path)
     if address is None:
         refuse_connection_string(path)
-        raise InputError("This looks like an address, but has no scheme such as https:// before it. Mend it.")
+        raise InputError("This looks like an address, but has no scheme such as https:// before it. Correct it.")
     if address.scheme == "file":
         return _open_path(local_path(address), encoding, delimiter, sheet)
     if not is_file_address(address):
@@ -162,9 +162,9 @@ def _open_container(
         if is_archive(start):
             raise InputError(f"{name} is packed twice. Unpack it once, then name the file.")
     if inside is not None:
-        raise InputError(f"{name} is no archive and no workbook, so it has no {shown(inside)} within it.")
+        raise InputError(f"{name} is neither an archive nor a workbook, so it has no {shown(inside)} within it.")
     if sheet is not None:
-        raise InputError(f"{name} is no workbook, so it has no sheet {shown(sheet)}. Leave the sheet out.")
+        raise InputError(f"{name} is not a workbook, so it has no sheet {shown(sheet)}. Leave the sheet out.")
     if holder is not None and unpacked and is_database(start):
         raise InputError(f"{name} is a database within an archive. Unpack it, then name the file.")
     return open_format(path, name, encoding, delimiter, holder, unpacked)

@@ -68,7 +68,7 @@ def test_the_command_line_and_python_name_a_sheet(tmp_path: Path) -> None:
     wrong = subprocess.run(
         [*command, tmp_path / "t.csv", "y", "--sheet", "rows"], capture_output=True, text=True, cwd=tmp_path
     )
-    assert wrong.returncode == 2 and "is no workbook, so it has no sheet 'rows'" in wrong.stderr
+    assert wrong.returncode == 2 and "is not a workbook, so it has no sheet 'rows'" in wrong.stderr
 
 
 def test_cells_keep_their_types(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_truncated_workbook_is_a_sentence(tmp_path: Path, cut: int) -> None:
 def test_names_that_lie(tmp_path: Path) -> None:
     for name in ("t.xls", "t.xlsx", "t.ods"):
         (tmp_path / name).write_text("a,b\n1,2\n")
-        with pytest.raises(InputError, match="named like a workbook, but its content is none"):
+        with pytest.raises(InputError, match="named like a workbook, but is not one"):
             open_source(tmp_path / name)
     made(tmp_path / "t.xlsx", fill_two).rename(tmp_path / "t.csv")
     assert rows(tmp_path / "t.csv") == [{"a": 1.0}, {"a": 2.5}]

@@ -84,11 +84,11 @@ def ask(
     found = Posterior.of(model.classes, how.model.log_joint(batch), one=True, proper=model.proper)
     now = make_decision(found, how.loss)
     if found.undefined[0]:
-        raise SettingError("The row is impossible under every class, so what to ask next cannot be reckoned.")
+        raise SettingError("The row is impossible under every class, so what to ask next cannot be computed.")
     lacking = [c for c in model.schema.attributes if is_missing(batch.cells[c.name])[0]]
     asked = _Asked(how.model, batch, found, Costs(how.loss, model.classes))
     questions = [asked.about(c.name) for c in lacking if c.kind != "text"]
-    told = (f"What {shown(c.name)} is worth cannot be reckoned: it is free text." for c in lacking if c.kind == "text")
+    told = (f"What {shown(c.name)} is worth cannot be computed: it is free text." for c in lacking if c.kind == "text")
     asked.notes += told
     scale = asked.costs.span or 1.0
     # What differs by rounding alone is equal; equals stay in the order of the columns.
@@ -158,7 +158,7 @@ class _Asked:
         total, error = integrals(values, edges, accuracy, LOOKED)
         whole, regret, inner = total[:classes], total[classes:-1], float(total[-1])
         if not whole.sum() > 0:
-            return Question(name, 0.0, 0.0, "no number was found that it could have", float("inf"))
+            return Question(name, 0.0, 0.0, "no plausible number was found", float("inf"))
         self._compare(name, whole)
         missed = abs(float(whole.sum()) - 1.0) if self._consistent() else 0.0  # mass that the panels did not see
         off = float(error[classes:-1].max()) + (float(error[:classes].sum()) + missed) * span

@@ -81,9 +81,9 @@ def decider(
         raise SettingError("This model is a density, so there is no class to decide about. See `likely score`.")
     chosen = chosen_loss(model.classes, model.loss, loss, rule)
     if rule == "ml" and prior is not None:
-        raise SettingError("Maximum likelihood takes every class as equally probable, so that a prior has no place.")
+        raise SettingError("Maximum likelihood treats all classes as equally probable, so it takes no prior.")
     if training is not None and unlike is None:
-        raise SettingError("Training rows serve to tell rows that are unlike them. Say from which share on: unlike.")
+        raise SettingError("Training rows are only used to detect unlike rows. Give the share: unlike.")
     taken, old = by_missing(model, missing_by), prior_of(model)
     given: NewPrior | None = "uniform" if rule == "ml" else prior
     if given is not None:

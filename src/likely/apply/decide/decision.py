@@ -160,7 +160,7 @@ class TableDecision(Decision):
 
 def reasons(proper: bool) -> tuple[str, str]:
     """Why rows have no action: codes -1 and -2."""
-    return ("every class is impossible" if proper else "no class beats all others", "unlike the rows of training")
+    return ("every class is impossible" if proper else "no class beats all others", "unlike the training rows")
 
 
 def make_decision(

@@ -62,12 +62,12 @@ def new_prior(classes: tuple[str, ...], given: NewPrior, old: tuple[Fraction, ..
         off = "too little" if total < 1 else "too much"
         raise SettingError(
             f"The prior sums to {float(total):.10g}, which is {float(abs(total - 1)):.10g} {off}. "
-            "Mend it, or leave a class out, to which the rest then goes."
+            "Correct it, or leave out one class, which then gets the rest."
         )
     if others and total > 1 + Fraction(TOLERANCE):
         raise SettingError(
             f"The prior sums to {float(total):.10g} without {shown(classes[others[0]])}, which is "
-            f"{float(total - 1):.10g} too much. Mend it."
+            f"{float(total - 1):.10g} too much. Correct it."
         )
     rest, had = max(1 - total, Fraction(0)), sum((old[k] for k in others), Fraction(0))
     if others and rest and not had:
@@ -85,7 +85,7 @@ def new_prior(classes: tuple[str, ...], given: NewPrior, old: tuple[Fraction, ..
 def _name(key: object, classes: tuple[str, ...]) -> str:
     name = str(label(key))
     if name not in classes:
-        raise SettingError(f"The prior names {shown(key)}, which is no class. {nearest(name, classes)}")
+        raise SettingError(f"The prior names {shown(key)}, which is not a class. {nearest(name, classes)}")
     return name
 
 
@@ -108,8 +108,8 @@ def with_prior(model: Model, given: NewPrior) -> Model:
     """The model under another prior: P(class | row) times new / old prior, normalised. Equal priors change nothing."""
     if not model.proper:
         raise SettingError(
-            f"The answers of {type(model.learner).__name__} are scores, no probabilities, so no prior can be put into "
-            "them. Use a model of probabilities, such as NaiveBayes or Logistic."
+            f"The answers of {type(model.learner).__name__} are scores, not probabilities, so their prior cannot be "
+            "changed. Use a model with probabilities, such as NaiveBayes or Logistic."
         )
     old = prior_of(model)
     new = new_prior(model.classes, given, old)

@@ -63,7 +63,7 @@ class Decisions(Answers[Decision]):
         remarks = [*self.how.notes, *self.mismatches.remarks()]
         if not proper and self.rows:
             name = type(self.model.learner).__name__
-            remarks.append(f"{name} gives scores that are no probabilities, so expected losses are rough.")
+            remarks.append(f"{name} outputs scores, not probabilities, so expected losses are rough.")
         for count, reason in zip((self.undecided, self.strange), reasons(proper), strict=True):
             if count:
                 number = "1 row has" if count == 1 else f"{count:,} rows have"

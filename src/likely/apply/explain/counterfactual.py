@@ -79,18 +79,18 @@ class Counterfactual:
         """The answer in one sentence."""
         now = "nothing can be decided" if self.decision is None else f"the decision is {words.clean(self.decision)}"
         if not self.changes and self.wordless:
-            return f"Now {now}. It would be another one if a text lost some of its words:"
+            return f"Now {now}. It would change if a text lost some of its words:"
         if not self.changes:
-            other = "another one" if self.towards is None else words.clean(self.towards)
+            other = "another decision" if self.towards is None else words.clean(self.towards)
             none = self.exact and self.complete
-            found = "No change of these values leads to" if none else "No change was found that leads to"
+            found = "No change of these values leads to" if none else "Found no change that leads to"
             return f"Now {now}. {found} {other}."
         assert self.towards is not None
-        sure = "" if self.exact else " (perhaps fewer would do)"
+        sure = "" if self.exact else " (fewer changes may be enough)"
         if self.several:
-            return f"Now {now}. It would be another one if one value were different{sure}:"
+            return f"Now {now}. It would change if one value were different{sure}:"
         many = "one value were" if len(self.changes) == 1 else f"{len(self.changes)} values were"
-        chance = f", with {words.percent(self.posterior[self.towards])}," if self.towards in self.posterior else ""
+        chance = f" ({words.percent(self.posterior[self.towards])})" if self.towards in self.posterior else ""
         one = chance if not self.alone else ""
         return f"Now {now}. It would be {words.clean(self.towards)}{one} if {many} different{sure}:"
 
@@ -183,9 +183,9 @@ def counterfactual_of(
     codes = asking.codes(after)
     remarks = []
     if change is None and any(s == "missing" for s in row.states.values()):
-        remarks.append("Values that are missing stay so; name an attribute as changeable to have it filled in.")
+        remarks.append("Missing values stay missing; list an attribute as changeable to have it filled in.")
     if not exact:
-        remarks.append("There were too many combinations to try them all.")
+        remarks.append("There were too many combinations to try all of them.")
     return Counterfactual(
         target=model.schema.target.name,
         decision=asking.name(asking.now),
@@ -212,7 +212,7 @@ def _changeable(model: Model, row: QueryRow, change: Sequence[str] | str | None)
         return [n for n in attributes if row.states[n] in ("known", "unseen")]
     for name in (change := [change] if isinstance(change, str) else change):
         if name not in attributes:
-            why = "is no attribute of this model" if name in model.schema.names else "is not there"
+            why = "is not an attribute of this model" if name in model.schema.names else "is not there"
             raise ColumnError(f"{shown(name)} {why}, so it cannot be changed. {nearest(name, attributes)}")
     return [n for n in attributes if n in set(change)]
 

@@ -65,9 +65,7 @@ def explained(
         raise SettingError("This model is a density, so there is no class to explain. See `likely score`.")
     if len(model.classes) < 2:
         only = shown(model.classes[0])
-        raise SettingError(
-            f"Training had the class {only} alone, so there is nothing that it could be weighed against."
-        )
+        raise SettingError(f"Training had only the class {only}, so there is nothing to compare it with.")
     joint = model.log_joint(row.batch)
     posterior = Posterior.of(model.classes, joint, one=True, proper=model.proper)
     a, b = _sides(model.classes, posterior, of, against)
@@ -103,7 +101,7 @@ def _sides(classes: tuple[str, ...], posterior: Posterior, of: object, against: 
         return a, int(chances.argmax())
     b = code_of(against, classes)
     if b == a:
-        raise SettingError(f"The class {shown(classes[a])} cannot be weighed against itself. Name another, or rest.")
+        raise SettingError(f"The class {shown(classes[a])} cannot be compared with itself. Name another, or rest.")
     return a, b
 
 
@@ -137,7 +135,7 @@ def _remarks(model: Model, row: QueryRow, undefined: bool, entries: Sequence[Ent
     out = [] if told is None else [told]
     learner = type(model.learner).__name__
     if not model.proper:
-        out.append(f"{learner} gives scores, which are no probabilities: the odds compare scores.")
+        out.append(f"{learner} outputs scores, not probabilities: the odds compare scores.")
     if told is None and model.ledger_note:
         out.append(model.ledger_note)
     if undefined:
@@ -150,5 +148,5 @@ def _remarks(model: Model, row: QueryRow, undefined: bool, entries: Sequence[Ent
             )
     unused = [n for n in row.cells if n in model.schema.names and model.schema[n].role == "left out" and row.cells[n]]
     if unused and row.number is None:
-        out.append(f"The model does not look at {', '.join(shown(n, 30) for n in unused)}.")
+        out.append(f"The model does not use {', '.join(shown(n, 30) for n in unused)}.")
     return out

@@ -76,7 +76,7 @@ class Ledger:
     >>> import likely
     >>> model = likely.fit({"sky": ["sun", "sun", "rain", "rain"], "play": ["y", "y", "n", "y"]}, target="play")
     >>> print(likely.explain(model, {"sky": "sun"}))
-    play is y, with 84.4 %; n has 15.6 %.
+    play is y (84.4 %); n: 15.6 %.
       evidence           bits  n  y
       before any value  +1.58     ▇▇▇▇▇▇▇▇▇▇▇▇  y is three times as likely
       sky=sun           +0.85     ▇▇▇▇▇▇        speaks for y: 1.8 times as likely
@@ -234,7 +234,7 @@ _STATES = {
     "missing": "missing",
     "unseen": "not in training",
     "infinite": "infinite, so taken as missing",
-    "stray": "no number, so taken as missing",
+    "stray": "not a number, so taken as missing",
 }
 
 
@@ -283,7 +283,7 @@ def headline(ledger: Ledger) -> str:
     """The answer in one sentence."""
     target, (of, other) = clean(ledger.target), sides(ledger)
     if ledger.best is None:
-        return f"{target} cannot be told: every class is impossible for this row."
+        return f"{target} cannot be predicted: every class is impossible for this row."
 
     def chance(value: float) -> str:
         return percent(value) if ledger.proper else f"a score of {value:.3g}"
@@ -292,10 +292,10 @@ def headline(ledger: Ledger) -> str:
     against = 1 - own if ledger.against is None else ledger.posterior[ledger.against]
     if ledger.of == ledger.best:
         if len(ledger.posterior) == 2:
-            return f"{target} is {of}, with {chance(own)}; {other} has {chance(against)}."
-        return f"{target} is {of}, with {chance(own)}, weighed here against {other}, with {chance(against)}."
-    best = f"{target} is {clean(ledger.best)}, with {chance(ledger.posterior[ledger.best])}."
-    return f"{best} Weighed here: {of}, with {chance(own)}, against {other}, with {chance(against)}."
+            return f"{target} is {of} ({chance(own)}); {other}: {chance(against)}."
+        return f"{target} is {of} ({chance(own)}), compared here with {other} ({chance(against)})."
+    best = f"{target} is {clean(ledger.best)} ({chance(ledger.posterior[ledger.best])})."
+    return f"{best} Compared here: {of} ({chance(own)}) with {other} ({chance(against)})."
 
 
 def lines(ledger: Ledger, everything: bool = False) -> Lines:
@@ -359,7 +359,7 @@ def remarks(ledger: Ledger, everything: bool = False) -> tuple[str, ...]:
     if unknown and not everything:
         listed = ", ".join(clean(n) for n in unknown[:8])
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
-        out.insert(0, f"Not known, so left out: {listed}{more}.")
+        out.insert(0, f"Unknown, so left out: {listed}{more}.")
     return tuple(out)
 
 

@@ -104,9 +104,9 @@ def pieces_of(model: Model, row: QueryRow, joint: Floats) -> tuple[list[Piece], 
     for column in model.schema.attributes:
         if column.name in spoken_for and column.name not in found:
             continue  # what it says is in the line of its block
-        out = "is left out of the model, so it says nothing"
+        out = "is not in the model, so it is ignored"
         if column.name in shared:
-            out = "says nothing by itself, only together with others"
+            out = "says nothing on its own, only together with others"
         unused = Piece(column.name, "value", nothing, row.cells.get(column.name), row.states[column.name], out)
         piece = found.get(column.name, unused)
         if not any(piece is p for p in pieces):  # a block stands where its first attribute does
@@ -222,9 +222,9 @@ def _note(graph: Graph | None, name: str, row: QueryRow, logs: Floats) -> str:
         return ""
     parent = graph.parent(name)
     if row.states[name] != "known":
-        return "is not known: what it says is what depends on it" if logs.any() else ""
+        return "is unknown; only what depends on it counts" if logs.any() else ""
     if parent is None:
         return ""
     if row.states[parent] == "known":
         return f"given {shown(parent)}"
-    return "" if logs.any() else f"is weighed together with {shown(parent)}, on which it depends"
+    return "" if logs.any() else f"is counted together with {shown(parent)}, on which it depends"

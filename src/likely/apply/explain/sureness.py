@@ -1,4 +1,4 @@
-"""How sure of the number: an interval for each probability of a posterior, from the doubt about what was counted.
+"""Uncertainty: an interval for each probability of a posterior, from the doubt about what was counted.
 
 Draws the model's parameters as often as asked, by a seed, and reads the interval off the posteriors that they give.
 """
@@ -119,11 +119,11 @@ class Sureness:
     def words(self, name: object = None, row: int = 0) -> str:
         """'63 %, between 41 and 80: only 7 cases like this (…)', of a class or of the most probable one."""
         if np.isnan(self.low[row]).any():
-            return "every class is impossible, so there is no probability to be sure of"
+            return "every class is impossible, so there is no probability"
         k = int(self.matrix[row].argmax()) if name is None else self._place(name)
         number, low, high = percents(self.matrix[row, k], self.low[row, k], self.high[row, k])
         if low == high or self.low[row, k] > 0.9999 or self.high[row, k] < 0.0001:
-            return f"{number} %, whatever the counts leave open"
+            return f"{number} %, with an interval too narrow to show"
         thinnest = self.thinnest(row)
         between = f"{number} %, between {low} and {high}"
         return between if thinnest is None else f"{between}: {thinnest}"
@@ -196,14 +196,14 @@ def sure_of(model: Model, batch: Batch, *, level: float = 0.9, draws: int = 2000
 def unsure(model: Model) -> str:
     """Why there is no interval for this model's probabilities, as a sentence; empty where there is one."""
     if model.schema.target is None:
-        return "This model is a density, so there is no probability of a class to be sure of."
+        return "This model is a density, so it has no class probabilities."
     if not model.factored:
         return (
-            f"{type(model.learner).__name__} does not keep what would say how sure its probabilities are. "
-            "Intervals are there for NaiveBayes and Prior."
+            f"{type(model.learner).__name__} does not keep what an interval needs. "
+            "Only NaiveBayes and Prior have intervals."
         )
     strange = [f.name for f in model.factors if doubt_of(f, model.summary, 1, (0,)) is None]
-    return f"How sure the model is of {shown(strange[0])} cannot be said, so there is no interval." if strange else ""
+    return f"The uncertainty of {shown(strange[0])} cannot be computed, so there is no interval." if strange else ""
 
 
 def _check_doubtful(model: Model) -> None:

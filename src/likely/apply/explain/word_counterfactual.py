@@ -48,7 +48,7 @@ class WordRemoval:
     def __str__(self) -> str:
         said = ", ".join(clean(w, 40) for w in self.words)
         many = "the word" if len(self.words) == 1 else "the words"
-        then = "" if self.chance is None else f", with {percent(self.chance)}"
+        then = "" if self.chance is None else f" ({percent(self.chance)})"
         return f"{clean(self.name)} without {many} {said}: {clean(self.decision)}{then}"
 
     def to_dict(self) -> dict[str, object]:

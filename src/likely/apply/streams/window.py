@@ -71,10 +71,10 @@ class Window:
     ) -> None:
         if (rows is None) == (files is None):
             raise SettingError(
-                "A window keeps so many rows or so many files. Say one of the two: rows=1000 or files=7."
+                "A window keeps a number of rows or of files. Give one of the two: rows=1000 or files=7."
             )
         if files is not None and step is not None:
-            raise SettingError("A window of files moves by whole files. Leave step out, or say rows.")
+            raise SettingError("A window of files moves by whole files. Leave step out, or give rows.")
         self.rows, self.files = _whole("rows", rows), _whole("files", files)
         self.step = _whole("step", step) or (None if self.rows is None else max(1, self.rows // STEPS))
         if self.rows is not None and self.step is not None and self.step > self.rows:
@@ -108,7 +108,7 @@ class Window:
     def _later(self, reading: Mapping[str, Any]) -> Reading:
         odd = sorted(reading.keys() - {"encoding", "delimiter", "threads", "progress", "encoding_errors"})
         if odd:
-            raise SettingError(f"The window has begun, so it reads tables as before. Leave {odd[0]} out.")
+            raise SettingError(f"The window already exists and reads tables as before. Leave {odd[0]} out.")
         old = self._reading
         same = {"threads": old.threads, "progress": old.progress, "encoding": old.encoding, "delimiter": old.delimiter}
         return Reading(**{**same, "encoding_errors": old.encoding_errors, **reading})
@@ -118,7 +118,7 @@ class Window:
         model = fit_table(engine_of(source, how), self._learner, how)
         if model.search_state() and not model.lasting_state():
             raise SettingError(
-                f"{type(self._learner).__name__} must see the rows themselves to learn, and a window keeps their sums."
+                f"{type(self._learner).__name__} needs the rows to learn, and a window keeps only their sums."
             )
         return with_loss(model, self._loss)
 
@@ -222,7 +222,7 @@ def _read_piece(kept: State, model: Model) -> Piece:
 
 def _whole(name: str, value: int | None) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise SettingError(f"{name} is {shown(value)}. It is a whole number of 1 or more.")
+        raise SettingError(f"{name} is {shown(value)}. It must be a whole number, 1 or more.")
     return value
 
 

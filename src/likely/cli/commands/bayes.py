@@ -16,33 +16,35 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Bayes' rule for given numbers, worked out step by step.")
-@click.option("--prior", multiple=True, metavar="HYPOTHESIS=P", help="What is believed before; once for each.")
+@click.option(
+    "--prior", multiple=True, metavar="HYPOTHESIS=P", help="P(hypothesis) before the evidence; once for each."
+)
 @click.option(
     "--likelihood",
     multiple=True,
     metavar="HYPOTHESIS=P",
-    help="P(evidence | hypothesis), once for each. A hypothesis named again begins the next piece of evidence.",
+    help="P(evidence | hypothesis), once for each. Naming a hypothesis again starts the next piece of evidence.",
 )
-@click.option("--evidence", multiple=True, metavar="NAME", help="What a piece of evidence is called, in their order.")
+@click.option("--evidence", multiple=True, metavar="NAME", help="Names of the pieces of evidence, in order.")
 @click.option(
     "--test",
     "tests",
     multiple=True,
     metavar="SENSITIVITY,SPECIFICITY",
-    help="A test for the first hypothesis, in place of --likelihood: P(positive | it), P(negative | not it).",
+    help="A test for the first hypothesis, instead of --likelihood: P(positive | it), P(negative | not it).",
 )
 @click.option(
     "--result",
     "results",
     multiple=True,
     type=click.Choice(["positive", "negative"]),
-    help="What a test showed, in their order; positive where nothing is said.",
+    help="Results of the tests, in order; positive if not given.",
 )
 @click.option(
     "--loss",
     multiple=True,
     metavar="FILE.toml|HYPOTHESIS:ACTION=COST",
-    help="What actions cost: a page of TOML, or one cost at a time.",
+    help="Costs of actions: a TOML file, or one cost at a time.",
 )
 @click.option("--abstain", metavar="COST", help='The cost of the action "don\'t know", whatever is true.')
 @click.option("--density", is_flag=True, help="Likelihoods are densities, which may be above 1.")
@@ -71,7 +73,7 @@ def bayes(
     if not before:
         raise SettingError("There is no prior. Give --prior HYPOTHESIS=P, for all hypotheses or all but one.")
     if tests and (likelihood or evidence):
-        raise SettingError("--test stands in place of --likelihood and --evidence. Give one or the other.")
+        raise SettingError("--test replaces --likelihood and --evidence. Give one or the other.")
     pieces = _tested(before, tests, results) if tests or results else _pieces(likelihood, evidence)
     first = pieces[0] if pieces else (None, None)
     belief = apply_rule(before, first[1], first[0], density=density)
@@ -109,9 +111,11 @@ def _tested(
     from likely.probability.rule import result
 
     if len(prior) > 2:
-        raise SettingError("--test is for a hypothesis and its contrary, but --prior names more. Use --likelihood.")
+        raise SettingError("--test is for a hypothesis and its opposite, but --prior names more. Use --likelihood.")
     if len(results) > len(tests):
-        raise SettingError(f"There are {len(results)} --result for {len(tests)} --test. Give a --test for each.")
+        raise SettingError(
+            f"There are {len(results)} --result options for {len(tests)} --test options. Give a --test for each."
+        )
     names = [*prior, *[f"no {n}" for n in prior]][:2]
     out: list[tuple[str | None, dict[str, str]]] = []
     for k, test in enumerate(tests):
@@ -131,7 +135,7 @@ def _loss(entries: tuple[str, ...], abstain: str | None, hypotheses: list[str]) 
 
     if not entries:
         if abstain is not None:
-            raise SettingError("--abstain is a cost beside those of --loss. Give --loss as well.")
+            raise SettingError("--abstain needs the costs of --loss. Give --loss as well.")
         return None
     if len(entries) == 1 and ("=" not in entries[0] or entries[0].endswith(".toml")):
         read = read_loss(entries[0])
@@ -145,6 +149,6 @@ def _loss(entries: tuple[str, ...], abstain: str | None, hypotheses: list[str]) 
             raise SettingError(f"--loss {shown(entry)} has no colon. Write it as --loss HYPOTHESIS:ACTION=COST.")
         if not whole:
             first = name[: places[0]]
-            raise SettingError(f"--loss names {shown(first)}, which is no hypothesis. {nearest(first, hypotheses)}")
+            raise SettingError(f"--loss names {shown(first)}, which is not a hypothesis. {nearest(first, hypotheses)}")
         costs.setdefault(name[: whole[-1]], {})[name[whole[-1] + 1 :]] = cost
     return Loss(costs, abstain)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from likely.cli.help import command
 SHELLS = ("bash", "zsh", "fish")
 
 
-@command(short_help="Lines that make a shell complete commands and options.")
+@command(short_help="Shell completion for commands and options (bash, zsh, fish).")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print what makes SHELL complete likely's commands and options.

@@ -12,12 +12,16 @@ from likely.errors import SettingError
 ASSUMING = (".likely", ".toml")
 
 
-@command(short_help="What changed from one table or model to another, significantly.")
+@command(short_help="Significant changes from one table or model to another.")
 @click.argument("one")
 @click.argument("two")
-@click.option("--target", metavar="COLUMN", help="Of tables: compare the classes too, and attributes given the class.")
-@click.option("--grown", is_flag=True, help="TWO learned on from ONE: compare ONE with the rows that are new.")
-@click.option("--chance", type=float, default=0.01, help="Name changes that chance gives less often.")
+@click.option(
+    "--target", metavar="COLUMN", help="For tables: also compare the classes, and attributes given the class."
+)
+@click.option("--grown", is_flag=True, help="TWO is ONE with more rows learned: compare ONE with the new rows.")
+@click.option(
+    "--chance", type=float, default=0.01, help="Significance level: report changes with a p-value below this."
+)
 @click.option("--all", "everything", is_flag=True, help="Show every attribute, changed or not.")
 @click.option("--fail", is_flag=True, help="Exit with 1 if anything changed significantly.")
 @json_option
@@ -44,7 +48,7 @@ def diff(
         from likely.present.report.drift import present_difference
 
         if target is not None or any(reading[k] for k in ("types", "missing", "weight", "target_bins", "schema")):
-            raise SettingError("--target and how to read columns are said of tables; models and specs have their own.")
+            raise SettingError("--target and the reading options are for tables; models and specs have their own.")
         record = compare_files(one, two, grown=grown, chance=chance)
         json, page, sums = record.json(), present_difference(record, one, two, everything), record.changes
         changed = sums is not None and bool(sums.significant or sums.p_classes < sums.chance)
@@ -53,7 +57,7 @@ def diff(
         from likely.present.report.drift import present_drift
 
         if grown:
-            raise SettingError("--grown is said of two models. Compare the tables without it.")
+            raise SettingError("--grown is for two models. Compare the tables without it.")
         with terminal.counting() as progress:
             drifted = drift(one, two, target, chance=chance, progress=progress, **reading)
         json, page, changed = drifted.json(), present_drift(drifted, everything), drifted.changed

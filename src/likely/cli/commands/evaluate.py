@@ -22,7 +22,7 @@ from likely.cli.options import (
 from likely.errors import SettingError
 
 
-@command(short_help="All learners side by side, on the same folds.")
+@command(short_help="Compare all learners, cross-validated on the same folds.")
 @data_argument()
 @target_argument
 @click.option(
@@ -30,8 +30,8 @@ from likely.errors import SettingError
     "names",
     multiple=True,
     metavar="NAME",
-    help="Only this learner, with settings if need be: \"Neighbors(k=3, distance='city-block')\". "
-    "Give it once for each; otherwise one of each kind is compared.",
+    help="Only this learner, with settings if needed: \"Neighbors(k=3, distance='city-block')\". "
+    "May be repeated; otherwise one of each kind is compared.",
 )
 @dealing_options
 @json_option
@@ -56,18 +56,18 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
     terminal.answer(as_json, record.json, lambda: present_comparison(record))
 
 
-@command(short_help="The learning curve, and what more rows would buy.")
+@command(short_help="The learning curve, and what more rows would bring.")
 @data_argument()
 @target_argument
-@folds_option(5, most=50, words="Folds, each predicted in turn.")
+@folds_option(5, most=50, words="Folds of the cross-validation.")
 @click.option(
     "--steps",
     type=click.IntRange(1, 10),
     default=6,
-    help="Sizes: all rows of the other folds, half of them, and so on.",
+    help="Number of sizes: all rows of the other folds, half of them, and so on.",
 )
 @seed_option
-@click.option("--svg", metavar="FILE.svg", callback=writable, help="Draw the curve into this file.")
+@click.option("--svg", metavar="FILE.svg", callback=writable, help="Draw the curve to this file.")
 @json_option
 @learning_options
 def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: str | None, as_json: bool) -> None:
@@ -87,23 +87,23 @@ def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: s
     terminal.answer(as_json, record.json, lambda: present_curve(record))
 
 
-@command(short_help="Attributes that are counted twice, and what to do about it.")
+@command(short_help="Redundant attributes that naive Bayes counts twice, and what to do about them.")
 @data_argument()
 @target_argument
 @click.option(
-    "--most", type=click.IntRange(0, 50), default=3, help="For so many of the worst pairs, work out what would change."
+    "--most", type=click.IntRange(0, 50), default=3, help="Show what would change for this many of the worst pairs."
 )
 @folds_option(10)
 @seed_option
-@click.option("--all", "everything", is_flag=True, help="Show every pair that was looked at.")
+@click.option("--all", "everything", is_flag=True, help="Show every pair checked.")
 @json_option
 @learning_options
 def repeats(data: object, how: Learning, most: int, folds: int, seed: int, everything: bool, as_json: bool) -> None:
-    """Show which attributes of DATA repeat each other in rows of one class of TARGET.
+    """Show which attributes of DATA are redundant given the class of TARGET.
 
-    Naive Bayes takes attributes to be independent given the class. Where two say the same, it counts the evidence
-    twice and is too sure of itself. For the worst pairs it is worked out, on rows not learned from, what joining them
-    (--block) or leaving one out (--type COLUMN=ignore) would change.
+    Naive Bayes assumes that attributes are independent given the class. Where two say the same, it counts the evidence
+    twice and is overconfident. For the worst pairs, cross-validation shows what joining them (--block) or dropping one
+    (--type COLUMN=ignore) would change.
     """
     from likely.evaluate.repeats import repeats as find_repeats
     from likely.present.report.repeats import present_repeats
@@ -112,7 +112,7 @@ def repeats(data: object, how: Learning, most: int, folds: int, seed: int, every
     terminal.answer(as_json, record.json, lambda: present_repeats(record, everything))
 
 
-@command(short_help="What may be wrong with a table: leaks, copies, useless columns, doubtful labels.")
+@command(short_help="Check a table for problems: leaks, duplicates, useless columns, doubtful labels.")
 @click.argument("data")
 @target_argument
 @click.option(
@@ -120,12 +120,12 @@ def repeats(data: object, how: Learning, most: int, folds: int, seed: int, every
     type=click.IntRange(0, 10_000),
     default=10,
     metavar="N",
-    help="Name at most N rows whose class may be wrong.",
+    help="List at most N rows whose class may be wrong.",
 )
-@folds_option(5, words="Folds that doubt each other.")
+@folds_option(5, words="Folds of the cross-validation that finds doubtful labels.")
 @seed_option
 @click.option("--all", "everything", is_flag=True, help="Show every note, example and attribute.")
-@click.option("--fail", is_flag=True, help="Exit with 1 if there is anything to beware of.")
+@click.option("--fail", is_flag=True, help="Exit with 1 if there are warnings.")
 @json_option
 @learning_options
 def doctor(

@@ -29,43 +29,45 @@ if TYPE_CHECKING:
     from likely.models.working.writing import Style
 
 
-@command(short_help="The evidence of one answer, piece by piece.")
+@command(short_help="Explain one prediction: the evidence of each value.")
 @click.argument("model")
 @row_options
-@click.option("--class", "of", metavar="NAME", help="The class to weigh; the most probable one otherwise.")
+@click.option("--class", "of", metavar="NAME", help="The class to explain; by default the most probable one.")
 @click.option(
-    "--against", metavar="NAME|rest", help="The class to weigh it against, or rest; the most probable other one."
+    "--against", metavar="NAME|rest", help="The class to compare it with, or rest; by default the next most probable."
 )
 @click.option(
     "--unit",
     type=click.Choice(["bits", "decibans", "odds", "nats"]),
     default="bits",
-    help="How evidence is measured: bits double the odds, 10 decibans are ten times.",
+    help="Unit of evidence: 1 bit doubles the odds, 10 decibans multiply them by ten.",
 )
 @click.option(
     "--order",
     type=click.Choice(["size", "schema"]),
     default="size",
-    help="Evidence that weighs most first, or in the order of the columns.",
+    help="Strongest evidence first, or in the order of the columns.",
 )
-@click.option("--working", is_flag=True, help="Write the arithmetic down, in fractions where values were counted.")
+@click.option("--working", is_flag=True, help="Show the arithmetic, in fractions where values were counted.")
 @click.option("--decimals", is_flag=True, help="The working in decimals.")
 @click.option("--logs", is_flag=True, help="The working as a sum of logs.")
 @click.option(
     "--log-base", type=click.Choice(["10", "2", "e"]), default="10", help="The base of --logs: 10, 2 or e (natural)."
 )
 @missing_by_option
-@click.option("--counterfactual", is_flag=True, help="Name the fewest changes of values that change the decision.")
-@click.option("--change", multiple=True, metavar="NAME", help="Change only this attribute; may be given several times.")
-@click.option("--towards", metavar="NAME", help="The class or action that changes should lead to; any other otherwise.")
+@click.option("--counterfactual", is_flag=True, help="Find the fewest changes of values that change the decision.")
+@click.option("--change", multiple=True, metavar="NAME", help="Change only this attribute; may be repeated.")
+@click.option(
+    "--towards", metavar="NAME", help="The class or action that the changes should lead to; by default any other."
+)
 @loss_option
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.9,
-    help="How probable it is that the interval holds the number.",
+    help="Level of the interval.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, also what is not known.")
+@click.option("--all", "everything", is_flag=True, help="Show every piece of evidence, including missing values.")
 @text_options
 @json_option
 def explain(
@@ -103,7 +105,7 @@ def explain(
     from likely.present.report.explanation import ledger_json, present_ledger
 
     if decimals and logs:
-        raise click.UsageError("--decimals and --logs are two ways to write one working. Say one of them.")
+        raise click.UsageError("--decimals and --logs are two ways to print the working. Use one of them.")
     style: Style | None = "logs" if logs else "decimals" if decimals else "fractions" if working else None
     loaded = by_missing(load_model(model), missing_by)
     asking = read_row(loaded, given, row, reading)
@@ -114,7 +116,7 @@ def explain(
         allowed = [n for entry in change for n in ([entry] if entry in names else entry.split(","))]
         other = counterfactual_of(loaded, asking, towards, allowed or None, read_loss_file(loss_file))
     elif loss_file is not None:
-        raise SettingError("--loss says by what a decision would change: give --counterfactual too.")
+        raise SettingError("--loss is for --counterfactual: give that as well.")
     sure = unsure(loaded) or sure_of(loaded, asking.batch, level=level)
     terminal.answer(
         as_json,
@@ -123,7 +125,7 @@ def explain(
     )
 
 
-@command(short_help="What to ask next: the missing attributes most worth learning.")
+@command(short_help="What to ask next: the missing attributes worth most.")
 @click.argument("model")
 @row_options
 @loss_option

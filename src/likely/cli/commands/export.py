@@ -19,13 +19,13 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python", "javascript")
 
 @command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
 @click.argument("model")
-@click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The language; form is the whole model as JSON.")
-@out_option("FILE", "Where to write it; standard output otherwise.", required=False)
-@click.option("--dialect", metavar="NAME", help="Of SQL: postgres, duckdb, sqlite, bigquery … One for many otherwise.")
-@click.option("--table", metavar="NAME", help="Of SQL: the table whose rows are scored; rows otherwise.")
+@click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The format; form is the whole model as JSON.")
+@out_option("FILE", "Output file; by default standard output.", required=False)
 @click.option(
-    "--keep", multiple=True, metavar="COLUMN", help="Of SQL: a column to give back; the attributes otherwise."
+    "--dialect", metavar="NAME", help="For SQL: postgres, duckdb, sqlite, bigquery …; by default portable SQL."
 )
+@click.option("--table", metavar="NAME", help="Of SQL: the table whose rows are scored; rows otherwise.")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="For SQL: a column to return; by default the attributes.")
 def export(
     model: str, to: Language | None, out: str | None, dialect: str | None, table: str | None, keep: tuple[str, ...]
 ) -> None:
@@ -40,7 +40,7 @@ def export(
     if to is None:
         raise click.UsageError(f"Missing option '--to': one of {', '.join(LANGUAGES)}.")
     if to == "onnx" and out in (None, "-") and sys.stdout.isatty():
-        raise click.UsageError("ONNX is not text. Name a file with -o.")
+        raise click.UsageError("ONNX is a binary format. Name a file with -o.")
     text = exported(load_model(model), to, None if out == "-" else out, dialect=dialect, table=table, keep=keep)
     if out in (None, "-"):
         sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)

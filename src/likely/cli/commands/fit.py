@@ -28,25 +28,27 @@ if TYPE_CHECKING:
     from likely.sums.summary import Summary
 
 
-@command(short_help="Learn a model and write it to a file.")
+@command(short_help="Fit a model and save it to a file.")
 @data_argument(required=False)
 @target_argument
 @out_option("FILE.likely", "Where to write the model.")
-@click.option("--keep", metavar="FOLDER", help="Keep the sums of each file there, and read only new and changed files.")
-@click.option("--push", is_flag=True, help="Of a database: let it count for itself where counts are enough.")
+@click.option("--keep", metavar="FOLDER", help="Cache the sums of each file here, and read only new and changed files.")
+@click.option("--push", is_flag=True, help="For a database: let it do the counting where counts are enough.")
 @click.option(
     "--every",
     type=click.IntRange(1),
     metavar="ROWS",
-    help="Of standard input: write the model after every so many rows.",
+    help="For standard input: save the model after every N rows.",
 )
 @click.option(
     "--engine",
     type=click.Choice(["local", "spark"]),
     default="local",
-    help="Who sweeps the files: this machine, or Spark, whose tasks open them.",
+    help="What reads the files: this machine, or Spark tasks.",
 )
-@click.option("--master", metavar="ADDRESS", help="Of Spark: local[2], spark://host:7077 …; all cores here otherwise.")
+@click.option(
+    "--master", metavar="ADDRESS", help="For Spark: local[2], spark://host:7077 …; by default all local cores."
+)
 @loss_option
 @learning_options
 def fit(
@@ -77,11 +79,11 @@ def fit(
     if not has_trait(how.learner, "density"):
         require_target(how.target, data, " (none for --learner Density)")
     if master is not None and engine != "spark":
-        raise click.UsageError("--master is of Spark: say --engine spark as well.")
+        raise click.UsageError("--master is for Spark: give --engine spark as well.")
     if engine == "spark" and (data is None or every is not None or how.reading["threads"] is not None):
         raise click.UsageError("--engine spark takes files, without --every and --threads.")
     if every is not None and (data != "-" or keep is not None):
-        raise click.UsageError("--every is for rows that keep coming: DATA must be -, without --keep.")
+        raise click.UsageError("--every is for streams: DATA must be -, without --keep.")
     if every is not None:
         model = _follow(out, every, how)
     else:
@@ -114,7 +116,7 @@ def _lines(model: Model, out: str) -> Iterator[str]:
     yield f"{clean(out)}: {plural(summary.rows, 'row')},{classes} {used}."
     if (trial := model.held_out) is not None:
         yield (
-            f"On {plural(trial.rows, 'row')} held out: accuracy {percent(trial.hits)}, "
+            f"On {plural(trial.rows, 'held-out row')}: accuracy {percent(trial.hits)}, "
             f"log loss {-trial.score / math.log(2):.3f} bits."
         )
     if model.schema.target is not None:
@@ -148,11 +150,11 @@ def _follow(out: str, every: int, how: Learning) -> Model:
         click.get_current_context().exit(INTERRUPTED)
 
 
-@command(short_help="A number as a weighted sum of the other columns, by least squares.")
+@command(short_help="Linear regression: a number as a weighted sum of the other columns.")
 @data_argument()
 @click.argument("target")
-@click.option("--ridge", type=float, default=0.0, help="Holds weights back; 0 is plain least squares.")
-@click.option("--working", is_flag=True, help="Write the normal equations down, from which the line follows.")
+@click.option("--ridge", type=float, default=0.0, help="Ridge penalty on the weights; 0 is plain least squares.")
+@click.option("--working", is_flag=True, help="Show the normal equations.")
 @reading_options
 @json_option
 def regress(data: object, target: str, ridge: float, working: bool, reading: Values, as_json: bool) -> None:

@@ -12,21 +12,24 @@ from likely.cli.options import json_option, pair, pairs
 from likely.errors import SettingError, shown
 
 
-@command(short_help="Hypotheses on a page of TOML: MAP, Bayes-optimal, Gibbs, likelihood ratios.")
+@command(short_help="Hypotheses in a TOML file: MAP, Bayes-optimal, Gibbs, likelihood ratios.")
 @click.argument("page", metavar="PAGE.toml")
 @click.argument("row", nargs=-1, metavar="[ATTRIBUTE=VALUE]...")
-@click.option("--prior", multiple=True, metavar="HYPOTHESIS=P", help="Another prior than the page's; all but one.")
+@click.option(
+    "--prior",
+    multiple=True,
+    metavar="HYPOTHESIS=P",
+    help="Replaces the prior in the file; for all hypotheses or all but one.",
+)
 @click.option(
     "--try-prior",
     "tries",
     multiple=True,
     metavar="HYPOTHESIS=P",
-    help="Of two hypotheses: also with this prior, to set ML against MAP. May be repeated.",
+    help="For two hypotheses: also use this prior, to compare ML with MAP. May be repeated.",
 )
-@click.option(
-    "--draws", type=click.IntRange(0, 10_000_000), default=0, help="Also draw truth and predictions so often."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of the draws.")
+@click.option("--draws", type=click.IntRange(0, 10_000_000), default=0, help="Also draw truth and predictions N times.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the draws.")
 @json_option
 def hypotheses(
     page: str,
@@ -37,9 +40,9 @@ def hypotheses(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Work out a page of hypotheses, exactly: what is believed of each after the evidence, what they predict together.
+    """Work out the hypotheses in a TOML file, exactly: the posterior of each, and what they predict together.
 
-    ATTRIBUTE=VALUE says what was seen, in place of the row on the page. docs/probability.md tells what a page may hold.
+    ATTRIBUTE=VALUE gives the observed row, instead of the one in the file. docs/probability.md describes the file.
 
     likely hypotheses examples/three_hypotheses.toml --draws 10000
     """
@@ -63,7 +66,7 @@ def hypotheses(
         others = tuple(held.with_prior(dict([pair(t, "--try-prior", "HYPOTHESIS=P")])).prior for t in tries)
         held = replace(held, priors=(*held.priors, *others))
     if draws and not held.predicts:
-        raise SettingError("--draws is for hypotheses that predict, but the page has no [predicts]. Leave it out.")
+        raise SettingError("--draws is for hypotheses that predict, but the file has no [predicts]. Leave it out.")
     if as_json:
         terminal.write(json.dumps(record(held, draws, seed), ensure_ascii=False, indent=2))
     else:

@@ -23,31 +23,38 @@ from likely.errors import SettingError, shown
     metavar="P(…)",
     help="Ask for a probability: 'P(a=x, b=y | c=z)', 'P(a=x or b=y)', 'P(a | c)'. May be repeated.",
 )
-@click.option("--given", metavar="EVENT", help="Look only at what has this: 'c=z', 'c=y or z, d=x'.")
+@click.option("--given", metavar="EVENT", help="Condition on this: 'c=z', 'c=y or z, d=x'.")
 @click.option(
-    "--independent", multiple=True, metavar="'A, B | C'", help="Test A and B (given C); every pair otherwise."
+    "--independent",
+    multiple=True,
+    metavar="'A, B | C'",
+    help="Test whether A and B are independent (given C); by default every pair.",
 )
-@click.option("--target", metavar="COLUMN", help="Show the rule that errs least about this variable: the Bayes error.")
+@click.option(
+    "--target", metavar="COLUMN", help="Show the best rule for predicting this variable, and the Bayes error."
+)
 @click.option("--probability", metavar="COLUMN", help="DATA is a table of probabilities: this column holds them.")
-@click.option("--weight", metavar="COLUMN", help="The column that says how much a row weighs, or how often it occurs.")
-@click.option("--edges", multiple=True, metavar="COLUMN=EDGES", help="Cut the numbers of a column there: age=20,40.")
+@click.option("--weight", metavar="COLUMN", help="Column with the weight of each row, or how often it occurs.")
+@click.option(
+    "--edges", multiple=True, metavar="COLUMN=EDGES", help="Cut the numbers of a column at these edges: age=20,40."
+)
 @click.option(
     "--closed",
     type=click.Choice(["left", "right"]),
     default="left",
-    help="Which end a bin has: an edge belongs to the bin above it (left) or below it (right).",
+    help="An edge belongs to the bin above it (left) or below it (right).",
 )
 @click.option("--pseudo-count", default="0", metavar="N", help="Added to the count of every cell.")
-@click.option("--across", metavar="COLUMN", help="Put the values of this variable side by side; the last otherwise.")
+@click.option("--across", metavar="COLUMN", help="Put the values of this variable side by side; by default the last.")
 @click.option("--fractions", is_flag=True, help="Print fractions over one denominator.")
 @click.option("--all", "everything", is_flag=True, help="Show every line of a large table.")
 @click.option(
     "--missing",
     multiple=True,
     metavar="TOKEN",
-    help="A cell that means 'not known'; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
+    help="A cell that means missing; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
 )
-@click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Also write a page to click through.")
+@click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Also write an interactive HTML page.")
 @packed("reading", read_text_options, *sql_options)
 @json_option
 def joint(
@@ -73,7 +80,7 @@ def joint(
     """Count the joint table of COLUMNS of DATA, and answer questions about it, exactly.
 
     It prints counts, probabilities and margins, and whether variables are independent. DATA may also be a table typed
-    by hand: a page of TOML, or any table with --probability COLUMN.
+    by hand: a TOML file, or any table with --probability COLUMN.
 
     Names and values in queries stand bare or in quotes; a quote inside is doubled. Quotes are needed where a bare word
     could be misread: 'P("a|b"=x)', "P(name='it''s')".
@@ -130,4 +137,6 @@ def _edges(text: str, name: str) -> list[float]:
     try:
         return [float(e) for e in text.split(",")]
     except ValueError:
-        raise SettingError(f"--edges {shown(f'{name}={text}')} has an edge that is no number. Write 20,40.") from None
+        raise SettingError(
+            f"--edges {shown(f'{name}={text}')} has an edge that is not a number. Write 20,40."
+        ) from None

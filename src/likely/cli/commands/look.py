@@ -23,7 +23,7 @@ from likely.errors import SettingError
 @data_argument()
 @target_argument
 @dealing_options
-@click.option("--positive", metavar="CLASS", help="The class that is looked for: of two the rarer one otherwise.")
+@click.option("--positive", metavar="CLASS", help="The class of interest; by default the rarer of two.")
 @click.option(
     "--all",
     "--full",

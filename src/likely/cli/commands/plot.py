@@ -41,7 +41,7 @@ def _read_numbers(option: str, given: str | None) -> tuple[float, float] | None:
     except ValueError:
         raise SettingError(f"{option} is {shown(given)}. Give two numbers with a comma between them.") from None
     if math.isnan(low) or math.isnan(high):
-        raise SettingError(f"{option} is {shown(given)}, and that is no number.")
+        raise SettingError(f"{option} is {shown(given)}, which is not a number.")
     return low, high
 
 
@@ -58,21 +58,19 @@ size_option = click.option(
 @data_argument()
 @target_argument
 @click.argument("columns", nargs=-1)
-@click.option(
-    "-o", "--out", required=True, metavar="FILE.svg|FILE.png", callback=writable, help="Where the picture goes."
-)
+@click.option("-o", "--out", required=True, metavar="FILE.svg|FILE.png", callback=writable, help="Output file.")
 @click.option(
     "--show",
     default="points,ellipses",
     metavar="LAYERS",
-    help=f"Of two numbers, with commas: {', '.join(LAYERS)}. naive: the axis-parallel ellipses of naive Bayes.",
+    help=f"For two numbers, comma-separated: {', '.join(LAYERS)}. naive: the axis-parallel ellipses of naive Bayes.",
 )
-@click.option("--point", metavar="X,Y", help="One more point, of which the learner is asked.")
+@click.option("--point", metavar="X,Y", help="One more point, for the learner to classify.")
 @click.option("--level", type=float, default=0.01, help="Contours: this share of a class's greatest density.")
 @click.option("--neighbors", type=click.IntRange(1), metavar="K", help="The ball of the K rows nearest to the point.")
 @click.option("--line", is_flag=True, help="TARGET as a straight line of one column, with residuals.")
-@click.option("--chart", type=click.Choice(CHARTS), help="A chart of `likely look`, or the graph of a model.")
-@click.option("--attribute", metavar="NAME", help="What the values of an attribute say.")
+@click.option("--chart", type=click.Choice(CHARTS), help="A chart from `likely look`, or the graph of a model.")
+@click.option("--attribute", metavar="NAME", help="The evidence of an attribute's values.")
 @size_option
 @learning_options
 def plot(
@@ -91,8 +89,8 @@ def plot(
 ) -> None:
     """Draw two numbers of DATA by the classes of TARGET: likely plot iris.csv species petal_length petal_width -o a.png
 
-    Without COLUMNS the two numbers that tell most. With --line the regression of TARGET on one column; with --chart or
-    --attribute a chart of what `likely look` finds, or of the model that DATA is (a file of `likely fit`).
+    Without COLUMNS, the two most informative numbers are drawn. --line draws the regression of TARGET on one column;
+    --chart and --attribute draw a chart of what `likely look` finds, or of a model (DATA is a file of `likely fit`).
     """
     if sum((line, chart is not None, attribute is not None)) > 1:
         raise SettingError("Choose one of --line, --chart and --attribute.")
@@ -102,9 +100,7 @@ def plot(
         from likely.present.page.plotting import plot as draw
 
         if chart not in (None, "graph") or line:
-            raise SettingError(
-                "Of a model there are --chart graph and --attribute NAME. For the others give the table."
-            )
+            raise SettingError("For a model, use --chart graph or --attribute NAME. The others need the table.")
         drawn = draw(load_model(data), None if attribute else "graph", attribute=attribute)
     elif line:
         drawn = _line(data, how, columns, size)
@@ -128,7 +124,7 @@ def _line(data: object, how: Learning, columns: tuple[str, ...], size: tuple[int
     from likely.present.page.plotting import plot as draw
 
     if len(columns) != 1:
-        raise SettingError("A line goes over one column: likely plot DATA TARGET COLUMN --line.")
+        raise SettingError("A line needs one column: likely plot DATA TARGET COLUMN --line.")
     reading = {name: value for name, value in how.reading.items() if name != "types"}
     found = straight_line(data, how.target or "", columns[0], **reading)
     return draw(found, size=_slide(size))
@@ -154,7 +150,7 @@ def _two_numbers(
 
     show, point, level, neighbors = asked
     if len(columns) > 2:
-        raise SettingError("A picture has two numbers. Name two columns, or none.")
+        raise SettingError("A picture needs two numbers. Name two columns, or none.")
     layers = [layer.strip() for layer in show.split(",") if layer.strip()]
     more: Values = {
         "show": layers,
@@ -179,7 +175,7 @@ def _two_numbers(
 def normal(
     mean: float, deviation: float, between: str | None, out: str | None, size: tuple[int, int], as_json: bool
 ) -> None:
-    """Work out a probability of a normal density of this MEAN and DEVIATION: likely normal 73 6.2 --between 66,80
+    """Compute a probability of a normal density, given MEAN and DEVIATION: likely normal 73 6.2 --between 66,80
 
     Negative numbers go after two hyphens: likely normal --between=-1,1 -- -0.5 2
     """

@@ -25,13 +25,13 @@ from likely.cli.options import (
 if TYPE_CHECKING:
     from likely.apply.decide.decider import Rule
 
-TABLE = "CSV (also .gz, .zst), TSV or Parquet by its name"
+TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 
 
-@command(short_help="The class of each row, with probabilities.")
+@command(short_help="Predict the class of each row, with probabilities.")
 @click.argument("model")
 @data_argument()
-@out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
+@out_option("FILE", f"{TABLE}; by default standard output.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @missing_by_option
 @text_options
@@ -51,7 +51,7 @@ def predict(model: str, data: object, out: str | None, keep: bool, missing_by: s
         terminal.say(remark)
 
 
-@command(short_help="The action of least expected loss for each row.")
+@command(short_help="Choose the action with the least expected loss for each row.")
 @click.argument("model")
 @data_argument()
 @loss_option
@@ -59,7 +59,7 @@ def predict(model: str, data: object, out: str | None, keep: bool, missing_by: s
     "--rule",
     type=click.Choice(["loss", "map", "ml"]),
     default="loss",
-    help="Least expected loss; the most probable class (map); maximum likelihood, which divides the prior out (ml).",
+    help="Least expected loss (loss), most probable class (map), or maximum likelihood, which ignores the prior (ml).",
 )
 @prior_option
 @missing_by_option
@@ -67,11 +67,11 @@ def predict(model: str, data: object, out: str | None, keep: bool, missing_by: s
     "--unlike",
     type=float,
     metavar="SHARE",
-    help="Say 'none of these' of rows less probable than all but this share (0.001, say) of the training rows.",
+    help="Answer 'none of these' for rows less probable than all but this share of the training rows, such as 0.001.",
 )
-@click.option("--training", metavar="FILE", help="The training rows for --unlike; rows drawn from MODEL otherwise.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Draws rows for --unlike.")
-@out_option("FILE", f"{TABLE}; standard output otherwise.", required=False)
+@click.option("--training", metavar="FILE", help="The training rows for --unlike; by default rows drawn from MODEL.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed for the rows drawn for --unlike.")
+@out_option("FILE", f"{TABLE}; by default standard output.", required=False)
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @json_option
 @text_options
@@ -90,10 +90,11 @@ def decide(
     as_json: bool,
     reading: Values,
 ) -> None:
-    """Decide each row of DATA by MODEL and what actions cost.
+    """Choose an action for each row of DATA, by MODEL and the cost of each action.
 
     Writes the columns action, loss(<action>) for each action (its expected loss), margin (to the second best) and
-    reason (why there is no action). Without --loss the model's own loss counts, else a wrong class costs 1.
+    reason (why there is no action). Without --loss, the model's own loss is used; if it has none, each wrong class
+    costs 1.
     """
     from likely.apply.decide.decider import decider
     from likely.apply.decide.tables import decide_table
@@ -116,19 +117,21 @@ def decide(
         terminal.say(remark)
 
 
-@command(short_help="log P(row) of each row; the unlikely ones.")
+@command(short_help="The log density of each row, and the least likely rows.")
 @data_argument()
-@click.option("--model", required=True, metavar="FILE.likely", help="A model of rows: Density, or any generative one.")
-@out_option("FILE", f"Write log_density of each row: {TABLE}.", required=False)
-@click.option("--lowest", type=click.IntRange(0), default=10, help="Rows of lowest density to name.")
+@click.option(
+    "--model", required=True, metavar="FILE.likely", help="A generative model: Density, NaiveBayes and others."
+)
+@out_option("FILE", f"Write the log_density of each row: {TABLE}.", required=False)
+@click.option("--lowest", type=click.IntRange(0), default=10, help="How many rows with the lowest density to list.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
 @text_options
 @json_option
 def score(data: object, model: str, out: str | None, lowest: int, keep: bool, reading: Values, as_json: bool) -> None:
-    """Say how probable the rows of DATA are under a model: log P(row), in nats, and log P of all of them.
+    """Show how probable the rows of DATA are under a model: log P(row) in nats, and the total.
 
-    Score the training table and another one to see how well the model carries over. Rows of lowest
-    density are outliers.
+    Score the training table and another one to see how well the model generalises. Rows with the lowest density are
+    outliers.
     """
     from likely.apply.fitting import load_model
     from likely.apply.score import score_table
@@ -147,10 +150,10 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
         terminal.answer(as_json, lambda: scores_json(record), lambda: page)
 
 
-@command(short_help="Rows drawn from a model.")
+@command(short_help="Draw rows from a model.")
 @click.argument("model")
 @click.option("-n", "--rows", type=click.IntRange(0), default=10, help="How many rows.")
-@click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet by its name; standard output otherwise.")
+@click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet, by file name; by default standard output.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Same seed, same rows.")
 def sample(model: str, rows: int, out: str | None, seed: int) -> None:
     """Draw rows from MODEL: a class by its prior, then the cells given the class."""

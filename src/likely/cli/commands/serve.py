@@ -17,27 +17,25 @@ if TYPE_CHECKING:
     from likely.models.contracts import Model
 
 
-@command(short_help="The page of a model and a small API, on this machine.")
+@command(short_help="Serve the page of a model and a small API on this machine.")
 @click.argument("source", metavar="MODEL|DATA")
-@click.option("--target", metavar="COLUMN", help="Learn from DATA first: the column to predict.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 takes any free one.")
-@click.option(
-    "--largest", type=click.IntRange(1, 4096), default=16, metavar="MB", help="Requests that are larger are refused."
-)
+@click.option("--target", metavar="COLUMN", help="The column to predict, to learn from DATA first.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="0 picks a free port.")
+@click.option("--largest", type=click.IntRange(1, 4096), default=16, metavar="MB", help="Largest request accepted.")
 @click.option(
     "--unpacked",
     type=click.IntRange(1, 1 << 20),
     default=256,
     metavar="MB",
-    help="Tables that are larger once decompressed are refused.",
+    help="Largest table accepted, once decompressed.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
     default=60,
-    help="Requests that take longer are refused.",
+    help="Longest time a request may take.",
 )
-@folds_option(None, words="Folds of the cross-validation; unasked, as likely look deals rows.")
+@folds_option(None, words="Folds of the cross-validation; by default as in likely look.")
 @seed_option
 @loss_option
 @learning_options
@@ -46,8 +44,8 @@ def serve(
 ) -> None:
     """Serve the page of a model at http://127.0.0.1:PORT/ and an API beside it, until interrupted.
 
-    MODEL is a file of `likely fit`. With --target, DATA is looked at first, as `likely look` does. Other machines
-    cannot reach the server. /openapi.json describes the API; nothing is kept of any request.
+    MODEL is a file of `likely fit`. With --target, DATA is analysed first, as by `likely look`. Other machines
+    cannot reach the server. /openapi.json describes the API; nothing from any request is kept.
     """
     from likely import __version__
     from likely.web.limits import Limits
@@ -58,10 +56,10 @@ def serve(
     limits = Limits(body=largest << 20, unpacked=unpacked << 20, seconds=seconds)
 
     def ready(address: str) -> None:
-        terminal.write(f"Serving {address} (Ctrl+C ends it)")
+        terminal.write(f"Serving {address} (Ctrl+C to stop)")
 
     run(model, page, port=port, limits=limits, version=__version__, ready=ready)
-    terminal.say("The server has ended.")
+    terminal.say("The server has stopped.")
 
 
 def _load(source: str, how: Learning) -> tuple[Model, str]:

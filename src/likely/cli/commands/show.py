@@ -32,12 +32,12 @@ def read_classes(text: str, classes: Sequence[str]) -> tuple[str, str]:
             raise ColumnError(f"There is no class {shown(name)}. {nearest(name, classes)}")
     if len(names) != 2 or names[0] == names[1]:
         raise SettingError(
-            f"--between {shown(text)} does not name two classes. Say --between {classes[0]},{classes[-1]}."
+            f"--between {shown(text)} does not name two classes. Write --between {classes[0]},{classes[-1]}."
         )
     return names[0], names[1]
 
 
-@command(short_help="What a model believes: counts and probabilities.")
+@command(short_help="Show what a model has learned: counts and probabilities.")
 @click.argument("model")
 @click.argument("attribute", required=False)
 @click.option(
@@ -53,7 +53,9 @@ def read_classes(text: str, classes: Sequence[str]) -> tuple[str, str]:
     metavar="COLUMN=A,B…",
     help="With --all: the order of the levels, or of the classes.",
 )
-@click.option("--levels-of", metavar="DATA", help="With --all: levels in the order in which this table first has them.")
+@click.option(
+    "--levels-of", metavar="DATA", help="With --all: levels in the order of their first appearance in this table."
+)
 @click.option("--between", metavar="CLASS,CLASS", help="The hyperplane between two classes of a linear model.")
 @click.option("--fractions", is_flag=True, help="Show probabilities as exact fractions.")
 @click.option("--spec", "as_spec", is_flag=True, help="Print the model's assumptions as TOML, for `likely fit --spec`.")
@@ -80,9 +82,9 @@ def show(
     from likely.present.report.model import page_json, present_attribute, present_model
 
     if curves and not as_spec:
-        raise click.UsageError("--curves are a part of the spec. Say --spec --curves.")
+        raise click.UsageError("--curves are part of the spec. Give --spec --curves.")
     if (orders or levels_of) and not everything:
-        raise click.UsageError("--levels and --levels-of put the tables of --all in order. Say --all.")
+        raise click.UsageError("--levels and --levels-of order the tables of --all. Give --all as well.")
     loaded = load_model(model)
     if between is not None:
         from likely.present.report.attribute_tables import plane_json, present_plane

@@ -47,7 +47,7 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
         terminal.say(note)
 
 
-@command(short_help="Take rows out of a model, exactly.")
+@command(short_help="Remove rows from a model, exactly.")
 @click.argument("model")
 @data_argument()
 @out_option("FILE.likely", "Where to write the model without these rows.")
@@ -66,7 +66,7 @@ def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")
 
 
-@command(short_help="Several models as one, exactly.")
+@command(short_help="Merge several models into one, exactly.")
 @click.argument("models", nargs=-1, required=True)
 @out_option("FILE.likely", "Where to write the merged model.")
 def merge(models: tuple[str, ...], out: str) -> None:
@@ -85,23 +85,23 @@ def merge(models: tuple[str, ...], out: str) -> None:
     terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")
 
 
-@command(short_help="A model of the last rows or files of a stream, exactly.")
+@command(short_help="Keep a model of the latest rows or files of a stream, exactly.")
 @click.argument("file", callback=writable, metavar="FILE.likely")
 @click.argument("data", nargs=-1, required=True)
 @click.option("--target", metavar="COLUMN", help="The column to predict.")
 @click.option("--rows", type=click.IntRange(1), metavar="N", help="Keep at most the last N rows.")
 @click.option(
-    "--step", type=click.IntRange(1), metavar="N", help="Move by N rows at a time; a tenth of --rows otherwise."
+    "--step", type=click.IntRange(1), metavar="N", help="Move by N rows at a time; by default a tenth of --rows."
 )
-@click.option("--files", type=click.IntRange(1), metavar="N", help="Keep the last N tables, each learned at once.")
+@click.option("--files", type=click.IntRange(1), metavar="N", help="Keep the last N tables, each learned as a whole.")
 @loss_option
 @learning_options
 def window(
     file: str, data: tuple[str, ...], how: Learning, rows: int | None, step: int | None, files: int | None
 ) -> None:
-    """Let the window in FILE learn the tables DATA (- is standard input), and unlearn what is too old.
+    """Update the window in FILE: learn the tables DATA (- is standard input), and unlearn what is too old.
 
-    The first time, --target and --rows or --files begin the window; after that FILE and DATA are enough. The model in
+    The first time, --target and --rows or --files start the window; after that FILE and DATA are enough. The model in
     FILE equals, to the last bit, one fitted on the rows that remain; every other command can read it.
     """
     from likely.apply.streams.window import Window
@@ -116,7 +116,7 @@ def window(
         _check_later(file)
     else:
         if (rows is None) == (files is None):
-            raise click.UsageError(f"{clean(file)} is new: say --rows N or --files N, how much it is to keep.")
+            raise click.UsageError(f"{clean(file)} is new: give --rows N or --files N to say how much to keep.")
         if how.target is None and not has_trait(how.learner, "density"):
             raise click.UsageError("Missing option '--target': the column to predict (none for --learner Density).")
         held, reading = Window(how.target, how.learner, rows=rows, step=step, files=files, loss=how.loss), how.reading
@@ -127,8 +127,8 @@ def window(
     held.save(file, since)
     kept, came = sum(p.size for p in held.pieces), held.came - came
     terminal.say(
-        f"{clean(file)}: {plural(kept, 'row')} in {plural(len(held.pieces), 'piece')}; {came:,} came, "
-        f"{before + came - kept:,} went."
+        f"{clean(file)}: {plural(kept, 'row')} in {plural(len(held.pieces), 'piece')}; {came:,} added, "
+        f"{before + came - kept:,} dropped."
     )
     for note in held.model.notes[:10]:
         terminal.say(note)
@@ -151,6 +151,6 @@ def _check_later(file: str) -> None:
         name = parameter.name or ""
         if name not in LATER and context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):
             raise click.UsageError(
-                f"{clean(file)} is a window already and keeps what it was begun with. "
+                f"{clean(file)} is already a window and keeps its first settings. "
                 f"Leave {parameter.opts[0]} out, or name another file."
             )

@@ -11,7 +11,7 @@ from likely.cli.help import command
 from likely.errors import SettingError, shown
 
 
-@command(short_help="A course in eight chapters, offline; checks answers to its exercises.")
+@command(short_help="An offline course in eight chapters, with exercises that check your answers.")
 @click.argument("chapter", type=click.IntRange(1), required=False)
 @click.option(
     "--answer",
@@ -25,9 +25,9 @@ from likely.errors import SettingError, shown
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Write all pages and notebooks there, with the example tables, to work along.",
+    help="Write all pages and notebooks to this folder, with the example tables.",
 )
-@click.option("--no-browser", is_flag=True, help="Only say where the page is.")
+@click.option("--no-browser", is_flag=True, help="Print where the page is; do not open it.")
 def course(chapter: int | None, answers: tuple[str, ...], out: Path | None, no_browser: bool) -> None:
     """Open CHAPTER of the course in a browser, or list the chapters. Nothing is fetched from elsewhere.
 

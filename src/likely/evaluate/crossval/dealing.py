@@ -64,15 +64,15 @@ class Folds:
         said = [name for name in ("group", "time", "leave_one_out") if getattr(self, name) not in (None, False)]
         if len(said) > 1:
             one, other = (name.replace("_", "-") for name in said[:2])
-            raise SettingError(f"Rows cannot be dealt by {one} and by {other} at once. Leave one of them out.")
+            raise SettingError(f"Folds cannot be made by {one} and by {other} at once. Leave one of them out.")
         for name, least, most in (("count", 2, 1000), ("repeats", 1, 1000), ("seed", 0, 2**62)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
                 called = "folds" if name == "count" else name
                 raise SettingError(f"{called} is {shown(value)}. It must be a whole number, {least} or more.")
         if self.repeats > 1 and said and said[0] != "group":
-            how = "by time" if said[0] == "time" else "each by itself"
-            raise SettingError(f"Rows that are dealt {how} are dealt the same way each time. Leave repeats out.")
+            how = "by time" if said[0] == "time" else "row by row"
+            raise SettingError(f"Folds made {how} are the same each time. Leave repeats out.")
 
     @property
     def column(self) -> str | None:
@@ -141,7 +141,7 @@ class Stratified:
     def __init__(self, schema: Schema, folds: int, seed: int, before: Mapping[str, int] | None = None) -> None:
         """`before` says how many rows each class has ahead of the first, where that is not the table's first row."""
         if folds < 2:
-            raise SettingError(f"{folds} folds cannot be made. Say 2 or more.")
+            raise SettingError(f"{folds} folds cannot be made. Use 2 or more.")
         self.folds_count, self._seed = folds, seed
         self._encoder = encoder_of_target(schema, classes=None if before is None else Labels(before))
         self._seen = np.array([*(before or {}).values(), *[0] * 16], np.int64)
@@ -214,7 +214,7 @@ def set_apart(source: Source, first: Draft, folds: Folds) -> Draft:
         raise ColumnError(f"{source.name} has no column {shown(name)}. {nearest(name, source.schema.names)}")
     found = next((c for c in first.schema.columns if c.name == name), None)
     if found is not None and found.role in ("target", "weight"):
-        raise SettingError(f"{shown(name)} is the {found.role}, so rows cannot be dealt by it. Choose another column.")
+        raise SettingError(f"{shown(name)} is the {found.role}, so it cannot define the folds. Choose another column.")
     reason = Reason("group" if folds.group is not None else "order")
     columns = [replace(c, role="left out", reason=reason) if c.name == name else c for c in first.schema.columns]
     return Draft(first.schema.with_columns(columns), first.open - {name}, first.least_count)
@@ -261,7 +261,7 @@ def _grouped(source: Source, first: Draft, reading: Reading, name: str, folds: i
     if parts < folds:
         notes.append(f"There are only {len(groups)} groups in {shown(name)}, so there are {parts} folds.")
     if lone.any():
-        notes.append(f"{int(lone.sum()):,} rows have no cell in {shown(name)}: they are kept together.")
+        notes.append(f"{int(lone.sum()):,} rows have no cell in {shown(name)}: they stay in one fold.")
     by_name = dict(zip(groups, _spread(table, parts, seed).tolist(), strict=True))
 
     def dealer(schema: Schema) -> Dealer:
@@ -363,9 +363,9 @@ def _each(source: Source, first: Draft, reading: Reading) -> Deal:
     rows = _sums(source, first, reading).rows
     if rows > MOST_EACH:
         raise SettingError(
-            f"To leave out each of {rows:,} rows in turn, the learner would have to learn so many times; "
-            f"that is done up to {MOST_EACH:,} rows (and for any number by NaiveBayes where each number is gaussian "
-            "and nothing is joined or known beforehand). Say how many folds instead."
+            f"To leave out each of {rows:,} rows in turn, the learner would have to learn as often; "
+            f"that is limited to {MOST_EACH:,} rows (no limit for NaiveBayes with gaussian numbers, without blocks and "
+            "prior knowledge). Use --folds instead."
         )
     if rows < 2:
         raise InputError(f"{source.name} has {rows} rows with a class. To leave one out takes two or more.")

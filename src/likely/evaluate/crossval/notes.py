@@ -33,6 +33,7 @@ def merge_notes(said: Sequence[FoldNotes]) -> tuple[str, ...]:
             made.setdefault(name, Counter())[words] += 1
     for name, counts in made.items():
         ((words, most),) = counts.most_common(1)
-        where = "in every fold" if most == folds else f"so in {most} of {folds} folds, otherwise in the others"
-        out.append(f"{shown(name)}: {words}; chosen by the log score of rows held out, {where}.")
+        where = "in every fold" if most == folds else f"in {most} of {folds} folds"
+        whose = f"{shown(name)}: " if name else ""  # a choice about no column, such as the members of a pool
+        out.append(f"{whose}{words}; chosen by log loss on held-out rows {where}.")
     return tuple(out)

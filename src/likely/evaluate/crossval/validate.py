@@ -285,7 +285,7 @@ def _each_left_out(
         parts={name: of_rows(own) for name, own in kept.items()},
         gathered={n: own for n, own in kept.items() if n in gather},
         folds=total.rows,
-        told=("Each row was predicted from all the others.",),
+        told=("Each row was predicted by a model trained on all the others.",),
     )
     if not others:
         return found

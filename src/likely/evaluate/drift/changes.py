@@ -174,7 +174,7 @@ def _check_targets(one: Summary, two: Summary) -> None:
     names = [None if t is None else t.name for t in (first, second)]
     if names[0] != names[1]:
         told = " and ".join("no target" if n is None else f"the target {shown(n)}" for n in names)
-        raise SettingError(f"The two have {told}. What changed can be told of models of one target only.")
+        raise SettingError(f"The two have {told}. Only models of the same target can be compared.")
     if first is not None and second is not None and first.edges != second.edges:
         raise SettingError(f"The two cut the target {shown(first.name)} into bins at different edges.")
 

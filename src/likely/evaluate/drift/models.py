@@ -29,7 +29,7 @@ class Difference:
         rows = [{"of": k, "one": a, "two": b} for k, a, b in self.assumptions or ()]
         return state.as_json(
             {
-                "headline": f"{len(rows)} differences" if rows else "The two assume the same.",
+                "headline": f"{len(rows)} differences" if rows else "Both make the same assumptions.",
                 "tables": [{"title": "Assumptions", "rows": rows}] if rows else [],
                 "same_sums": self.same_sums,
                 "changes": None if self.changes is None else state.plain(self.changes),

@@ -91,7 +91,7 @@ def drift(
     remarks = []
     if wanted is not None and wanted.name not in own.names:
         if second is not None:
-            raise SettingError("The two have different targets. What changed can be told for one target only.")
+            raise SettingError("The two have different targets. Only tables with the same target can be compared.")
         remarks.append(
             f"{sides[1].name} has no column {shown(wanted.name)}. {nearest(wanted.name, own.names)} The classes, and "
             "the attributes given the class, are not compared."

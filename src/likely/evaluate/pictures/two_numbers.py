@@ -189,7 +189,7 @@ def _names(summary: Summary, wanted: tuple[str | None, str | None]) -> tuple[str
     chosen = [name for name in wanted if name is not None]
     for name in chosen:
         if summary.schema[name].kind != "number" or name not in numbers:
-            raise ColumnError(f"{shown(name)} is no attribute of numbers. {nearest(name, numbers)}")
+            raise ColumnError(f"{shown(name)} is not a numeric attribute. {nearest(name, numbers)}")
     chosen += [name for name in told if name not in chosen][: 2 - len(chosen)]
     if len(chosen) < 2 or chosen[0] == chosen[1]:
         raise ColumnError("A picture of two numbers needs two different attributes that are numbers. Name them: X Y.")

@@ -96,8 +96,8 @@ def checkup_findings(
 def _leaks(tests: Sequence[AttributeTests], of: str) -> Iterator[Finding]:
     for t in tests:
         if t.kind != "text" and t.p_of_all < CHANCE and is_leak(t.share, t.missing):
-            then = f"it tells {share(t.share)} of what there is to know. Is it known before {of} is, or does it follow "
-            yield leak(t.name, of, f"{then}from it? Without it: {type_option(t.name, 'ignore')}")
+            then = f"it carries {share(t.share)} of the information. Is it known before {of}, or does it follow "
+            yield leak(t.name, of, f"{then}from it? To leave it out: {type_option(t.name, 'ignore')}")
 
 
 def _marks(cut: Sequence[Attribute], classes: tuple[str, ...], of: str) -> Iterator[Finding]:
@@ -115,9 +115,9 @@ def _marks(cut: Sequence[Attribute], classes: tuple[str, ...], of: str) -> Itera
                     "leak",
                     (a.name,),
                     False,
-                    f"{shown(a.name)} = {shown(a.cells[k], 30)} marks the class {shown(classes[c], 30)} of {of}: "
-                    f"{share(both / cells[k])} of these rows are of it, and {share(both / whole[c])} of its rows have "
-                    "it. Is it part of how the class is defined?",
+                    f"{shown(a.name)} = {shown(a.cells[k], 30)} nearly defines class {shown(classes[c], 30)} of {of}: "
+                    f"{share(both / cells[k])} of these rows have that class, and {share(both / whole[c])} of the "
+                    "class has this value. Is it part of how the class is defined?",
                 )
 
 
@@ -127,18 +127,18 @@ def _missing(tests: Sequence[AttributeTests], classes: tuple[str, ...], of: str)
     for k, t in enumerate(telling[:MOST_ALIKE]):
         order = sorted(range(len(classes)), key=lambda c: t.missing_by_class[c])
         low, high = order[0], order[-1]
-        then = " If it is filled in when the class is known, it is a leak; if not, --missing-as level counts it."
+        then = " If it is filled in once the class is known, it is a leak; if not, --missing-as level uses it."
         yield Finding(
             "missing",
             (t.name,),
             True,
-            f"Whether {shown(t.name)} is missing tells {share(t.missing_share)} of what there is to know of {of}: it "
-            f"is missing in {share(t.missing_by_class[high])} of the rows of class {shown(classes[high], 30)}, in "
+            f"Whether {shown(t.name)} is missing carries {share(t.missing_share)} of the information about {of}: it "
+            f"is missing in {share(t.missing_by_class[high])} of the rows of class {shown(classes[high], 30)} and in "
             f"{share(t.missing_by_class[low])} of class {shown(classes[low], 30)}.{'' if k else then}",
         )
     if len(telling) > MOST_ALIKE:
         names = tuple(t.name for t in telling[MOST_ALIKE:])
-        words = f"So does whether {len(names)} more attributes are missing, each by itself: {list_names(names)}."
+        words = f"The same holds for {len(names)} more attributes, each on its own: {list_names(names)}."
         yield Finding("missing", names, True, words)
 
 
@@ -149,14 +149,14 @@ def _time(tests: Sequence[AttributeTests], order: RowOrder | None, of: str) -> I
             "order",
             (),
             True,
-            f"The place of a row in the table tells {share(order.share)} of what there is to know of {of} "
+            f"The position of a row in the table carries {share(order.share)} of the information about {of} "
             f"({chance(order.p)}): "
             + (
-                "the table is sorted by class. A running number or a time of entry would give the class away, and the "
-                "first rows are no sample of all."
+                "the table is sorted by class. A row number or entry time would leak the class, and the "
+                "first rows are not a representative sample."
                 if sorted_by
-                else "the classes' shares change from its beginning to its end. Scores of rows dealt at random may "
-                "then be better than those of rows to come."
+                else "the class frequencies change from start to end. Cross-validation with random folds may "
+                "then be too optimistic about future rows."
             ),
         )
     for t in tests:
@@ -165,8 +165,8 @@ def _time(tests: Sequence[AttributeTests], order: RowOrder | None, of: str) -> I
                 "date",
                 (t.name,),
                 True,
-                f"The date {shown(t.name)} tells {share(t.share)} of what there is to know of {of}: {of} changes with "
-                "time, and rows to come have dates that no row has had. See likely look --time.",
+                f"The date {shown(t.name)} carries {share(t.share)} of the information about {of}: {of} changes with "
+                "time, and future rows have dates not seen here. See likely look --time.",
             )
 
 
@@ -178,25 +178,25 @@ def _groups(grouped: Sequence[OneClassGroups], of: str) -> Iterator[Finding]:
                 (g.name,),
                 True,
                 f"Rows with the same {shown(g.name)} always have the same class of {of}, in all {g.repeats:,} "
-                f"repetitions of {g.values:,} values that were looked at. If it names whom rows are about, hold "
-                "all rows of one out together: likely look --group, likely compare --group.",
+                f"repetitions of the {g.values:,} values checked. If it identifies whom a row is about, keep the rows "
+                "of each one in the same fold: likely look --group, likely compare --group.",
             )
 
 
 def _equal_rows(equal: EqualRows, by_chance: bool) -> Iterator[Finding]:
     """Rows of a few levels each repeat by nature; those with measurements, or texts, hardly do."""
-    of = f"{equal.rows:,} rows" + (" that were compared" if equal.sampled else "")
+    of = f"{equal.rows:,} rows" + (" compared" if equal.sampled else "")
     if equal.copied:
         across = (
-            "" if not equal.across else ", each with such a row in another fold: it was learned before it was predicted"
+            "" if not equal.across else ", each with a copy in another fold, so it is not really unseen there"
             if equal.across == equal.copied
-            else f", {equal.across:,} of them with such a row in another fold: learned before they were predicted"
+            else f", {equal.across:,} of them with a copy in another fold, so they are not really unseen there"
         )  # fmt: skip
         yield Finding(
             "copies",
             (),
             not by_chance,
-            f"{equal.copied:,} of {of} ({share(equal.copied / equal.rows)}) equal another row in all attributes and in "
+            f"{equal.copied:,} of {of} ({share(equal.copied / equal.rows)}) equal another row in all attributes and "
             f"class{across}.",
         )
     if equal.contradicted:
@@ -205,20 +205,20 @@ def _equal_rows(equal: EqualRows, by_chance: bool) -> Iterator[Finding]:
             (),
             equal.contradicted >= MANY_COPIES * equal.rows,
             f"{equal.contradicted:,} of {of} ({share(equal.contradicted / equal.rows)}) equal a row of another class "
-            f"in all attributes. Who sees these attributes alone can be right about {100 * equal.ceiling:.4g} % of the "
-            "rows at most.",
+            f"in all attributes. From these attributes alone, accuracy can be at most "
+            f"{100 * equal.ceiling:.4g} %.",
         )
 
 
 def _constant_or_thin(schema: Schema, tests: Sequence[AttributeTests], rows: int) -> Iterator[Finding]:
     names = [c.name for c in schema.columns if c.kind == "constant"]
     if names:
-        have, tell = ("has one value", "tells") if len(names) == 1 else ("have one value each", "tell")
-        words = f"{list_names(names)} {have}, or none, and {tell} nothing."
+        have, tell = ("has", "carries") if len(names) == 1 else ("have", "carry")
+        words = f"{list_names(names)} {have} a single value (or none) and {tell} no information."
         yield Finding("constant", tuple(names), False, words)
     for t in tests:
         if t.usual is not None and NEARLY_CONSTANT <= t.usual_share < 1:
-            yet = "" if t.idle else " The few others do tell something."
+            yet = "" if t.idle else " The few other values do carry information."
             yield Finding(
                 "constant",
                 (t.name,),
@@ -233,25 +233,25 @@ def _constant_or_thin(schema: Schema, tests: Sequence[AttributeTests], rows: int
                 (t.name,),
                 False,
                 f"{shown(t.name)} has {t.values:,} levels, {each:.1f} rows each: too few to learn what a level means. "
-                f"Is it a name? Without it: {type_option(t.name, 'ignore')}",
+                f"Is it a name? To leave it out: {type_option(t.name, 'ignore')}",
             )
 
 
 def _bound(bonds: Sequence[Dependency]) -> Iterator[Finding]:
     for b in bonds:
-        one, other, seen = shown(b.name), shown(b.by[0]), f"in all {b.rows:,} rows that were compared"
+        one, other, seen = shown(b.name), shown(b.by[0]), f"in all {b.rows:,} rows compared"
         if b.how == "copy":
-            words = f"{one} is {other} under other names: one tells the other {seen}."
+            words = f"{one} is {other} under other names: each determines the other {seen}."
             yield Finding("copy", (b.name, *b.by), True, f"{words} Keep one: {type_option(b.name, 'ignore')}")
         elif b.how == "function":
-            words = f"{one} is a function of {other}: equal values of {other} have equal ones of {one} {seen}."
+            words = f"{one} is a function of {other}: equal values of {other} always have equal values of {one} {seen}."
             yield Finding("function", (b.name, *b.by), False, words)
         elif b.how == "rank" and b.exact:
             way = "rises" if (b.correlation or 0) > 0 else "falls"
-            words = f"{one} {way} with {other} without exception {seen}: one tells the other."
+            words = f"{one} {way} with {other} without exception {seen}: each determines the other."
             yield Finding("copy", (b.name, *b.by), True, f"{words} Keep one: {type_option(b.name, 'ignore')}")
         elif b.how == "rank":
-            words = f"{one} is nearly {other}: their ranks correlate by {b.correlation:.4f} ({b.rows:,} rows compared)."
+            words = f"{one} is nearly {other}: rank correlation {b.correlation:.4f} ({b.rows:,} rows compared)."
             yield Finding("copy", (b.name, *b.by), True, words)
         else:
             words = f"{one} can be computed from {list_names(b.by)}: it is linear in them {seen}."
@@ -266,6 +266,6 @@ def _idle(tests: Sequence[AttributeTests], of: str) -> Iterator[Finding]:
             "idle",
             tuple(idle),
             False,
-            f"{has} nothing to do with {of} that chance would not explain: {list_names(idle)}. (Each by itself; two "
-            "together may still tell something.)",
+            f"{has} no relation to {of} beyond chance: {list_names(idle)}. (Each on its own; two "
+            "together may still be informative.)",
         )

@@ -83,7 +83,7 @@ def is_leak(share_told: float, missing: float) -> bool:
 
 
 def leak(name: str, of: str, then: str) -> Finding:
-    return Finding("leak", (name,), True, f"{shown(name)} alone nearly decides {of}: {then}")
+    return Finding("leak", (name,), True, f"{shown(name)} alone nearly determines {of}: {then}")
 
 
 def gap_findings(missing: Mapping[str, float], grave: bool) -> Iterator[Finding]:
@@ -110,20 +110,20 @@ def repeat_findings(
     for k, p in enumerate(worst[:MOST_ALIKE]):
         then = "see likely repeats."
         if grave:
-            more = "" if k else f" What joining them or leaving one out would change: {then}"
-            then = f"counted as two, they push the odds {p.push:.1f} bits too far.{more}"
+            more = "" if k else f" To see what joining them or dropping one would change, {then}"
+            then = f"counting both overstates the odds by {p.push:.1f} bits.{more}"
         if p.same:
-            words = f"{shown(p.other)} has the same value as {shown(p.one)} in all {p.rows:,} rows looked at: {then}"
+            words = f"{shown(p.other)} has the same value as {shown(p.one)} in all {p.rows:,} rows checked: {then}"
             yield Finding("repeat", (p.one, p.other), grave, words)
             continue
         words = (
-            f"{shown(p.one)} and {shown(p.other)} repeat each other given {of} ({p.bits:.2f} bits, "
+            f"{shown(p.one)} and {shown(p.other)} are redundant given {of} ({p.bits:.2f} bits, "
             f"{chance(p.p_of_all)}): {then}"
         )
         yield Finding("repeat", (p.one, p.other), grave, words)
     if len(worst) > MOST_ALIKE:
         names = tuple(dict.fromkeys(n for p in worst[MOST_ALIKE:] for n in (p.one, p.other)))
-        yield Finding("repeat", names, grave, f"{len(worst) - MOST_ALIKE} more pairs of attributes repeat each other.")
+        yield Finding("repeat", names, grave, f"{len(worst) - MOST_ALIKE} more pairs of attributes are redundant.")
 
 
 def text_findings(text: TextColumn) -> Iterator[Finding]:
@@ -134,13 +134,13 @@ def text_findings(text: TextColumn) -> Iterator[Finding]:
             "text",
             own,
             True,
-            f"The word {shown(word.word)} alone nearly tells whether {name} is of class {shown(word.label)}: "
+            f"The word {shown(word.word)} alone nearly determines whether {name} is of class {shown(word.label)}: "
             f"{share(word.share)} of its texts have it, and {share(word.elsewhere)} of the others. Is it part of the "
             "text, or was it put there with the class?",
         )
     if len(text.words.deciding) > MOST_ALIKE:
         more = len(text.words.deciding) - MOST_ALIKE
-        yield Finding("text", own, True, f"{more} more words of {name} nearly tell a class each.")
+        yield Finding("text", own, True, f"{more} more words of {name} each nearly determine a class.")
     if text.words.in_nearly_all:
         words = [w.word for w in text.words.in_nearly_all]
         yield Finding(
@@ -149,14 +149,14 @@ def text_findings(text: TextColumn) -> Iterator[Finding]:
             True,
             f"{'1 word is' if len(words) == 1 else f'{len(words)} words are'} in at least {100 * NEARLY_ALL:.0f} % of "
             f"the texts of {name}: {list_names(words, MOST_WORDS, 20)}. If they belong to a header or a form, what is "
-            "filled in there may give the class away, as it will not in other texts.",
+            "filled in there may leak the class, which will not help on other texts.",
         )
     if copies.copied:
-        of = f"{copies.texts:,}" + (" that were compared" if copies.sampled else "")
+        of = f"{copies.texts:,}" + (" compared" if copies.sampled else "")
         out = f"{copies.copied:,} of {of} texts of {name} ({share(copies.copied / copies.texts)}) occur more than once"
         if copies.across:
             each = "each" if copies.across == copies.copied else f"{copies.across:,} of them"
-            out += f", {each} with a copy in another fold, which was learned before it was predicted"
+            out += f", {each} with a copy in another fold, so not really unseen there"
         if copies.disputed:
             out += f"; {copies.disputed:,} have a copy of another class"
         yield Finding("text", own, copies.copied >= MANY_COPIES * copies.texts, f"{out}.")
@@ -203,30 +203,31 @@ def look_findings(
     of = shown(total.schema.target.name)
     if total.left_out:
         rows = "1 row has" if total.left_out == 1 else f"{total.left_out:,} rows have"
-        yield Finding("left out", (), True, f"{rows} no class, or no weight, and cannot be used.")
+        yield Finding("left out", (), True, f"{rows} no class or no weight and cannot be used.")
     if total.rows < FEW_ROWS and accuracy is not None:
         low, high = accuracy.low or 0.0, 1.0 if accuracy.high is None else accuracy.high
-        words = f"With only {total.rows} rows, the accuracy may as well be {100 * low:.0f} % or {100 * high:.0f} %."
+        words = f"With only {total.rows} rows, the true accuracy may be from {100 * low:.0f} % to {100 * high:.0f} %."
         yield Finding("few rows", (), True, words)
     small = [c for c, weight in classes.items() if weight < least]
     if small and total.rows >= FEW_ROWS:
         named = f"{len(small)} classes, such as {shown(small[0])}, have"
         named = f"Class {shown(small[0])} has" if len(small) == 1 else named
-        words = f"{named} fewer than {least} rows: little is known about how well it is predicted."
+        whose = "its" if len(small) == 1 else "their"
+        words = f"{named} fewer than {least} rows, so {whose} scores are uncertain."
         yield Finding("small class", (), True, words)
     if copies.matters:
-        compared = f"{copies.rows:,}" + (" that were compared" if copies.sampled else "")
+        compared = f"{copies.rows:,}" + (" compared" if copies.sampled else "")
         yield Finding(
             "copies",
             (),
             True,
             f"{copies.across:,} of {compared} rows ({100 * copies.across / copies.rows:.1f} %) have a copy in another "
-            "fold, which was learned from before they were predicted: the scores may flatter. If they belong together, "
-            "say --group.",
+            "fold, so they are not really unseen: the scores may be too optimistic. If copies belong together, use "
+            "--group.",
         )
     for a in told:
         if a.words is None and is_leak(a.share, a.missing):
-            yield leak(a.name, of, "is it known before the target is?")
+            yield leak(a.name, of, "is it known before the target?")
     for text in texts:
         yield from text_findings(text)
     yield from gap_findings({a.name: a.missing for a in told}, True)

@@ -52,14 +52,14 @@ def placeholder_findings(total: Summary) -> Iterator[Finding]:
                 if name.strip().lower() in WORDS:
                     levels.setdefault(name, []).append(column.name)
     if told > MOST_ALIKE:
-        yield Finding("placeholder", (), True, f"{told - MOST_ALIKE} more numbers may stand for missing ones.")
+        yield Finding("placeholder", (), True, f"{told - MOST_ALIKE} more numbers may stand for missing values.")
     if levels:
         names = tuple(dict.fromkeys(name for of in levels.values() for name in of))
         some = [f"{shown(level, 20)} of {shown(of[0], 30)}" for level, of in levels.items()][:MOST_ALIKE]
         more = " and others" if len(levels) > MOST_ALIKE else ""
         words = (
-            f"{'A level' if len(levels) == 1 else 'Levels'} may mean that a value is not known: {', '.join(some)}{more}"
-            f". If so, say {_option(next(iter(levels)), total)}"
+            f"{'A level' if len(levels) == 1 else 'Levels'} may mean that the value is unknown: {', '.join(some)}{more}"
+            f". If so, use {_option(next(iter(levels)), total)}"
         )
         yield Finding("placeholder", names, False, words)
 
@@ -92,8 +92,8 @@ def _coarse(value: float, level: int) -> float:
 def _sentence(column: Column, value: float, rows: float, total: Summary) -> str:
     times = "1 row" if rows == 1 else f"{rows:,.0f} rows"
     return (
-        f"{shown(column.name)} is {value:.0f} in {times}, far from all its other values: it may stand for a missing "
-        f"one, or for all beyond a limit. If it means missing, say "
+        f"{shown(column.name)} is {value:.0f} in {times}, far from all other values: it may stand for a missing "
+        f"value, or for everything beyond a limit. If it means missing, use "
         f"{_option(f'{value:.0f}', total)}"
     )
 

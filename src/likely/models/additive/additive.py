@@ -48,14 +48,16 @@ MEASURED = 1 << 12
 def check_names(value: Any) -> tuple[str, ...]:
     """Names of columns."""
     if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(v, str) for v in (*value,)):
-        raise SettingError(f'{shown(value)} is no list of columns. Write ["age", "hours"].')
+        raise SettingError(f'{shown(value)} is not a list of columns. Write ["age", "hours"].')
     return tuple(value)
 
 
 def check_sets(value: Any) -> tuple[tuple[str, ...], ...]:
     """Sets of names of columns."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-        raise SettingError(f'{shown(value)} is no list of sets of columns. Write [["age", "hours"], ["sex", "race"]].')
+        raise SettingError(
+            f'{shown(value)} is not a list of sets of columns. Write [["age", "hours"], ["sex", "race"]].'
+        )
     return tuple(check_names(names) for names in value)
 
 
@@ -96,13 +98,13 @@ class Additive(Settings):
         optional=True,
     )
     leaves: int = setting(16, "Leaves of a tree at most.", at_least=2, at_most=256, whole=True)
-    ridge: float = setting(1.0, "Holds back the values of leaves, as so many rows of no opinion would.", above=0)
+    ridge: float = setting(1.0, "Ridge penalty on the values of leaves, in rows without evidence.", above=0)
     least: float = setting(
         1.0, "The least curvature of a leaf: that of four rows of which nothing is known is 1.", at_least=0
     )
     bins: int = setting(MOST_CODES, "Bins of a number at most.", at_least=2, at_most=MOST_CODES, whole=True)
     missing: Literal["skip", "level"] = setting(
-        "skip", "Leave missing cells out, or take being missing as evidence.", choices=("skip", "level")
+        "skip", "Leave missing cells out, or treat being missing as evidence.", choices=("skip", "level")
     )
     rising: tuple[str, ...] = setting(
         (), "Numbers with which the second of two classes may only become more probable.", convert=check_names

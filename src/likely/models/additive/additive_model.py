@@ -45,7 +45,7 @@ class AdditiveModel(Model):
     anova: Anova
     """With offsets in the mains: what each value says against not knowing it."""
     facts: dict[str, float]
-    """How boosting ended: rounds, rows that were held out, their log loss."""
+    """How boosting stopped: rounds, rows that were held out, their log loss."""
     strengths: Strengths
 
     @cached_property
@@ -149,14 +149,14 @@ class AdditiveModel(Model):
         return {tuple(axes[j].name for j in at): strength for at, strength in self.strengths.items()}
 
     def exhibits(self) -> tuple[Exhibit, ...]:
-        """How boosting ended."""
+        """How boosting stopped."""
         # In bits, as all else that is told of the model.
         shown_as = {"held_out_log_loss": ("held-out log loss, bits", 1 / math.log(2))}
         rows = []
         for name, value in self.facts.items():
             title, scale = shown_as.get(name, (name.replace("_", " "), 1.0))
             rows.append((title, value * scale))
-        return (Exhibit("How boosting ended", ("what", "value"), tuple(rows)),)
+        return (Exhibit("How boosting stopped", ("what", "value"), tuple(rows)),)
 
 
 def _called(axes: Sequence[Axis], at: Sequence[int]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FACTS = ("rounds", "held_out_rows", "held_out_log_loss")
-"""How boosting ended."""
+"""How boosting stopped."""
 LARGEST = 1e6
 """No term is larger than this, in nats."""
 

@@ -93,7 +93,7 @@ def curve_table(name: str, curve: Mapping[str, Any], classes: tuple[str, ...]) -
     for key in curve:
         if key not in ("starts", "levels") and key not in classes:
             raise SettingError(
-                f"The curve of {shown(name)} speaks of {shown(key)}, which is no class. {nearest(key, classes)}"
+                f"The curve of {shown(name)} speaks of {shown(key)}, which is not a class. {nearest(key, classes)}"
             )
     count = len(curve["levels"]) if "levels" in curve else len(curve["starts"]) + 1
     out = np.zeros((count + 1, len(classes)))

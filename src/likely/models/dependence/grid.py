@@ -78,7 +78,7 @@ def grid_of(summary: Summary, learner: str) -> Grid:
             axis = Axis(column.name, Labels(bin_labels(edges.tolist()) if len(cuts) else ()), edges)
             places[own] = size + np.searchsorted(cuts, np.arange(len(own)), side="right") if len(cuts) else -1
         if not len(axis.levels):
-            why = "it has no level in any row" if axis.edges is None else "no cut of its values tells the classes apart"
+            why = "it has no level in any row" if axis.edges is None else "no cut of its values separates the classes"
             notes.append(f"{shown(column.name)} is left out: {why}.")
             continue
         axes.append(axis)

@@ -189,7 +189,7 @@ class CellSettings:
     pseudo_count: float
     reserve: bool
     m_estimate: float | None = None
-    """Weight in rows of a uniform table, which takes the place of the pseudo-count."""
+    """Weight in rows of a uniform table, which replaces the pseudo-count."""
     missing_is_level: bool = False
 
 

@@ -91,7 +91,7 @@ def _number_axis(
         return _Axis(name, Labels(), np.full(len(values), -1, np.int64))
     edges = cut.edges(name, tally)
     if not len(edges):
-        notes.append(f"{shown(name)} is one bin, which says nothing: no cut was found or given.")
+        notes.append(f"{shown(name)} has a single bin, which carries no information: no cut was found or given.")
     starts = least_of_bins(edges, cut.closed)
     ends = float(tally.values[0]), float(tally.values[-1])
     return _Axis(name, Labels(bin_names(edges, cut.closed)), bin_of(starts, values).astype(np.int64), starts, ends)

@@ -114,7 +114,7 @@ def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings
     spread = [overall.variance(i) for i in range(len(sums.names))]
     kept = [i for i, v in enumerate(spread) if v]
     notes = [
-        f"{shown(name)} is left out: its values are too few or too alike to have a spread."
+        f"{shown(name)} is left out: it has too few different values for a variance."
         for i, name in enumerate(sums.names)
         if i not in kept
     ]
@@ -130,7 +130,7 @@ def normal(sums: Scatter, classes: tuple[str, ...], settings: CovarianceSettings
         deviation, borrowed = _deviations(part, [v for v in spread if v], settings, who)
         known = part.known & ~(borrowed[:, None] | borrowed)
         if not known.all():
-            notes.append(f"{who} too few rows for some variances or covariances, which are borrowed from all rows.")
+            notes.append(f"{who} too few rows for some variances or covariances; those of all rows are used.")
         correlation = np.where(known, part.correlations(deviation), shared)
         np.fill_diagonal(correlation, 1.0)
         rows = np.where(known, part.rows, overall.rows[at])

@@ -88,10 +88,10 @@ def number_factor(
     else:
         factor = gaussian(name, numbers, settings.normal, classes, known)
     if factor is None:
-        return None, [f"{shown(name)} is left out: its values are too few or too alike to have a spread."]
+        return None, [f"{shown(name)} is left out: it has too few different values for a variance."]
     notes = [
-        f"Class {shown(label)} has too few values of {shown(name)} for a spread of its own; "
-        "it borrows that of all classes."
+        f"Class {shown(label)} has too few values of {shown(name)} for a variance of its own; "
+        "that of all classes is used."
         for label, borrows in zip(classes, factor.normal.borrowed, strict=True)
         if borrows
     ]
@@ -109,8 +109,8 @@ def _binned(name: str, numbers: Numbers, settings: NumberSettings) -> tuple[Binn
     factor = binned(name, numbers, tally, edges, settings.closed, settings.levels)
     notes = []
     if not len(edges):
-        why = "no cut tells enough of the class to pay for itself" if rule == "mdl" else "its values are all alike"
-        notes.append(f"{shown(name)} is one bin, which says nothing: {why}.")
+        why = "no cut is informative enough" if rule == "mdl" else "all its values are the same"
+        notes.append(f"{shown(name)} has a single bin, which carries no information: {why}.")
     elif tally.level and (rule == "width" or not isinstance(rule, str)):
         notes.append(f"{shown(name)} has so many values that they were rounded: counts beside its edges may be off.")
     return factor, notes

@@ -79,7 +79,7 @@ class Plan(ABC, Generic[V]):
 
     def improper(self, candidate: int) -> LikelyError:
         """Why a candidate is refused whose scores are no probabilities."""
-        return SettingError("its scores are no probabilities.")
+        return SettingError("its scores are not probabilities.")
 
     @abstractmethod
     def model(self, summary: Summary, members: Mapping[int, Model], verdict: V) -> Model:

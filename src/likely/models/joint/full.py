@@ -151,7 +151,7 @@ def refuse_others(who: str, kind: str, schema: Schema) -> None:
     if wrong:
         many = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise SettingError(
-            f"{who} takes {takes} only, and {shown(wrong[0])}{many} would be out of place. Leave columns out "
-            f"(--type COLUMN=ignore){cut}, or use a learner of mixed columns: NaiveBayes, TreeAugmented, "
+            f"{who} takes {takes} only, and {shown(wrong[0])}{many} would not fit. Leave columns out "
+            f"(--type COLUMN=ignore){cut}, or use a learner for mixed columns: NaiveBayes, TreeAugmented, "
             "OneDependence, LeastSquares, Logistic or Neighbors."
         )

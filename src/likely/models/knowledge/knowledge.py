@@ -181,7 +181,7 @@ def _probability(value: object, what: str) -> float:
 def _check_sum(chances: Any, about: str) -> None:
     total = math.fsum(chances)
     if total > 1 + TOLERANCE:
-        raise SettingError(f"{about}: the probabilities sum to {total:.10g}, more than 1. Mend them.")
+        raise SettingError(f"{about}: the probabilities sum to {total:.10g}, more than 1. Correct them.")
 
 
 # -- several of them ------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def _spelled(column: Column, name: str, schema: Schema, seen: Sequence[str] = ()
     if column.edges:
         bins = bin_labels(column.edges)
         if name not in bins:
-            raise SettingError(f"Knowledge names the class {shown(name)}, which is no bin. {nearest(name, bins)}")
+            raise SettingError(f"Knowledge names the class {shown(name)}, which is not a bin. {nearest(name, bins)}")
         return name
     if column.reading == "number":
         try:

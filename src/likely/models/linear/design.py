@@ -72,7 +72,7 @@ def level_weights(name: str, weights: dict[str, NDArray[np.float64]], size: int)
 
 def constant_notes(names: Iterable[str]) -> list[str]:
     """The notes on numbers that have no spread, and so no column."""
-    why = "its values are too few or too alike to have a spread"
+    why = "it has too few different values for a variance"
     return [f"{shown(name)} is left out: {why}." for name in names]
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FACTS = ("sweeps", "log_likelihood", "gradient")
 """How a search ended."""
-SEPARABLE = "The classes are perfectly separable: ridge alone keeps the weights finite."
+SEPARABLE = "The classes are perfectly separable: only the ridge penalty keeps the weights finite."
 
 
 class LogisticSettings(Learner, Protocol):
@@ -59,7 +59,7 @@ class LogOdds(Model):
     """What each attribute adds: the same regression, measured from the prior."""
     design: Design | Curves
     facts: dict[str, float]
-    """How the search ended: sweeps, log_likelihood, gradient (its largest entry)."""
+    """How the search stopped: sweeps, log_likelihood, gradient (its largest entry)."""
     search_remarks: tuple[str, ...]
 
     @classmethod
@@ -126,8 +126,8 @@ class LogOdds(Model):
     @property
     def ledger_note(self) -> str:
         return (
-            "Logistic finds the weights of all attributes together: a line says what a value adds beside the others, "
-            "against not knowing it; by itself it might say more or less."
+            "Logistic fits all weights together: each line is what a value adds to the others, compared with not "
+            "knowing it. On its own it might say more or less."
         )
 
     def shape(self) -> Score:
@@ -162,7 +162,7 @@ class LogOdds(Model):
         units = {"log_likelihood": ", nats"}
         rows = tuple((name.replace("_", "-") + units.get(name, ""), value) for name, value in self.facts.items())
         if rows:
-            tables.append(Exhibit("How the search ended", ("what", "value"), rows))
+            tables.append(Exhibit("How the search stopped", ("what", "value"), rows))
         return tuple(tables)
 
 

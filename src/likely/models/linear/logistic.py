@@ -59,11 +59,11 @@ class Logistic(Settings):
 
     ridge: float = setting(
         1.0,
-        "How much large weights are held back: 1 is a standard normal prior on each weight. 0 is plain maximum "
-        "likelihood, which separable classes do not have, and which is too sure of itself where they nearly are.",
+        "Ridge penalty on the weights: 1 is a standard normal prior on each weight. 0 is plain maximum likelihood, "
+        "which does not exist for separable classes and is overconfident for nearly separable ones.",
         at_least=0,
     )
-    max_sweeps: int = setting(100, "As often as this the rows are read at most.", at_least=1, whole=True)
+    max_sweeps: int = setting(100, "How often the rows are read, at most.", at_least=1, whole=True)
     tolerance: float = setting(
         1e-12,
         "The search ends when another step promises less than this, in units of log-likelihood.",

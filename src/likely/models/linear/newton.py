@@ -105,7 +105,7 @@ class Newton(Search):
                 half = self.last_step / 2
                 halvings = self.halvings + 1
                 return replace(self, theta=self.before + half, last_step=half, halvings=halvings, sweeps=sweeps)
-            remark = "The search ended early: no step made the training rows more probable."
+            remark = "The search stopped early: no step improved the training likelihood."
             return self._model(self.before, sweeps, self.likelihood, gradient, remark)
         slope = gradient - ridge * penalty
         if ridge == 0 and not ends[1]:

@@ -53,7 +53,9 @@ class Density(Settings):
         at_most=1,
     )
     shrinkage: Shrinkage = shrinkage_setting()
-    unseen: Literal["skip", "reserve", "error"] = unseen_setting("as if missing", "given the mass of one more level")
+    unseen: Literal["skip", "reserve", "error"] = unseen_setting(
+        "as if missing", "given the probability of one more level"
+    )
     blocks: Blocks = setting(
         (), "Columns that are modelled together in the naive product; the others stand alone.", convert=check_blocks
     )

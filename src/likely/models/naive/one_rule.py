@@ -49,9 +49,9 @@ class OneRule(Settings):
         summary = learnable(summary)
         plain = NaiveBayes(pseudo_count=self.pseudo_count, numbers="binned")
         best = self._best(summary, plain.number_settings())
-        told = "No attribute tells more than the frequencies of the classes."
+        told = "No attribute beats the class frequencies."
         if best is not None:
-            told = f"The one attribute is {shown(best)}."
+            told = f"The chosen attribute is {shown(best)}."
         # Only the factor that is wanted is made.
         some = summary.schema.with_columns(c for c in summary.schema.columns if c.role != "attribute" or c.name == best)
         return replace(plain.product(summary.with_schema(some)), learner=self, summary=summary, notes=(told,))

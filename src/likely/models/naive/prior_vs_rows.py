@@ -39,7 +39,7 @@ def known_exhibits(
         elif isinstance(factor, Gaussian):
             rows += _normals(factor, knowledge, summary, learner.variance)
     header = ("of", "in class", "known", "worth", "rows say", "rows weigh", "together")
-    return (Exhibit("Known before data, beside what the rows say", header, tuple(rows)),)
+    return (Exhibit("Prior knowledge, compared with the rows", header, tuple(rows)),)
 
 
 def _classes(knowledge: Sequence[Knowledge], summary: Summary, prior: Sequence[Quotient]) -> Iterator[Row]:
@@ -99,9 +99,9 @@ def _normals(factor: Gaussian, knowledge: Sequence[Knowledge], summary: Summary,
 def known_notes(summary: Summary, factors: Sequence[Factor], prior: Sequence[Quotient]) -> list[str]:
     """What a person should know of classes and levels that no row has: one of them may be misspelt."""
     if not summary.rows:
-        told = "There are no rows yet: all that the model says is knowledge."
+        told = "There are no rows yet: the model rests on knowledge alone."
         nothing = all(q.value == prior[0].value for q in prior) and len(prior) > 1
-        return [told + (" All classes are alike to it." if nothing else "")]
+        return [told + (" It cannot distinguish the classes." if nothing else "")]
     out = []
     empty = summary.total.is_zero()
     there = [name for name, none in zip(summary.classes, empty, strict=True) if not none]

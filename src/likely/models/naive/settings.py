@@ -46,7 +46,7 @@ class NaiveBayesSettings(Settings):
     )
     m_estimate: float | None = setting(
         None,
-        "Weight in rows of the prior share of each level, (n + m*p) / (N + m); takes the place of the pseudo-count.",
+        "Weight in rows of the prior share of each level, (n + m*p) / (N + m); replaces the pseudo-count.",
         at_least=0,
         optional=True,
     )
@@ -60,12 +60,12 @@ class NaiveBayesSettings(Settings):
     prior_pseudo_count: float = prior_pseudo_count_setting()
     variance: Variance = variance_setting()
     variance_floor: float = setting(
-        1e-3, "Least variance of a class, as a share of the attribute's own over all classes.", at_least=0
+        1e-3, "Smallest variance of a class, as a share of the attribute's variance over all classes.", at_least=0
     )
     missing: Literal["skip", "level"] = setting(
-        "skip", "Leave missing cells out, or take being missing as evidence.", choices=("skip", "level")
+        "skip", "Leave missing cells out, or treat being missing as evidence.", choices=("skip", "level")
     )
-    unseen: Literal["skip", "reserve", "error"] = unseen_setting("left out", "given the mass of one more level")
+    unseen: Literal["skip", "reserve", "error"] = unseen_setting("left out", "given the probability of one more level")
     numbers: Kinds = setting(
         "gaussian",
         "The density of a number: gaussian, kernel or binned; for all columns, or by column, where * stands for those "
@@ -74,7 +74,7 @@ class NaiveBayesSettings(Settings):
     )
     bandwidth: Bandwidth = setting(
         "silverman",
-        "Width of kernels: silverman, scott, likelihood, or so many standard deviations.",
+        "Width of kernels: silverman, scott, likelihood, or a number of standard deviations.",
         convert=check_bandwidth,
     )
     bins: Bins = setting(
@@ -93,7 +93,7 @@ class NaiveBayesSettings(Settings):
     shrinkage: Shrinkage = shrinkage_setting("Of blocks of numbers: every")
     text: Said = setting(
         "auto",
-        "How the words of texts speak: a model, whose settings are chosen on held-out rows, or Text(…).",
+        "The model of words: settings are chosen on held-out rows, or given as Text(…).",
         convert=check_text,
     )
     text_by_column: Mapping[str, Said] = setting(
@@ -112,8 +112,8 @@ class NaiveBayesSettings(Settings):
     )
     temperature: float | Literal["auto"] = setting(
         1.0,
-        "What all evidence is multiplied by, the prior too: below 1 where attributes repeat each other; auto takes "
-        "what makes the log score of held-out rows best.",
+        "All evidence, including the prior, is multiplied by this: below 1 where attributes are redundant; auto takes "
+        "the value with the best log loss on held-out rows.",
         above=0,
         choices=("auto",),
     )

@@ -53,13 +53,13 @@ class TemperaturePlan(Plan[float]):
 
     def improper(self, candidate: int) -> SettingError:
         """Texts may be scored without a scale."""
-        return SettingError("Scores of a text without a scale are no probabilities, so that there is no temperature.")
+        return SettingError("Scores of a text without a scale are not probabilities, so they have no temperature.")
 
     def model(self, summary: Summary, members: Mapping[int, Model], verdict: float) -> Model:
         """The candidate from all rows, tempered."""
-        note = f"All evidence is multiplied by {verdict:.3g}, as rows that were held out suggest."
+        note = f"All evidence is scaled by {verdict:.3g}, the best factor on held-out rows."
         if not verdict:
-            note = "The evidence is taken as it is: no row could be held out."
+            note = "The evidence is not scaled: no rows could be held out."
         return self.learner.tempered(members[0], verdict or 1.0, note)
 
 
@@ -71,5 +71,5 @@ def start_temperature_search(learner: Temperable, summary: Summary) -> Model | S
         model = begin_learning(plain, summary)
         if isinstance(model, Search):
             return model
-        return learner.tempered(model, 1.0, "The evidence is taken as it is: there is nothing to hold out.")
+        return learner.tempered(model, 1.0, "The evidence is not scaled: too few rows or classes to hold any out.")
     return HeldOutSearch(TemperaturePlan(learner, (plain,)), summary.canonical())

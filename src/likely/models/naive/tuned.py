@@ -77,7 +77,7 @@ class TunedNaiveBayes(Settings):
     """
 
     parts: int = parts_setting()
-    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
+    seed: int = setting(0, "Seed for assigning rows to parts.", whole=True)
     densities: tuple[str, ...] = setting(
         ("gaussian", "binned", "kernel"),
         "Kinds of densities of numbers that are tried.",

@@ -53,7 +53,7 @@ class WeightedProduct(Model):
 
     @property
     def describer_note(self) -> str:
-        return "Evidence that is weighed does not say how rows come about: that is how {title} sees them unweighed."
+        return "Scaled evidence is not a model of rows: these are from {title} without scaling."
 
     def levels(self, name: str) -> list[str]:
         """Those of the product."""
@@ -110,7 +110,7 @@ class WeightedProduct(Model):
         kinds = {f.name: type(f).__name__.lower().replace("density", "") for f in self.factors}
         order = sorted(kinds, key=lambda n: -self.weights.get(n, 1.0))
         rows = tuple((n, kinds[n], float(self.weights.get(n, 1.0))) for n in order)
-        title = "What each attribute says is multiplied by its weight"
+        title = "Each attribute's evidence is multiplied by its weight"
         return (Exhibit(title, ("attribute", "factor", "weight"), rows), *self.product.exhibits(), *self._heat())
 
     def _heat(self) -> tuple[Exhibit, ...]:
@@ -137,7 +137,7 @@ def weight_product(
     none = [f.name for f in product.factors if weights.get(f.name, 1.0) == 0.0]
     named = ",".join(f" {shown(n, 30)}" for n in none[:8])
     more = f" and {len(none) - 8} more" if len(none) > 8 else ""
-    told = (f"Left out, as they add nothing to the others:{named}{more}.",) if none else ()
+    told = (f"Left out because they add nothing to the others:{named}{more}.",) if none else ()
     return WeightedProduct(
         learner=learner,
         summary=product.summary,

@@ -80,7 +80,7 @@ class Neighbors(Settings):
     )
     pseudo_count: float = setting(
         0.0,
-        "So many votes more, dealt to the classes by their shares of all rows: k neighbours are few to go by.",
+        "Extra votes, split among the classes by their frequencies: k neighbours alone are few.",
         at_least=0,
     )
 
@@ -178,7 +178,7 @@ class Nearby(Model):
     log_prior: NDArray[np.float64]
     log_count: NDArray[np.float64]
     """log n_i of each class."""
-    shapeless: ClassVar[str] = "It asks the rows of training, which are not taken along."
+    shapeless: ClassVar[str] = "It needs the training rows, which are not exported."
 
     def neighbours(self, batch: Batch) -> tuple[Matrix, NDArray[np.float64]]:
         """For each row the votes K_i of each class among its neighbours, and the distance of the k-th."""

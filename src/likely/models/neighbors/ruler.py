@@ -66,7 +66,7 @@ def make_ruler(
             continue
         known = numbers[~np.isnan(numbers[:, k]), k]
         if not len(known):
-            notes.append(f"{shown(name)} is left out: no row has a value of it.")
+            notes.append(f"{shown(name)} is left out: it is missing in every row.")
             continue
         least, most = float(known.min()), float(known.max())
         if density and least == most:

@@ -86,7 +86,7 @@ class Auto(Settings):
         (), "Candidates; none: those that fit the columns and the number of rows.", convert=check_members
     )
     parts: int = parts_setting()
-    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
+    seed: int = setting(0, "Seed for assigning rows to parts.", whole=True)
 
     def needs(self, schema: Schema) -> frozenset[str]:
         """Nothing beforehand: what candidates are made of is summed from the rows that are chosen by."""
@@ -129,7 +129,7 @@ class Pool(Settings):
         "held-out", "held-out: found as Auto does. Or a number for each member.", convert=check_pool_weights
     )
     parts: int = parts_setting()
-    seed: int = setting(0, "Deals the rows to the parts.", whole=True)
+    seed: int = setting(0, "Seed for assigning rows to parts.", whole=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

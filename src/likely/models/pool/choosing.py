@@ -126,7 +126,7 @@ def _judge(
     specs = tuple(map(member_spec, candidates))
     count, truth, weight = len(specs), rows.group[places].astype(np.intp), rows.weight[places]
     if not count or not len(places):
-        return Trial.none("No row could be held out, so nothing was weighed.")
+        return Trial.none("No rows could be held out, so the members are not weighted.")
     whole = summary.total.floats()
     start = np.log(whole / whole.sum())
     here = np.arange(len(truth))

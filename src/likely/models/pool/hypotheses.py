@@ -211,7 +211,7 @@ def _known_weights(learner: Hypotheses, summary: Summary) -> Beliefs:
     with np.errstate(divide="ignore"):
         score = figure + (0.0 if learner.prior is None else np.log(np.array(learner.prior)))
     if np.isneginf(score).all():
-        raise SettingError("Every hypothesis says that these rows are impossible, so none can be believed.")
+        raise SettingError("These rows are impossible under every hypothesis, so there is no posterior.")
     weight = np.exp(score - score.max())
     return Beliefs(titles, weight / weight.sum(), figure, False)
 
@@ -227,7 +227,7 @@ class HypothesesModel(Model):
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The hypotheses and how much each is believed."""
         weights, beliefs = self.learner.weights, self.beliefs
-        title, header = "Hypotheses, with weights as given", ["hypothesis", "weight"]
+        title, header = "Hypotheses, with the given weights", ["hypothesis", "weight"]
         if weights == "evidence":
             title, header = "Hypotheses", ["hypothesis", "P(h | data)", "log P(data | h)"]
         elif weights == "held-out":
@@ -241,7 +241,7 @@ class HypothesesModel(Model):
         name = "MAP hypothesis" if weights != "held-out" else "greatest weight"
         return (
             Exhibit(title, tuple(header), tuple(zip(*columns, strict=True))),
-            Exhibit("The one hypothesis that is believed most", (name,), ((best,),)),
+            Exhibit("The most probable hypothesis", (name,), ((best,),)),
         )
 
     def search_state(self) -> State:
@@ -276,5 +276,5 @@ def _distribution(values: Sequence[float], size: int, name: str) -> tuple[float,
             raise SettingError(f"{name} holds {shown(value)}. Probabilities of hypotheses lie between 0 and 1.")
     total = math.fsum(float(v) for v in given)
     if abs(total - 1) > TOLERANCE:
-        raise SettingError(f"{name} sums to {total:.10g}, not to 1. Mend the numbers.")
+        raise SettingError(f"{name} sums to {total:.10g}, not to 1. Correct the numbers.")
     return tuple(float(v) for v in given)

@@ -58,7 +58,7 @@ def member_spec(member: Any) -> dict[str, Any]:
     learner = member_learner(member) if isinstance(member, (Mapping, str)) else member
     _refuse_mixture(type(learner).__name__)
     if isinstance(learner, type) or not isinstance(learner, Learner):
-        raise SettingError(f"{shown(member)} is no learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
+        raise SettingError(f"{shown(member)} is not a learner. Give settings such as NaiveBayes(pseudo_count=0.5).")
     return {"name": type(learner).__name__, **settings_of(learner)}
 
 

@@ -89,7 +89,7 @@ class PoolModel(Model):
     def choices(self) -> dict[str, tuple[str, str]]:
         """Which members were chosen: pools of the same members share that, whatever their weights."""
         kept = [self.trial.titles[h] for h in self.trial.kept]
-        return {note: ("members", " and ".join(kept)) for note in self.trial.notes()} if kept else {}
+        return {note: ("", " and ".join(kept)) for note in self.trial.notes()} if kept else {}
 
     @cached_property
     def _titles(self) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class PoolModel(Model):
         for title, member in zip(self._titles, self.members, strict=True):
             own = member.shape()
             if own is None or sum_of(own) is None:
-                why = member.shapeless if own is None else "Its scores are no sum of terms."
+                why = member.shapeless if own is None else "Its scores are not a sum of terms."
                 return f"{title} is a member of this pool. {why} Fit with --for sql (or onnx, pmml) to leave it out."
         return "It has no portable form."
 
@@ -162,7 +162,7 @@ class PoolModel(Model):
             return ""
         order = sorted(range(len(self.members)), key=lambda h: (-self.weights[h], h))
         named = ", ".join(f"{self._titles[h]} × {self.weights[h]:.3g}" for h in order)
-        return f"Each line adds up what the members of the pool say of it, times their weights: {named}."
+        return f"Each line is the weighted sum of the evidence from the pool's members: {named}."
 
     @property
     def frozen(self) -> Learner:
@@ -200,14 +200,14 @@ class PoolModel(Model):
         for title, member in zip(self._titles, self.members, strict=True):
             if member.search_state() and not member.lasting_state():
                 raise SettingError(
-                    f"{title}, a member of this pool, must see all rows again to learn. Fit on all rows with what was "
-                    "chosen (likely show --spec writes it down), or fit with --for updates, which leaves such members "
-                    "out."
+                    f"{title}, a member of this pool, needs all rows again to learn. Fit again on all rows with the "
+                    "same settings (likely show --spec prints them), or fit with --for updates, which leaves out such "
+                    "members."
                 )
         if not self.trial.rows:  # weights were given, or stay as they are already
             return self.search_state()
         # How it did on held-out rows was said of other rows.
-        old = Trial.none("Weights are as they were chosen before these rows were learned or unlearned.")
+        old = Trial.none("The weights were chosen before these rows were learned or unlearned.")
         return {**self.search_state(), "trial": old.state(), "notes": list(old.notes())}
 
 

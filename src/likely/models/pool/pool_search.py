@@ -157,12 +157,12 @@ def pool_of(
 
 
 def start_pool(plan: PoolPlan, summary: Summary) -> Model | Search:
-    """The search; or the one answer there is, where all rows are of one class, or too few to hold some out."""
+    """The search; or the one answer there is, where all rows have the same class, or too few to hold some out."""
     summary = summary.canonical()
     check_weights(summary)
     # By weight, as a row of weight 2 is the row twice (scikit-learn's check of sample weights).
     if len(summary.classes) < 2 or float(summary.total.floats().sum()) < 2 * plan.parts:
-        why = "all rows are of one class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
+        why = "all rows have the same class" if len(summary.classes) < 2 else "there are too few rows to hold some out"
         model = NaiveBayes().model(summary)
-        return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"NaiveBayes as it is: {why}."))
+        return pool_of(plan.learner, model.summary, [model], np.ones(1), Trial.none(f"Plain NaiveBayes: {why}."))
     return PoolSearch(plan, summary)

@@ -69,9 +69,9 @@ class Trial:
         titles, order = self.titles, sorted(self.kept, key=lambda h: (-self.weights[h], h))
         shares = ", ".join(f"{titles[h]} × {self.weights[h]:.3g}" for h in order)
         if not shares:
-            return ("No candidate says more of held-out rows than the frequencies of the classes.",)
+            return ("No candidate beats the class frequencies on held-out rows.",)
         count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
-        return (f"The evidence of {count}, weighed by held-out rows: {shares}.",)
+        return (f"Chosen from {count} on held-out rows, with evidence weights: {shares}.",)
 
     def exhibit(self) -> tuple[Exhibit, ...]:
         """Every candidate with its weight and score."""
@@ -81,7 +81,7 @@ class Trial:
         order = sorted(range(len(titles)), key=lambda k: (-self.weights[k], -self.scores[k], k))
         rows = tuple((titles[k], float(self.weights[k]), float(self.scores[k])) for k in order)
         title = f"Candidates on {self.rows:,} held-out rows"
-        return (Exhibit(title, ("candidate", "weight of its evidence", "log score of a row by itself"), rows),)
+        return (Exhibit(title, ("candidate", "weight", "log score per row on its own"), rows),)
 
     def state(self) -> State:
         return {

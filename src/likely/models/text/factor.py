@@ -189,7 +189,7 @@ def text_factor(name: str, words: Words, settings: Text, classes: int) -> TextFa
 
 def choice_note(name: str, written: str) -> str:
     """The sentence that tells of settings that were chosen."""
-    return f"{shown(name)}: {written}; chosen by the log score of rows held out."
+    return f"{shown(name)}: {written}; chosen by log loss on held-out rows."
 
 
 def text_notes(name: str, said: Text, how: Text, factor: TextFactor | None, chosen: bool) -> list[str]:
@@ -202,7 +202,7 @@ def text_notes(name: str, said: Text, how: Text, factor: TextFactor | None, chos
     if said.is_open:
         out.append(f"{shown(name)}: {how.written()}; there are too few rows to choose anything by.")
     if not how.is_likelihood and how.scale == "none":
-        out.append(f"Scores of {shown(name)} have no scale, so they are no probabilities. Say scale = 'auto'.")
+        out.append(f"Scores of {shown(name)} have no scale, so they are not probabilities. Use scale = 'auto'.")
     return out
 
 

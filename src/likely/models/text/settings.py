@@ -42,7 +42,7 @@ class Text(Settings):
     )
     damping: Damping = setting(
         "none",
-        "What a word counts that a text has t times: t (none), 1 + log t, the root of t, or 1 (binary).",
+        "What a word that occurs t times counts: t (none), 1 + log t, the square root of t, or 1 (binary).",
         choices=get_args(Damping),
     )
     length: bool | Auto = setting(
@@ -55,11 +55,11 @@ class Text(Settings):
         False, "Whether a word counts log((1 + N) / (1 + n)) + 1 times as much, where n of all N texts have it."
     )
     least_documents: int | Auto = setting(
-        1, "Words that fewer texts have are passed over.", at_least=1, whole=True, choices=("auto",)
+        1, "Words in fewer texts are ignored.", at_least=1, whole=True, choices=("auto",)
     )
     most_words: int | None = setting(
         None,
-        "Only so many words, those that tell most of the class; the first in the order of bytes among equals.",
+        "Use only the N most informative words; ties go to the first in byte order.",
         at_least=1,
         whole=True,
         optional=True,

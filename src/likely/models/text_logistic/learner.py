@@ -34,13 +34,13 @@ class TextLogistic(Settings):
 
     ridge: float | Literal["auto"] = setting(
         "auto",
-        "How much large weights are held back. 'auto': as much as is best for the log loss of rows held out.",
+        "Ridge penalty on the weights. 'auto': the one with the best log loss on held-out rows.",
         above=0,
         choices=("auto",),
     )
     least_documents: int | Literal["auto"] = setting(
         "auto",
-        "Words that fewer texts have are passed over. 'auto': 1 or 2, whichever is better for rows held out.",
+        "Words in fewer texts are ignored. 'auto': 1 or 2, whichever is better for rows held out.",
         at_least=1,
         whole=True,
         choices=("auto",),

@@ -128,7 +128,7 @@ class WordLogOdds(WeightedProduct):
 
     @property
     def describer_note(self) -> str:
-        return "Learned weights do not say how rows come about: that is how {title} sees them, from the same sums."
+        return "TextLogistic is not a generative model: these are from {title}, learned from the same sums."
 
     @property
     def held_out(self) -> HeldOut | None:
@@ -154,7 +154,7 @@ class WordLogOdds(WeightedProduct):
         """The words, and how the ridge was chosen."""
         out = list(self.product.exhibits())
         if self.weights:
-            out.append(Exhibit("What other attributes say is multiplied by", ("weight",), ((self.found.others,),)))
+            out.append(Exhibit("Evidence of other attributes is multiplied by", ("weight",), ((self.found.others,),)))
         if self.found.tried:
             title = "The weight of a word is the sum of these, multiplied by"
             out.append(Exhibit(title, ("learned weights", "log-count ratios"), (self.found.scales,)))

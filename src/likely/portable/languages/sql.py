@@ -38,8 +38,7 @@ def _check(portable: Portable, dialect: str | None) -> None:
         raise SettingError(f"There is no dialect {shown(dialect)}. {nearest(dialect, known)}")
     if dialect is None and any(a.kind == "date" for a in portable.attributes):
         raise SettingError(
-            "No words for dates are common to all databases. Say which one it is for (--dialect postgres, duckdb, "
-            "sqlite …)."
+            "Databases have no common syntax for dates. Name the dialect (--dialect postgres, duckdb, sqlite …)."
         )
 
 
@@ -375,6 +374,8 @@ def _table(name: str) -> exp.Expr:
         else:
             parts[-1] += letter
     if inside or not all(parts) or len(parts) > 3 or "\0" in name:
-        raise SettingError(f'The name {shown(name)} is no table. Write it as rows, public.rows or "a.name with dots".')
+        raise SettingError(
+            f'The name {shown(name)} is not a table. Write it as rows, public.rows or "a.name with dots".'
+        )
     names = [exp.to_identifier(p, quoted=True) for p in parts]
     return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))

@@ -19,23 +19,21 @@ def present_checkup(record: Checkup, everything: bool = False) -> Report:
     where += f", {plural(len(record.classes), 'class')}, {plural(len(record.attributes), 'attribute')}."
     grave = len(record.grave)
     rest = len(record.findings) - grave
-    verdict = f"{plural(grave, 'thing')} to beware of" if grave else "Nothing to beware of was found"
+    verdict = f"{plural(grave, 'warning')}" if grave else "No problems found"
     verdict += f", {plural(rest, 'note')}." if rest else "."
     tables = [_suspects(record), _surprises(record), _contradictions(record, everything)]
     if everything:
         tables.append(_attributes(record))
-    remarks = [f"Beware: {f.words}" for f in record.grave]
+    remarks = [f"Warning: {f.words}" for f in record.grave]
     notes = [f.words for f in record.findings if not f.grave]
     remarks += notes if everything else notes[:MOST_NOTES]
     if len(notes) > MOST_NOTES and not everything:
-        remarks.append(f"{len(notes) - MOST_NOTES} more such notes; --all shows them, and every attribute.")
+        remarks.append(f"{len(notes) - MOST_NOTES} more notes; --all shows them, and every attribute.")
     if record.left_out:
         rows = "1 row has" if record.left_out == 1 else f"{record.left_out:,} rows have"
-        remarks.append(f"{rows} no class, or no weight, and were not looked at.")
+        remarks.append(f"{rows} no class or no weight and were not checked.")
     if record.suspects:
-        remarks.append(
-            "A class that is improbable need not be wrong: the row may be a rare one, or the model too sure of itself."
-        )
+        remarks.append("An improbable class is not necessarily wrong: the row may be rare, or the model overconfident.")
     return Report(f"{where}\n{verdict}", tuple(t for t in tables if t.rows), tuple(remarks))
 
 
@@ -52,8 +50,8 @@ def _suspects(record: Checkup) -> Table:
         for s in record.suspects
     )
     name = record.learner.partition("(")[0]
-    title = f"Rows whose class may be wrong, by {name} that has not seen them"
-    header = ("row", "its class", "probability", "rather", "probability", "what speaks against it, bits")
+    title = f"Rows whose class may be wrong, judged by {name} trained without them"
+    header = ("row", "its class", "probability", "more likely", "probability", "evidence against its class, bits")
     return Table(title, header, rows, frozenset({0, 2, 4}))
 
 
@@ -78,7 +76,7 @@ def _surprises(record: Checkup) -> Table:
     rows = tuple(
         (f"at most {100 * s.below:g} %", number(s.rows), f"{s.expected:,.1f}") for s in record.surprises if s.rows
     )
-    title = "Improbable classes, beside how many the models expect"
+    title = "Improbable classes, and how many the models expect"
     return Table(title, ("probability of the class", "rows", "expected"), rows, frozenset({1, 2}))
 
 
@@ -87,8 +85,8 @@ def _contradictions(record: Checkup, everything: bool) -> Table:
         (f"{c.row:,}", clean(c.label, 20), f"{c.other:,}", clean(c.other_label, 20), number(c.rows))
         for c in record.twins.examples[: None if everything else MOST_EXAMPLES]
     )
-    header = ("row", "class", "and row", "class", "such rows in all")
-    return Table("Rows that are equal in all attributes, and not in class", header, rows, frozenset({0, 2, 4}))
+    header = ("row", "class", "and row", "class", "such rows in total")
+    return Table("Rows with equal attributes but different classes", header, rows, frozenset({0, 2, 4}))
 
 
 def _attributes(record: Checkup) -> Table:
@@ -97,12 +95,12 @@ def _attributes(record: Checkup) -> Table:
             clean(t.name, 30),
             t.kind,
             f"{t.bits:.4f}",
-            chance(t.p_of_all) if t.p_of_all < CHANCE else "as by chance",
+            chance(t.p_of_all) if t.p_of_all < CHANCE else "not significant",
             percent(t.missing),
-            "" if not t.missing else chance(t.p_missing_of_all) if t.p_missing_of_all < CHANCE else "as by chance",
+            "" if not t.missing else chance(t.p_missing_of_all) if t.p_missing_of_all < CHANCE else "not significant",
             number(t.values),
         )
         for t in record.attributes
     )
     header = ("attribute", "kind", "bits", "values and class", "missing", "missing and class", "values")
-    return Table("What each attribute has to do with the class", header, rows, frozenset({2, 4, 6}))
+    return Table("How each attribute relates to the class", header, rows, frozenset({2, 4, 6}))

@@ -19,7 +19,7 @@ def present_comparison(record: Comparison) -> Report:
     unanswered = any(one.scores is not None and one.scores.unclassified for one in record.learners)
     for one in record.learners:
         if one.scores is None or one.intervals is None:
-            refused.append(f"{clean(one.name)} is not in the table: {one.refused}")
+            refused.append(f"{clean(one.name)} was not compared: {one.refused}")
             continue
         loss = loss_bits(one.scores.log_loss)
         row = (clean(one.name), percent(one.scores.accuracy), share_bounds(one.intervals.accuracy), loss,
@@ -27,13 +27,13 @@ def present_comparison(record: Comparison) -> Report:
         rows.append((*row, number(one.scores.unclassified)) if unanswered else row)
     where, over = f"{clean(record.target)} in {clean(record.source)}", f"{plural(record.rows, 'row')}"
     often = f", {record.dealing.repeats} times" if record.dealing.repeats > 1 else ""
-    headline = f"{where}: {_winner(record)}, over {over} in {record.dealing.folds} folds{often}."
-    scores = ("accuracy", "95 % bounds", "log loss, bits a row", "95 % bounds", "Brier score")
-    header = ("learner", *scores, "differs from the first", *(["no answer"] if unanswered else []))
+    headline = f"{where}: {_winner(record)} on {over}, cross-validated in {record.dealing.folds} folds{often}."
+    scores = ("accuracy", "95 % interval", "log loss, bits per row", "95 % interval", "Brier score")
+    header = ("learner", *scores, "vs. the first", *(["no answer"] if unanswered else []))
     title = "Learners" if record.dealing.dealt == "stratified" else f"Learners. {folds_title(record.dealing)}"
     tables = (Table(title, header, tuple(rows), numbers_from(1, len(header))),) if rows else ()
     odd = [clean(one.name) for one in record.learners if not one.proper]
-    told = [f"{name} gives scores, not probabilities; its log loss is theirs." for name in odd]
+    told = [f"{name} outputs scores, not probabilities, so its log loss is not comparable." for name in odd]
     told += [f"{clean(one.name)}: {note}" for one in record.learners for note in one.notes[:MOST_NOTES]]
     return Report(headline, tables, (*_explained(record), *record.notes, *told, *refused))
 
@@ -49,12 +49,12 @@ def _explained(record: Comparison) -> list[str]:
         return []
     close = [clean(one.name, 30) for one in record.learners if one.against and one.against[0].p_of_all > TOLD_APART]
     out = [
-        f"p: how often chance alone would set a log loss so far from that of {clean(tested.other, 30)}; paired by "
-        f"fold, {tested.test}, corrected for the number of learners (Holm)."
+        f"p: how often chance alone would produce so large a difference in log loss from {clean(tested.other, 30)}; "
+        f"paired by fold, {tested.test}, corrected for the number of learners (Holm)."
     ]
     if close:
         some = ", ".join(close[:6]) + (f" and {len(close) - 6} more" if len(close) > 6 else "")
-        out.append(f"Not told apart from {clean(tested.other, 30)}: {some}.")
+        out.append(f"No significant difference from {clean(tested.other, 30)}: {some}.")
     return out
 
 
@@ -65,7 +65,7 @@ def _winner(record: Comparison) -> str:
         return "no learner could learn"
     best = scored[0].scores
     if any(one.learner == "Prior" and one.scores == best for one in scored):
-        return "nothing gives better probabilities than the frequencies of the classes"
+        return "no learner beats the class frequencies"
     if best is not None and best.log_loss is None:
-        return f"{clean(scored[0].name)} names the right class most often (every log loss is infinite)"
-    return f"{clean(scored[0].name)} gives the best probabilities"
+        return f"{clean(scored[0].name)} has the highest accuracy (every log loss is infinite)"
+    return f"{clean(scored[0].name)} has the lowest log loss"

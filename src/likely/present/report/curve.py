@@ -22,8 +22,9 @@ def present_curve(record: Curve) -> Report:
     where = f"{clean(record.target)} in {clean(record.source)}: {plural(record.rows, 'row')}"
     name = clean(record.learner.partition("(")[0])
     headline = (
-        f"{where}.\n{name} names the right class of {_share(last.accuracy)} of rows it has not learned from, after "
-        f"{_rows(last)};\nalways naming the most frequent class is right for {percent(last.baseline.accuracy)}."
+        f"{where}.\n{name} predicts {_share(last.accuracy)} of held-out rows correctly after learning from "
+        f"{_rows(last)}.\n"
+        f"Always guessing the most frequent class gets {percent(last.baseline.accuracy)}."
     )
     tables = [_sizes(record)]
     bought = _bought(record)
@@ -55,8 +56,9 @@ def _sizes(record: Curve) -> Table:
     )
     loss = "infinite" if base.log_loss is None else f"{base.log_loss:.4f}"
     rows += (("frequencies only", percent(base.accuracy), "", _bar(base.accuracy), loss, "", "", f"{base.brier:.4f}"),)
-    header = ("rows learned from", "accuracy", "95 %", "", "log loss, bits a row", "95 %", "", "Brier score")
-    title = f"Learning curve: each of {record.folds} folds is predicted from some, at last all, rows of the others"
+    scores = ("accuracy", "95 % interval", "", "log loss, bits per row", "95 % interval", "", "Brier score")
+    header = ("rows learned from", *scores)
+    title = f"Learning curve: each of {record.folds} folds is predicted from more and more rows of the others"
     return Table(title, header, rows, frozenset({0, 1, 4, 7}))
 
 
@@ -76,9 +78,9 @@ def _bought(record: Curve) -> Table:
             else:
                 cells += [f"{found.loss:.4f}", f"{found.low:.3f} to {found.high:.3f}"]
         if any(cells):
-            rows.append((f"{times} times as many: {_count(times * last.rows)}", *cells))
-    header = ("rows learned from", "accuracy", "95 %", "log loss, bits a row", "95 %")
-    return Table("What more rows would buy, if the curve goes on as it does", header, tuple(rows), frozenset({1, 3}))
+            rows.append((f"{times} times as many, {_count(times * last.rows)}", *cells))
+    header = ("rows learned from", "accuracy", "95 % interval", "log loss, bits per row", "95 % interval")
+    return Table("What more rows would bring if the curve continues", header, tuple(rows), frozenset({1, 3}))
 
 
 def _outlook(record: Curve) -> list[str]:
@@ -89,7 +91,7 @@ def _outlook(record: Curve) -> list[str]:
         right, loss = record.accuracy.last_step, record.log_loss.last_step
         told = f"accuracy {_change(right, 100, 1)} points" if right.value is not None else ""
         if loss.value is not None:
-            told += f", log loss {_change(Measure(-loss.value, _less(loss.high), _less(loss.low)), 1, 4)} bits a row"
+            told += f", log loss {_change(Measure(-loss.value, _less(loss.high), _less(loss.low)), 1, 4)} bits per row"
         out.append(f"The last step, from {_count(one.rows)} to {_rows(two)}, changed {told}.")
     for name, trend in (("accuracy", record.accuracy), ("log loss", record.log_loss)):
         out.append(_sentence(name, trend, record))
@@ -103,16 +105,16 @@ def _sentence(name: str, trend: Trend, record: Curve) -> str:
         if name == "accuracy":
             about = f"{percent(1 - found.loss)}, between {100 * (1 - found.high):.1f} and {100 * (1 - found.low):.1f} %"
         else:
-            about = f"{found.loss:.3f} bits a row, between {found.low:.3f} and {found.high:.3f}"
+            about = f"{found.loss:.3f} bits per row, between {found.low:.3f} and {found.high:.3f}"
         now = percent(last.accuracy.value or 0.0) if name == "accuracy" else f"{last.log_loss.value or 0.0:.3f}"
-        return f"With twice the rows expect {name} of about {about} (now {now})."
+        return f"With twice the rows, expect {name} of about {about} (now {now})."
     why = {
         "short": "there are too few sizes at which it is finite" if name == "log loss" else "there are too few sizes",
-        "unclear": f"from {_count(first.rows)} to {_rows(last)} it changed no more than chance might",
+        "unclear": f"from {_count(first.rows)} to {_rows(last)} any change could be chance",
         "rising": f"it is worse after {_rows(last)} than after {_count(first.rows)}",
         "noisy": "its curve is too noisy",
     }[trend.verdict]
-    return f"What twice the rows would bring for {name} cannot be said: {why}."
+    return f"How {name} would change with twice the rows cannot be predicted: {why}."
 
 
 def _reasons(record: Curve) -> list[str]:
@@ -124,14 +126,14 @@ def _reasons(record: Curve) -> list[str]:
     for rows, why in record.refused.items():
         out.append(f"About {rows} rows are too few for this learner: {why}")
     if not record.proper:
-        out.append("The learner gives scores, not probabilities; its log loss is theirs.")
+        out.append("The learner outputs scores, not probabilities, so its log loss is not comparable.")
     if record.left_out:
-        out.append(f"{plural(record.left_out, 'row')} left out: no class, or no weight.")
+        out.append(f"{plural(record.left_out, 'row')} left out: no class or no weight.")
     return out
 
 
 def _impossible(point: Point, folds: int) -> str:
-    weight = f"{plural(point.impossible, 'row')} of a class that was held impossible"
+    weight = f"{plural(point.impossible, 'row')} of a class the model considered impossible"
     if not point.lacking:
         return weight
     label, count = max(point.lacking.items(), key=lambda item: item[1])
@@ -143,8 +145,8 @@ def draw_curve(record: Curve) -> Chart:
     """The chart: accuracy and log loss against the rows learned from, and all that is said of them."""
     last = record.points[-1]
     told = (
-        f"After {_rows(last)} the accuracy is {percent(last.accuracy.value or 0.0)}; frequencies alone are right for "
-        f"{percent(last.baseline.accuracy)}. " + " ".join(_outlook(record))
+        f"After {_rows(last)} accuracy is {percent(last.accuracy.value or 0.0)}; always guessing the most frequent "
+        f"class gets {percent(last.baseline.accuracy)}. " + " ".join(_outlook(record))
     )
     return stacked_charts(learning(record), f"Learning curve of {clean(record.target)} in {clean(record.source)}", told)
 

@@ -37,7 +37,7 @@ def present_questions(found: Questions, unseen: Sequence[str] = ()) -> Report:
     cheapest = sorted(sorted(range(len(expected)), key=expected.__getitem__)[:ACTIONS])
     costs = ", ".join(f"{clean(now.actions[k], 30)} {number(expected[k])}" for k in cheapest)
     costs += f"; {len(expected) - ACTIONS} more cost at least as much" if len(expected) > ACTIONS else ""
-    headline = f"As things stand: {clean(now.action)}. Expected loss: {costs}."
+    headline = f"Best action now: {clean(now.action)}. Expected loss: {costs}."
     rows = tuple(
         (
             clean(q.attribute, 40),
@@ -47,13 +47,13 @@ def present_questions(found: Questions, unseen: Sequence[str] = ()) -> Report:
         )
         for q in found.questions
     )
-    header = ("attribute", "drop of expected loss", "bits about the class", "how")
-    table = Table("What to ask next: what learning each missing attribute is worth", header, rows, frozenset({1, 2}))
-    remarks = [f"{clean(name, 40)}: training did not have this level, so it says nothing." for name in unseen]
+    header = ("attribute", "drop in expected loss", "bits about the class", "how")
+    table = Table("What to ask next: what each missing attribute is worth", header, rows, frozenset({1, 2}))
+    remarks = [f"{clean(name, 40)}: this level was not in the training data, so it is ignored." for name in unseen]
     if not rows:
         remarks.append("Nothing is missing, so there is nothing to ask.")
     elif not any(q.drop > 1e-12 for q in found.questions):
-        remarks.append("Whatever one of these turns out to be, the action stays the same.")
+        remarks.append("No single answer would change the action.")
     return Report(headline, (table,) if rows else (), (*remarks, *found.notes))
 
 

@@ -16,20 +16,20 @@ MOST, MOST_OF_TABLES = 10, 20
 """Attributes that changed, of two models and of two tables."""
 MOST_VALUES, MOST_VALUES_OF_TABLES = 4, 3
 MOST_CLASSES = 20
-NOTHING = "Nothing changed that chance would not explain."
+NOTHING = "No significant change."
 
 
 def present_difference(found: Difference, one: str, two: str, everything: bool = False) -> Report:
     """What the two assume differently, then what changed in what they learned."""
     assumed, tables = "", tuple[Table, ...]()
     if found.assumptions is not None and not found.assumptions:
-        assumed = "The two assume the same."
+        assumed = "Both make the same assumptions."
     elif found.assumptions:
         assumed = plural(len(found.assumptions), "difference")
         rows = tuple((clean(k, 50), clean(a), clean(b)) for k, a, b in found.assumptions)
         tables = (Table("Assumptions", ("of", clean(one, 40), clean(two, 40)), rows),)
     if found.same_sums:
-        assumed = f"{assumed}\nThey hold the same sums, to the last bit.".strip()
+        assumed = f"{assumed}\nTheir sums are identical, to the last bit.".strip()
     if found.changes is None:
         return Report(assumed, tables)
     rest = present_changes(found.changes, one, two, everything)
@@ -41,7 +41,7 @@ def present_changes(record: Changes, one: str = "one", two: str = "two", everyth
     before, after = clean(one, 30), clean(two, 30)
     count = len(record.significant)
     shifted = record.p_classes < record.chance
-    what = [*(["the shares of the classes"] if shifted else []), *([plural(count, "attribute")] if count else [])]
+    what = [*(["the class frequencies"] if shifted else []), *([plural(count, "attribute")] if count else [])]
     verdict = f"Changed: {' and '.join(what)}." if what else NOTHING
     tables = [_classes(record, "Classes", before, after, len(record.classes))] if shifted or everything else []
     picked = record.attributes if everything else record.significant[:MOST]
@@ -135,14 +135,11 @@ def _change_remarks(record: Changes, before: str, after: str, hidden: int) -> tu
         if names:
             out.append(f"Only {where} has {_listed(names, 5)}.")
     if record.contained:
-        out.append(
-            f"{after} may have learned all rows of {before}. If it learned on from it, --grown compares the rows that "
-            "are new."
-        )
+        out.append(f"{after} may contain all rows of {before}. If it does, --grown compares only the new rows.")
     if record.significant or record.p_classes < record.chance:
         out.append(
-            f"Changes are named where chance would give any of them less often than {record.chance:g} (Holm). Moved: "
-            "the share of rows that would need another value, given the class."
+            f"Changes are listed if p is below {record.chance:g} (Holm). Moved: the share of rows that would "
+            "need another value, given the class."
         )
     return tuple(out)
 
@@ -160,7 +157,7 @@ def _verdict(record: Drift) -> str:
     shares = record.target is not None and found.p_classes < found.chance
     columns = len(record.only_one) + len(record.only_two) + len(record.retyped)
     what = [
-        *(["the shares of the classes"] if shares else []),
+        *(["the class frequencies"] if shares else []),
         *([f"{count} of {plural(len(found.attributes), 'attribute')}"] if count else []),
         *([f"the columns ({plural(columns, 'remark')} below)"] if columns else []),
     ]
@@ -201,7 +198,7 @@ def _values(record: Drift, both: list[tuple[Change, Amount]], before: str, after
         for m in (change.cells[:MOST_VALUES_OF_TABLES] if change.significant else ())
     )  # fmt: skip
     header = ("attribute", "value", *(("of class",) if known else ()), before, after)
-    title = "What moved most, in shares of the rows of a class" if known else "What moved most"
+    title = "What moved most, as shares of the rows of a class" if known else "What moved most"
     return Table(title, header, rows, frozenset({3, 4} if known else {2, 3}))
 
 
@@ -224,8 +221,8 @@ def _drift_remarks(record: Drift, before: str, after: str, hidden: int) -> tuple
             out.append(f"Only {where} has the class{'es' if len(classes) > 1 else ''} {_listed(classes, 5)}.")
     if found.attributes:
         out.append(
-            f"A change is named where chance would give any of them less often than {found.chance:g} (Holm). Bits: how "
-            "much a value tells of which of the two it is from, 0 to 1."
+            f"A change is listed if p is below {found.chance:g} (Holm). Bits: how well a value reveals which of "
+            "the two it is from, 0 to 1."
             + (" Rows moved: how many would need another value, given the class." if record.target is not None else "")
         )
     return tuple(out)

@@ -18,10 +18,10 @@ def present_scores(found: Scored, name: str) -> Report:
         return Report(f"{clean(name)} has no rows.", (), found.remarks)
     headline = (
         f"{clean(name)}: log P of all {plural(found.rows, 'row')} is {number(found.total, 8)} nats, "
-        f"{number(found.mean, 6)} a row."
+        f"{number(found.mean, 6)} per row."
     )
     rows = tuple((number(row), number(value, 6)) for row, value in found.lowest)
-    table = Table("Rows of lowest density", ("row", "log P(row)"), rows, frozenset({0, 1}))
+    table = Table("Rows with the lowest density", ("row", "log P(row)"), rows, frozenset({0, 1}))
     return Report(headline, (table,) if rows else (), found.remarks)
 
 
@@ -48,16 +48,19 @@ def present_regression(found: Regression, working: bool = False) -> Report:
         rows.append((clean(w.attribute, 40), clean(w.level, 40) if w.level else "", number(w.weight, 6), error))
     title = f"What each column adds to {clean(found.target, 40)}"
     table = Table(title, ("attribute", "level", "weight", "standard error"), tuple(rows), frozenset({2, 3}))
-    explained = "has no variance to explain" if math.isnan(found.r2) else f"is explained to {percent(found.r2)}"
-    headline = f"{clean(found.target)} {explained} (variance, on the {plural(found.rows, 'row')} it was fitted to)"
+    if math.isnan(found.r2):
+        explained = "There is no variance to explain in"
+    else:
+        explained = f"The other columns explain {percent(found.r2)} of the variance of"
+    headline = f"{explained} {clean(found.target)}, on the {plural(found.rows, 'row')} it was fitted to"
     remarks = [*found.notes, clean(found.equation(), 2000)]
     if not math.isnan(found.residual):
-        remarks.insert(0, f"Standard deviation of what is left: {number(found.residual)}.")
+        remarks.insert(0, f"Standard deviation of the residuals: {number(found.residual)}.")
     if found.left_out:
-        remarks.append(f"{plural(found.left_out, 'row')} without a number there (or of weight 0) left out.")
+        remarks.append(f"{plural(found.left_out, 'row')} left out: no target value, or weight 0.")
     equations = tuple(exhibit_table(e) for e in found.equations) if working else ()
     if working and not equations:
-        remarks.append("The normal equations have too many columns, or numbers too large, to be written down.")
+        remarks.append("The normal equations have too many columns, or too large numbers, to print.")
     return Report(headline + ".", (*equations, table), tuple(remarks))
 
 

@@ -46,7 +46,7 @@ def present_ledger(
     if isinstance(sure, str):
         remarks.append(sure)
     elif sure is not None and ledger.best is not None:
-        headline += f"\nHow sure of the number: {sure.words(ledger.best)}."
+        headline += f"\nUncertainty ({100 * sure.level:g} % interval): {sure.words(ledger.best)}."
     return Report(headline, tuple(tables), tuple(remarks), _passages(ledger, everything))
 
 
@@ -78,7 +78,7 @@ def _passages(ledger: Ledger, everything: bool) -> tuple[Passage, ...]:
                 stretches.append((before, "", 0.0))
             strength = math.copysign(1.0, log) if math.isinf(log) else log / most
             stretches.append((_lines(piece.text), ledger_words.mark(ledger, log), strength))
-        title = f"{words.clean(entry.name)}, its words marked with what they say (+ for {of}, - for {against})"
+        title = f"{words.clean(entry.name)}, words marked with their evidence (+ for {of}, - for {against})"
         out.append(Passage(title, tuple(stretches)))
     return tuple(out)
 

@@ -43,12 +43,12 @@ def present_joint(study: JointStudy, *, across: str | None = None, everything: b
     remarks += [str(test) for test in study.independence]
     if study.rule is not None:
         name, error = clean(study.rule.target, 40), study.rule.error
-        remarks.append(f"Bayes error of {name}: {ending(error, study.fractions)}. No rule errs less often.")
+        remarks.append(f"Bayes error of {name}: {ending(error, study.fractions)}. No rule has a lower error.")
     if study.log_likelihood is not None and not given:
         remarks.append(_likelihood(study.log_likelihood))
     shown_lines = max((len(table.rows) for table in tables), default=0)
     if most is not None and shown_lines > MOST_LINES:
-        remarks.append("Tables are cut; --all shows every line.")
+        remarks.append("Tables are shortened; --all shows every line.")
     return Report(_headline(study), tuple(tables), tuple(remarks))
 
 
@@ -136,7 +136,7 @@ def _best_rule(study: JointStudy, most: int | None) -> Table:
         rows.append((*case, write_number(p, study.fractions), clean(spell(best), 40), right))
     header = (*(clean(v, 40) for v in others), "P(case)", "say", "P(right)")
     numbers = frozenset({len(others), len(others) + 2})
-    return Table(f"The rule that errs least about {clean(rule.target, 40)}", header, tuple(rows), numbers)
+    return Table(f"The best rule for {clean(rule.target, 40)}", header, tuple(rows), numbers)
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
     apart = {e.title for text in model.texts for e in text.exhibits(model.classes)}
     exhibits = [e for e in model.exhibits() if e.title not in apart]
     decimal = fractions and not all(e.has_quotients for e in exhibits)
-    remarks = ("Only what was counted has fractions; weights and densities stay decimals.",) if decimal else ()
+    remarks = ("Only counts have fractions; weights and densities stay decimal.",) if decimal else ()
     return Report(
         f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
@@ -111,7 +111,7 @@ def present_attribute(model: Model, name: str, fractions: bool = False, everythi
     if column.role != "attribute":
         known = [c.name for c in model.schema.attributes]
         role = "the weight" if column.role == "weight" else column.role
-        raise ColumnError(f"{shown(name)} is {role}, so the model says nothing of it. {nearest(name, known)}")
+        raise ColumnError(f"{shown(name)} is {role}, so the model does not use it. {nearest(name, known)}")
     page = _attribute(model, name, fractions)
     effect = present_effect(model, name, everything)
     if effect is not None:
@@ -136,7 +136,9 @@ def _attribute(model: Model, name: str, fractions: bool) -> Report:
         names = factor.called(moment) if column.kind == "date" else None
         return _levels(model, factor.levels, True, fractions, "bin", names)
     if fractions:
-        raise SettingError(f"{shown(name)} is a number: it has a density, which is no fraction. Leave --fractions out.")
+        raise SettingError(
+            f"{shown(name)} is a number: it has a density, which is not a fraction. Leave --fractions out."
+        )
     return _densities(model, column.kind == "date", factor, model.summary.column(name, Numbers), name)
 
 
@@ -221,11 +223,11 @@ def _densities(model: Model, dates: bool, factor: Factor | None, numbers: Number
             )
         )
     kernels = ["bandwidth"] if bandwidth is not None else []
-    header = ("class", "weight", "missing", "mean", "sd", *kernels, "least", "25 %", "median", "75 %", "greatest")
+    header = ("class", "weight", "missing", "mean", "sd", *kernels, "min", "25 %", "median", "75 %", "max")
     left_out = factor is None and model.factored and model.generative and model.block_of(name) is None
-    remarks = ["The values have no spread, so the model leaves this attribute out."] if left_out else []
+    remarks = ["All values are equal, so the model leaves this attribute out."] if left_out else []
     if numbers.level:
-        remarks.append("The quantiles are read off a tally of rounded values; mean and sd are exact.")
+        remarks.append("Quantiles are from rounded values; mean and sd are exact.")
     kind = "kernel" if bandwidth is not None else "normal"
     title = f"A {kind} density for each class" if factor is not None else "Values"
     return Report(

@@ -16,11 +16,11 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
     looked = plural(len(record.pairs), "pair")
     if not record.pairs:
         return Report(f"{where}.\nThere are no two attributes to compare.")
-    headline = f"{where}, {looked} of attributes looked at.\n" + (
-        f"{plural(len(matter), 'pair')} repeat{'s' if len(matter) == 1 else ''} each other given the class, "
-        "and naive Bayes counts the evidence twice."
+    headline = f"{where}, {looked} of attributes checked.\n" + (
+        f"{plural(len(matter), 'pair')} {'is' if len(matter) == 1 else 'are'} redundant given the class, "
+        "so naive Bayes counts the evidence twice."
         if matter
-        else "No pair repeats each other so much that counting both would push the odds far."
+        else "No pair is so redundant that counting both would distort the odds much."
     )
     same = [p for p in record.pairs if p.same and not p.matters]
     usual = matter[:10] + same[:5] or [p for p in record.pairs if p.p_of_all < CHANCE][:5]
@@ -36,8 +36,8 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
         )
         for p in shown_pairs
     )
-    header = ("one", "other", "bits shared", "of what there is", "by chance", "odds too far, bits")
-    title = "Pairs: what one tells of the other in rows of one class"
+    header = ("one", "other", "bits shared", "share", "p", "odds overstated, bits")
+    title = "Pairs: what one reveals about the other within a class"
     pairs = Table(title, header, rows, frozenset({2, 3, 5}))
     tables = ((pairs,) if rows else ()) + tuple(
         table for one in record.counted for table in (*_odds(one), _what_if(record, one))
@@ -54,8 +54,8 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
         remarks.append(f"Not shown: {plural(len(matter) - len(shown_pairs), 'pair')}; --all shows them.")
     if matter:
         remarks.append(
-            "A pair is named where both are the same in every row and that is felt, or where chance is below "
-            f"{CHANCE:g}, all pairs considered (Holm), and the odds go {FAR:g} bits or more too far (1 bit is a factor "
+            "A pair is listed if both have the same value in every row and that matters, or if p is below "
+            f"{CHANCE:g} (Holm, over all pairs) and the odds are overstated by {FAR:g} bits or more (1 bit is a factor "
             "of 2)."
         )
     return Report(headline, tables, tuple(remarks))
@@ -64,7 +64,7 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
 def _same(pair: Pair) -> str:
     names = f"{clean(pair.other, 30)} is {clean(pair.one, 30)} entered twice"
     return (
-        f"{names}: the same value in all {plural(pair.rows, 'row')} that were looked at. Counting both overstates the "
+        f"{names}: the same value in all {plural(pair.rows, 'row')} checked. Counting both overstates the "
         f"odds by {pair.push or 0.0:.2f} bits on average. Keep one: {type_option(pair.other, 'ignore')}"
     )
 
@@ -80,7 +80,8 @@ def _odds(one: Counted) -> tuple[Table, ...]:
     rows = tuple(
         (clean(o.level, 30), clean(o.name, 30), written(o.before), written(o.once), written(o.twice)) for o in one.odds
     )
-    title = f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)} are the same: odds of a class, this alone known"
+    names = f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)}"
+    title = f"{names} are the same: odds of a class from this attribute alone"
     return (Table(title, ("level", "class", "before", "counted once", "twice"), rows, frozenset({2, 3, 4})),)
 
 
@@ -90,7 +91,7 @@ def _loss(value: float | None) -> str:
 
 def _what_if(record: Repeats, one: Counted) -> Table:
     now = record.scores
-    rows = [("as it is", percent(now.accuracy), _loss(now.log_loss), "")]
+    rows = [("unchanged", percent(now.accuracy), _loss(now.log_loss), "")]
     for change in one.changes:
         if change.scores is None:
             rows.append((_name(change), "–", "–", ""))
@@ -101,7 +102,7 @@ def _what_if(record: Repeats, one: Counted) -> Table:
     title = (
         f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)}: what would change ({number(record.folds)} folds)"
     )
-    return Table(title, ("", "accuracy", "log loss, bits a row", "change"), tuple(rows), frozenset({1, 2, 3}))
+    return Table(title, ("", "accuracy", "log loss, bits per row", "change"), tuple(rows), frozenset({1, 2, 3}))
 
 
 def _name(change: Change) -> str:
@@ -114,14 +115,14 @@ def _advice(record: Repeats, one: Counted) -> str:
     best, before = one.changes[0], record.scores.log_loss
     loss = None if best.scores is None else best.scores.log_loss
     if best.scores is None or loss is None or (before is not None and loss >= before):
-        return f"{pair}: nothing that was tried has a better log loss than to leave them as they are."
-    told = f"from {_loss(before)} to {_loss(loss)} bits a row"
+        return f"{pair}: none of the changes tried improves log loss; leave them as they are."
+    told = f"from {_loss(before)} to {_loss(loss)} bits per row"
     if best.without is None:
         joined = ",".join(_csv(n) for n in (one.pair.one, one.pair.other))
-        how = "Joining them"
+        how = "joining them"
         option = f"--block {_quoted(joined)}"
     else:
-        how, option = f"Leaving {clean(best.without, 30)} out", type_option(best.without, "ignore")
+        how, option = f"leaving {clean(best.without, 30)} out", type_option(best.without, "ignore")
     return f"{pair}: {how} improves log loss {told}. Try {option}."
 
 

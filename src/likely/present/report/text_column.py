@@ -46,7 +46,7 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
     remarks = []
     headline = f"{clean(name)}: text, {about(words)}"
     if factor is None:
-        remarks.append("There is no word to learn from, so the model leaves this attribute out.")
+        remarks.append("There are no words to learn from, so the model leaves this attribute out.")
     else:
         known = len(factor.scores.vocabulary)
         headline += f", of which {number(known)} are used: {factor.settings.written()}"
@@ -60,7 +60,7 @@ def present_text(model: Model, name: str, fractions: bool = False, everything: b
             remarks.append("In a text, weights are divided by the root of the number of its known words.")
     if words.level:
         share = 2.0**-words.level
-        remarks.append(f"More words than may be held were met: about {share:.3g} of all different words are kept.")
+        remarks.append(f"There were more words than fit in memory: about {share:.3g} of all different words are kept.")
     return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
@@ -114,7 +114,7 @@ def _by_word(model: Model, factor: WordWeights) -> Table:
             bits = f"{_bits(factor, k, group):+.2f}"
             rows.append((clean(name, 30), _named(factor, k, group), bits, number(own), number(total - own)))
     header = ("for class", "word", "bits", "its texts with it", "other texts with it")
-    return Table("Words that speak most for each class against the others", header, tuple(rows), numbers_from(2, 5))
+    return Table("Strongest words for each class against the others", header, tuple(rows), numbers_from(2, 5))
 
 
 def _by_class(model: Model, factor: WordWeights) -> Table:
@@ -123,5 +123,5 @@ def _by_class(model: Model, factor: WordWeights) -> Table:
     for group, name in enumerate(model.classes):
         told = [f"{_named(factor, k, group, 20)} {_bits(factor, k, group):+.1f}" for k in factor.strongest(group, 7)]
         rows.append((clean(name, 30), ", ".join(told)))
-    title = "Words that speak most for each class against the others, in bits"
+    title = "Strongest words for each class against the others, in bits"
     return Table(title, ("for class", "words"), tuple(rows))

@@ -224,7 +224,7 @@ def _named_hypotheses(page: Mapping[str, Any], name: str) -> list[str]:
 def _prior(given: Mapping[str, Any], names: tuple[str, ...], where: str) -> dict[str, Number]:
     for key in given:
         if key not in names:
-            raise SettingError(f"{where} names {shown(key)}, which is no hypothesis. {nearest(key, names)}")
+            raise SettingError(f"{where} names {shown(key)}, which is not a hypothesis. {nearest(key, names)}")
     found = bayes(given, None if {*names} <= {*given} else dict.fromkeys(names, 1)).prior
     return {h: found[h] for h in names}
 
@@ -285,7 +285,9 @@ def _row(
     out = {}
     for name, value in given.items():
         if name not in known:
-            raise SettingError(f"{where}: the row names {shown(name)}, which is no attribute. {nearest(name, known)}")
+            raise SettingError(
+                f"{where}: the row names {shown(name)}, which is not an attribute. {nearest(name, known)}"
+            )
         if name in attributes:
             among = list(attributes[name])
         else:

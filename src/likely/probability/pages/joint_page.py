@@ -78,7 +78,7 @@ def _cells(page: Mapping[str, Any], name: str) -> Joint:
         values = cell.get("values") if isinstance(cell, Mapping) else None
         own = [key for key in ("probability", "count") if isinstance(cell, Mapping) and key in cell]
         if not isinstance(values, Mapping) or not values or len(own) != 1 or len(cell) != 2:
-            raise SettingError(f"{where} is not values = {{…}} and either probability or count. Mend it.")
+            raise SettingError(f"{where} is not values = {{…}} and either probability or count. Correct it.")
         variables, kind = variables or tuple(values), kind or own[0]
         if {*values} != {*variables}:
             listed = ", ".join(shown(v) for v in variables)
@@ -87,7 +87,7 @@ def _cells(page: Mapping[str, Any], name: str) -> Joint:
             raise SettingError(f"{where} has a {own[0]}, but the first a {kind}. Give one or the other in all.")
         key = tuple(values[v] for v in variables)
         if any(isinstance(v, (list, dict)) for v in key):
-            raise SettingError(f"{where} has a list where a single value should be. Mend it.")
+            raise SettingError(f"{where} has a list where a single value should be. Correct it.")
         if key in out:
             raise SettingError(f"{where} has the same values as an earlier one. Give each cell once.")
         out[key] = cell[kind]

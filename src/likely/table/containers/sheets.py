@@ -28,7 +28,7 @@ def open_sheet(path: str, name: str, sheet: str | None) -> TableSource:
     calamine = _import(name)
     with _sound(name), open(path, "rb") as file:
         if not file.read(4).startswith(_MAGIC):
-            raise InputError(f"{name} is named like a workbook, but its content is none. Mend the name.")
+            raise InputError(f"{name} is named like a workbook, but is not one. Correct the name.")
         file.seek(0)
         book: CalamineWorkbook = calamine.CalamineWorkbook.from_filelike(file)
         found, note = _choose(book, name, sheet)

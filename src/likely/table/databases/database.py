@@ -44,7 +44,7 @@ def database(address: str | os.PathLike[str], *, query: str | None = None, table
     path = os.path.expanduser(text) if where is None else ""
     name = os.path.basename(path) if where is None else where.shown
     if query is not None and table is not None:
-        raise SettingError("A query says already which table it reads. Leave out either the query or the table.")
+        raise SettingError("A query already says which table it reads. Leave out either the query or the table.")
     if where is None:
         with file_errors(name), open(path, "rb"):
             pass
@@ -122,7 +122,9 @@ class DatabaseSource(Source):
                 raise InputError(
                     f"{self.name} broke off after {rows:,} rows: {message}. Nothing was written; run again."
                 ) from None
-            raise InputError(f"{self.name} cannot be read: {message}. Mend the query, or ask who runs it.") from None
+            raise InputError(
+                f"{self.name} cannot be read: {message}. Correct the query, or ask who runs the database."
+            ) from None
 
     def counts(self, columns: Sequence[str], most: int) -> pa.Table | None:
         """Each different row of these columns and, last, how often it occurs; None where there are more than `most`."""

@@ -245,7 +245,9 @@ def _driver(name: str) -> Any:
         return import_module(name)
     except ImportError:
         package = name.partition(".")[0].replace("_", "-")
-        raise InputError(f"Reading this database needs the package {package}, which is not there. {EXTRA}") from None
+        raise InputError(
+            f"Reading this database needs the package {package}, which is not installed. {EXTRA}"
+        ) from None
 
 
 @contextmanager

@@ -79,7 +79,7 @@ class ArffSource(Source):
             elif keyword != "@relation":
                 raise InputError(
                     f"Line {number:,} of {self.name} is {shown(entry)}, which is no @relation, @attribute or @data. "
-                    "Mend it, or put % before a comment."
+                    "Correct it, or put % before a comment."
                 )
         if pending:
             raise InputError(f"The @attribute on line {start:,} of {self.name} has no closing brace. Close it.")
@@ -199,7 +199,7 @@ class ArffSource(Source):
             if not match:
                 raise InputError(
                     f"Line {line:,} of {self.name} has a quote that is not closed, or text after one. "
-                    "Mend it; a quote inside a text needs a backslash before it."
+                    "Correct it; a quote inside a text needs a backslash before it."
                 )
             words.append(match[1])
             at, more = match.end(), match[2] == ","
@@ -232,7 +232,7 @@ class ArffSource(Source):
         count = "1 cell" if cells == 1 else f"{cells:,} cells"
         raise InputError(
             f"Line {line:,} of {self.name} has {count} where {len(self.declared):,} attributes are declared. "
-            "Mend the line; a cell with a comma needs quotes around it."
+            "Correct the line; a cell with a comma needs quotes around it."
         )
 
 

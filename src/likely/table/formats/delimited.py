@@ -211,9 +211,9 @@ class DelimitedSource(Source):
         elif cells > expected and record[expected:] == [""] * (cells - expected):
             remedy = "Take the delimiters off the end of the line, or name these columns in the header."
         elif line == self.layout.lines:
-            remedy = "Mend the header, or take off the lines above it; or name the right delimiter (--delimiter)."
+            remedy = "Correct the header, or remove the lines above it; or name the right delimiter (--delimiter)."
         else:
-            remedy = "Mend the line; a cell that contains the delimiter needs double quotes around it."
+            remedy = "Correct the line; a cell that contains the delimiter needs double quotes around it."
         return f"{where} has {count} where the header has {expected:,}. {remedy}"
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:

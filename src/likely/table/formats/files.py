@@ -72,7 +72,7 @@ def file_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise InputError(f"{name} is no longer there. Check the path and run again.") from error
+        raise InputError(f"{name} no longer exists. Check the path and run again.") from error
     except PermissionError as error:
         raise InputError(f"{name} may not be read by this user. Change its permissions, or copy it.") from error
     except OSError as error:
@@ -106,7 +106,7 @@ def detect_format(
     stem, suffix = os.path.splitext(name.lower())
     if suffix in PACKED:
         if start and not packed and not unpacked:
-            raise InputError(f"{name} is named as if it were compressed, but its content is not. Mend the name.")
+            raise InputError(f"{name} is named as if it were compressed, but its content is not. Correct the name.")
         suffix = os.path.splitext(stem)[1]
     if not head:
         raise InputError(f"{name} is empty. It needs a header line and rows.")

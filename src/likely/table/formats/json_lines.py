@@ -169,7 +169,9 @@ class JsonSource(FileSource):
                 yield
         except duckdb.Error as error:
             message = str(error).split("LINE 1:")[0].replace(self._path, self.name).strip()
-            raise InputError(f"{self.name} is not sound JSON lines: {shown(message, 300)}. Mend that line.") from error
+            raise InputError(
+                f"{self.name} is not valid JSON lines: {shown(message, 300)}. Correct that line."
+            ) from error
 
 
 def _without_number(name: str) -> str | None:

@@ -55,18 +55,18 @@ class Tokens:
 
     def __post_init__(self) -> None:
         if self.shortest < 1:
-            raise SettingError(f"The shortest word cannot have {self.shortest} characters. Say 1 or more.")
+            raise SettingError(f"The shortest word cannot have {self.shortest} characters. Use 1 or more.")
         if self.vocabulary is not None and self.vocabulary < 1:
-            raise SettingError(f"A vocabulary of {self.vocabulary} words cannot be held. Say 1 or more.")
+            raise SettingError(f"A vocabulary of {self.vocabulary} words is impossible. Use 1 or more.")
         if self.grams is not None:
             low, high = self.grams
             if not 1 <= low <= high <= MOST_GRAM:
                 raise SettingError(
-                    f"Runs of {low} to {high} characters cannot be counted. Say two numbers from 1 to {MOST_GRAM}, "
+                    f"Runs of {low} to {high} characters cannot be counted. Give two numbers from 1 to {MOST_GRAM}, "
                     "the smaller one first."
                 )
             if self.pairs:
-                raise SettingError("Pairs are of words, runs are of characters. Say one of the two.")
+                raise SettingError("Pairs are of words, runs are of characters. Use one of the two.")
         for word in self.stop:
             if words_of(word) != [word]:
                 raise SettingError(
