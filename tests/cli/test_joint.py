@@ -99,8 +99,8 @@ def test_numbers_are_cut_and_rows_without_a_value_left_out(run, write) -> None:
     write("t.csv", "n,y\n1,a\n2,a\n3,b\n,b\n4,\n")
     out = run("joint", "t.csv", "y", "n", "--edges", "n=2", "--closed", "right").done().out
     assert "n=up to 2" in out and "3 rows" in out and "2 rows without a value left out." in out
-    run("joint", "t.csv", "y", "n", "--edges", "n=2,x").refused("no number")
-    run("joint", "t.csv", "y", "--edges", "n=2").refused("no variable")
+    run("joint", "t.csv", "y", "n", "--edges", "n=2,x").refused("not a number")
+    run("joint", "t.csv", "y", "--edges", "n=2").refused("not a variable")
 
 
 def test_a_database(run, tmp_path: Path) -> None:

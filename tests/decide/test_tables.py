@@ -81,4 +81,4 @@ def test_kept_columns_must_not_be_hidden(tmp_path: Path) -> None:
 
 def test_scores_that_are_no_probabilities_are_told(table: dict, tmp_path: Path) -> None:
     how = decider(likely.fit(table, "play", likely.LeastSquares()), LOSS)
-    assert any("no probabilities" in r for r in decide_table(how, table, str(tmp_path / "o.csv")).remarks)
+    assert any("not probabilities" in r for r in decide_table(how, table, str(tmp_path / "o.csv")).remarks)

@@ -216,7 +216,7 @@ def test_the_search_says_when_it_gave_up(examples: Path, monkeypatch: pytest.Mon
         ({"towards": "maybe"}, "no class 'maybe'"),
         ({"towards": "no"}, "already"),
         ({"change": ["outlok"]}, "Did you mean 'outlook'"),
-        ({"change": ["play"]}, "no attribute of this model"),
+        ({"change": ["play"]}, "not an attribute of this model"),
         ({"towards": "fly", "loss": Loss({"yes": {"stay": 1}, "no": {"go": 1}})}, "no action 'fly'"),
         ({"loss": Loss({"yes": {"stay": 1}, "maybe": {"go": 1}})}, "does not name the class 'no'"),
     ],

@@ -316,7 +316,7 @@ def test_a_class_that_is_called_as_steps_are_has_no_curves(name: str) -> None:
         ({"b": {"starts": [1.0], "k0": [1.0, 2.0]}}, "must have levels"),
         ({"x": {"k0": [1.0]}}, "either"),
         ({"x": {"starts": list(range(300)), "k0": [0.0] * 301}}, "steps"),
-        ({"x": {"starts": [1.0], "k9": [1.0, 2.0]}}, "no class"),
+        ({"x": {"starts": [1.0], "k9": [1.0, 2.0]}}, "not a class"),
         ({"x": {"starts": [1.0], "k0": [1.0, float("nan")]}}, "list of numbers"),
         ({"y": {"starts": [1.0], "k0": [1.0, 2.0]}}, "y"),
         ({"x": 3}, "curves"),

@@ -394,10 +394,10 @@ def test_blocks_that_do_not_fit_the_table(settings: dict[str, Any], words: str) 
         ((("a", "b"), ("c", "a")), "Column 'a' is in blocks 1 and 2"),
         ((("a", "a"),), "Column 'a' is twice in block 1"),
         ((("a", "b"), ()), "Block 2 is empty"),
-        ("ab", "no list of blocks"),
+        ("ab", "not a list of blocks"),
         (("ab",), "Block 1 is 'ab', which is not a list of columns"),
         (((1, 2),), "not the name of a column"),
-        (7, "no list of blocks"),
+        (7, "not a list of blocks"),
     ],
 )
 def test_blocks_that_fit_no_table(blocks: Any, words: str) -> None:

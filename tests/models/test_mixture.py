@@ -245,8 +245,8 @@ def test_a_search_that_must_refuse_does_not_stop_the_others() -> None:
     ("bad", "said"),
     [
         ({"members": ()}, "no members"),
-        ({"members": (3,)}, "no learner"),
-        ({"members": (likely.NaiveBayes,)}, "no learner"),
+        ({"members": (3,)}, "not a learner"),
+        ({"members": (likely.NaiveBayes,)}, "not a learner"),
         ({"members": ({"pseudo_count": 1},)}, "name of its learner"),
         ({"members": ({"name": "NaiveBays"},)}, "NaiveBayes"),
         ({"members": ({"name": "NaiveBayes", "pseudo": 1},)}, "pseudo"),

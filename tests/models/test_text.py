@@ -220,7 +220,7 @@ def test_with_few_rows_the_textbook_model_is_taken_and_said() -> None:
     assert not model.chosen and {t.settings for t in model.texts} == {Text(scale="none")} and model.generative
     assert sum("too few rows" in note for note in model.notes) == 2
     model = fitted(mails(30), likely.NaiveBayes(text="complement"))
-    assert not model.proper and any("no probabilities" in note for note in model.notes)
+    assert not model.proper and any("not probabilities" in note for note in model.notes)
 
 
 def test_weights_are_rows() -> None:
