@@ -185,7 +185,7 @@ def test_a_row_that_no_class_allows() -> None:
     model = likely.fit({"a": ["u", "v"], "t": ["p", "q"], "b": ["x", "y"]}, "t", likely.NaiveBayes(pseudo_count=0))
     ledger = likely.explain(model, {"a": "u", "b": "y"})
     assert ledger.best is None and ledger.log_odds is None
-    assert "cannot be told" in str(ledger) and "p by b=y; q by a=u" in str(ledger)
+    assert "cannot be predicted" in str(ledger) and "p by b=y; q by a=u" in str(ledger)
     both = likely.explain(model, {"a": "u", "b": "y"}, of="q", against="p")
     assert [e.log_ratio for e in both.entries] == [0.0, -math.inf, math.inf]
 

@@ -98,6 +98,7 @@ def _learning(found: Curve, name: str, title: str, unit: str, trend: Trend, shar
     heights = bounds + [y for _, y in base]
     # One loss beyond measure must not press the rest of the curve flat: it stands at the top, with its number.
     most = max(heights) if share else min(max(heights), _reach([m.value or 0.0 for _, m in (*dots, *ahead)], base))
+    most = max(most, min(heights))
     steps = ticks(min(heights), most, 0.0, 1.0 if share else None)
     low, high = min(*heights, steps[0]), max(most, steps[-1])
     xs = [math.log2(rows) for rows, _ in (*dots, *ahead)]
