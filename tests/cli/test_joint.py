@@ -161,7 +161,7 @@ def test_bad_input_is_refused(run, examples, write) -> None:
     run("joint", "words.csv", "--probability", "P").refused("'one'", "finite number")
     run("joint", weather, "play", "--pseudo-count", "-1").refused("negative")
     run("joint", "missing.toml").refused("Cannot read")
-    run("joint", examples / "abc.toml", "A", "--weight", "x").refused("page of TOML")
+    run("joint", examples / "abc.toml", "A", "--weight", "x").refused("TOML file")
     run("joint", examples / "urns.csv", "--probability", "P", "--weight", "P").refused("takes no")
     write("twice.csv", "a,P\nx,1/2\nx,1/2\n")
     run("joint", "twice.csv", "--probability", "P").refused("more than once")

@@ -235,7 +235,7 @@ def test_what_is_too_little_for_a_learner_is_told() -> None:
 )
 def test_what_has_no_curve(table: dict[str, Any], said: str) -> None:
     with pytest.raises(likely.LikelyError, match=said):
-        likely.curve(table, "y", likely.LinearDiscriminant() if "place" in said else None)
+        likely.curve(table, "y", likely.LinearDiscriminant() if "fit" in said else None)
 
 
 @pytest.mark.parametrize("wrong", [{"folds": 1}, {"folds": 2.5}, {"folds": 51}, {"steps": 0}, {"steps": True}])
