@@ -54,7 +54,7 @@ def test_corners() -> None:
     wide = {f"x{k}": rng.normal(size=5) for k in range(12)} | {"y": rng.normal(size=5)}
     many = likely.regress(wide, "y", types={f"x{k}": "number" for k in range(12)})
     np.testing.assert_allclose(many.predict(wide), wide["y"], atol=1e-9)
-    assert any("least norm" in n for n in many.notes)
+    assert any("smallest norm" in n for n in many.notes)
     huge = likely.regress({"x": [1e300, 2e300, 3e300], "y": [1e-300, 2e-300, 3e-300]}, "y", types={"x": "number"})
     assert huge.predict({"x": 4e300}) == pytest.approx(4e-300)
 

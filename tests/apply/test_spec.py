@@ -252,7 +252,7 @@ def test_a_spec_is_not_contradicted_in_silence(tmp_path: Path, examples: Path, c
         ["--type", "windy=text"],
     ):
         assert run([*told, *more]) == 2
-        assert f"already sets {more[0]} would say" in capsys.readouterr().err
+        assert f"already sets {more[0]}." in capsys.readouterr().err
     assert run([*told, "--missing", "none"]) == 0  # of which the spec says nothing
     assert likely.load(tmp_path / "m.likely").learner == likely.TreeAugmented()
 

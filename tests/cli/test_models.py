@@ -100,7 +100,7 @@ def test_predicting_tells_what_was_odd(shards, run, write) -> None:
     write("new.csv", "outlook,zebra\nsunny,1\nhail,2\n")
     ran = run("predict", "all.likely", "new.csv").done()
     assert ran.out.count("\n") == 3
-    for sentence in ("Column 'humidity' is not there", "did not have: 1 cell of 'outlook'"):
+    for sentence in ("Column 'humidity' is not in the table", "not seen in training: 1 cell of 'outlook'"):
         assert sentence in ran.err
     write("none.csv", "zebra\n1\n")
     run("predict", "all.likely", "none.csv").refused("none of the attributes of this model", "'outlook'")

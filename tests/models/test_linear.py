@@ -133,7 +133,7 @@ def test_few_rows_many_columns(learner: likely.LeastSquares) -> None:
     rows = {f"x{k}": rng.normal(size=6) for k in range(30)} | {"y": list("aabbcc")}
     model = likely.fit(rows, "y", learner, types={f"x{k}": "number" for k in range(30)})
     assert model.predict({k: v for k, v in rows.items() if k != "y"}) == list("aabbcc")
-    assert any("collinear" in note and "least norm" in note for note in model.notes)
+    assert any("collinear" in note and "smallest norm" in note for note in model.notes)
 
 
 @BOTH

@@ -41,7 +41,7 @@ def test_one_is_the_textbook_and_any_number_is_a_power() -> None:
 def test_auto_counts_what_is_there_three_times_once(tmp_path) -> None:
     table = thrice()
     model = likely.fit(table, "y", likely.NaiveBayes(temperature="auto"))
-    assert model.temperature == pytest.approx(1 / 3, abs=0.08) and "multiplied by" in model.notes[0]
+    assert model.temperature == pytest.approx(1 / 3, abs=0.08) and "scaled by" in model.notes[0]
     model.save(tmp_path / "m.likely")
     again = likely.load(tmp_path / "m.likely")
     row = {"k": "p", "again": "p", "once more": "p", "x": 0.1}

@@ -65,7 +65,7 @@ def test_predictions_are_those_of_the_library_row_by_row(client: TestClient, mod
         alone = model.posterior(row)
         assert answer["prediction"] == alone.best
         assert answer["probabilities"] == {c: alone.prob(c) for c in model.classes}
-    assert any("did not have: 1 cell of 'outlook'" in remark for remark in found.json()["remarks"])
+    assert any("not seen in training: 1 cell of 'outlook'" in remark for remark in found.json()["remarks"])
 
 
 def test_explanations_are_those_of_the_library(client: TestClient, model: Model) -> None:

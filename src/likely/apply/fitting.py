@@ -274,7 +274,7 @@ def _derive(learner: Learner, summary: Summary, found: State) -> Model:
         without = model.blind()
         if without is None:
             raise SettingError(
-                f"{type(learner).__name__} needs the rows themselves to learn. Fit it on all rows: likely fit."
+                f"{type(learner).__name__} must see the rows themselves to learn. Fit it on all rows: likely fit."
             )
         return without
     return model

@@ -157,12 +157,9 @@ _READING = (
         type=click.IntRange(1),
         default=1,
         metavar="N",
-        help="Levels with fewer rows become one level, 'other', and such words are left out: no rarer name is kept or "
-        "shown.",
+        help="Levels with fewer rows become 'other', and such words are left out: no rarer name is kept or shown.",
     ),
-    click.option(
-        "--skip-bad", is_flag=True, help="For many files: leave out those that cannot be read, and list them."
-    ),
+    click.option("--skip-bad", is_flag=True, help="For many files: leave out and list those that cannot be read."),
     click.option(
         "--threads",
         type=click.IntRange(1),
@@ -364,10 +361,7 @@ def read_prior(entries: tuple[str, ...]) -> str | dict[str, str] | None:
 
 
 loss_option = click.option(
-    "--loss",
-    "loss_file",
-    metavar="FILE",
-    help="What each action costs in each class, and what abstaining costs: TOML or CSV.",
+    "--loss", "loss_file", metavar="FILE", help="Cost of each action in each class, and of abstaining: TOML or CSV."
 )
 prior_option = click.option(
     "--prior",

@@ -378,7 +378,7 @@ def require_model(learner: object, found: AnyModel | Search) -> AnyModel:
     if isinstance(found, Search):
         name = type(learner).__name__
         raise SettingError(
-            f"{name} needs the rows themselves to learn from these columns with these settings, and a summary has "
+            f"{name} must see the rows themselves to learn from these columns with these settings, and a summary has "
             f"only their sums. Fit it on the table: likely.fit(data, target, likely.{name}(…))."
         )
     return found

@@ -118,7 +118,7 @@ class Window:
         model = fit_table(engine_of(source, how), self._learner, how)
         if model.search_state() and not model.lasting_state():
             raise SettingError(
-                f"{type(self._learner).__name__} needs the rows to learn, and a window keeps only their sums."
+                f"{type(self._learner).__name__} must see the rows to learn, and a window keeps only their sums."
             )
         return with_loss(model, self._loss)
 

@@ -104,7 +104,7 @@ class LeastSquares(Settings):
         if any(squares.dependent(s.rank) for s in found) and not self.ridge:
             notes.append(
                 f"The {len(squares)} columns of the design are collinear (rank {min(s.rank for s in found)}), so many "
-                "solutions fit equally well; the one of least norm is taken."
+                "solutions fit equally well; the one with the smallest norm is used."
             )
         return Hyperplanes(
             learner=self,
