@@ -1,4 +1,4 @@
-"""How sure of the number: the same share of rows, from few and from many."""
+"""How sure a probability is: the same share of rows, from few and from many."""
 
 import likely
 

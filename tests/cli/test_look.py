@@ -58,7 +58,7 @@ def test_plain_text_when_piped(run, examples) -> None:
     for title in ("Scores on held-out rows", "Classes", "What each attribute reveals about species",
                   "Strongest single values", "True class (rows)", "How the columns were read"):  # fmt: skip
         assert f"\n{title}" in out
-    assert "setosa" in out and "Beware" not in out
+    assert "setosa" in out and "Warning" not in out
 
 
 @pytest.mark.parametrize(

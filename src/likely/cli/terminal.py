@@ -136,7 +136,7 @@ def _rich(report: Report) -> None:
     if report.remarks:
         console.print()
         for remark in report.remarks:
-            console.print(Text(remark, style="yellow" if remark.startswith(("Warning", "Beware")) else "dim"))
+            console.print(Text(remark, style="yellow" if remark.startswith("Warning") else "dim"))
 
 
 def say(sentence: str) -> None:

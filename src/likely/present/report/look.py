@@ -41,7 +41,7 @@ def present_look(record: Look, everything: bool = False) -> Report:
     counts = ((len(record.attributes) - MOST_ATTRIBUTES, "more attribute"), (left, "more remark"))
     counted = [plural(count, word) for count, word in counts if count > 0]
     hint = f"--all shows {', '.join([*counted, 'classes, the strongest evidence, errors, columns'])}."
-    remarks = [*(f"Beware: {w}" for w in warnings), *notes[:MOST_NOTES], hint]
+    remarks = [*(f"Warning: {w}" for w in warnings), *notes[:MOST_NOTES], hint]
     return Report(headline, tuple(t for t in tables if t.rows), tuple(remarks))
 
 
@@ -54,7 +54,7 @@ def _all_tables(record: Look) -> list[Table]:
 
 def _all_remarks(record: Look) -> list[str]:
     more = "likely curve shows what more rows would bring."
-    return [*trust_sentences(record), *(f"Beware: {w}" for w in record.warnings), *record.notes, more]
+    return [*trust_sentences(record), *(f"Warning: {w}" for w in record.warnings), *record.notes, more]
 
 
 def size(record: Look) -> str:
