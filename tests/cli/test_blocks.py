@@ -91,7 +91,7 @@ def test_set_says_the_same_as_block(run, examples: Path, tmp_path) -> None:
         (["--block", "windy,windy"], "twice in block 1"),
         (["--block", ""], "Block 1 is empty"),
         (["--block", 'a,"b'], "not a line of CSV"),
-        (["--set", "blocks=outlook"], "no list of blocks"),
+        (["--set", "blocks=outlook"], "not a list of blocks"),
         (["--set", "blocks=[[1]]"], "not the name of a column"),
         (["--learner", "TreeAugmented", "--block", "outlook,windy"], "TreeAugmented has no setting 'blocks'"),
         (["--m-estimate", "2", "--pseudo-count", "1"], "--m-estimate replaces --pseudo-count"),

@@ -95,7 +95,7 @@ def test_from_a_table_to_all_that_a_model_can_tell(name, table, run, write, exam
     else:
         ran = run("predict", "m.likely", data).done()
         assert run("predict", "again.likely", data).done().out == ran.out
-        assert ("no probabilities" in ran.err) == (name == "LeastSquares")
+        assert ("not probabilities" in ran.err) == (name == "LeastSquares")
         shares = [[float(x) for x in row[1:]] for row in list(csv.reader(io.StringIO(ran.out)))[1:] if row[0]]
         assert all(math.isclose(sum(row), 1, rel_tol=1e-9) for row in shares)
 
@@ -186,7 +186,9 @@ def test_names_that_no_one_should_give(name, run, write, tmp_path) -> None:
 
 def test_compare_as_a_table_and_as_json(run, examples) -> None:
     ran = run("compare", examples / "weather_mixed.csv", "play", "--folds", 3, "--seed", 5).done()
-    assert "over 14 rows in 3 folds" in ran.out and "FullBayes is not in the table: FullBayes takes" in ran.out
+    assert (
+        "on 14 rows, cross-validated in 3 folds" in ran.out and "FullBayes was not compared: FullBayes takes" in ran.out
+    )
     told = [
         run("compare", examples / "weather_mixed.csv", "play", "--json", "--threads", n).done().out for n in (1, 2, 4)
     ]

@@ -60,7 +60,7 @@ def test_a_prior_alone_and_a_known_table_alone(run, write) -> None:
         ("[prior]\na = 2\nb = -1", "above 1"),
         ("[prior]\na = nan", "finite number"),
         ("[prior]\na = 1\n[priors]\na = 1", "[[priors]]"),
-        ("[prior]\na = 1\n[[priors]]\nb = 1", "no hypothesis"),
+        ("[prior]\na = 1\n[[priors]]\nb = 1", "not a hypothesis"),
         ("[prior]\na = 1\n[predict]\na = 1", "Did you mean 'predicts'?"),
         ("[prior]\na = 0.5\nb = 0.5\n[predicts]\na = 1", "says nothing of the hypothesis 'b'"),
         ("[prior]\na = 1\n[predicts]\na = [1]", "predicts a list"),
@@ -73,7 +73,7 @@ def test_a_prior_alone_and_a_known_table_alone(run, write) -> None:
         ("[prior]\na = 1\n[attributes]\nx = 3", "Give a value for each"),
         ("[prior]\na = 1\n[attributes]\nx = {a = {u = 0.5}}", "sum to 0.5"),
         ("[prior]\na = 0.5\nb = 0.5\n[attributes]\nx = {a = 0.5, b = {u = 1}}", "one or the other"),
-        ("[prior]\na = 1\n[row]\nx = 1", "no attribute"),
+        ("[prior]\na = 1\n[row]\nx = 1", "not an attribute"),
         ("[prior]\na = 1\n[attributes]\nx = {a = 0.5}\n[row]\nx = 2", "value of 'x' that is '2'"),
         ("[prior]\na = 1\n[bag]\nseen = {a = 1}", "[bag.given]"),
         ("[prior]\na = 1\n[bag]\nseen = {w = -1}\ngiven = {a = {w = 1}}", "whole number"),
@@ -96,9 +96,9 @@ def test_bad_pages_are_refused(run, write, page: str, words: str) -> None:
 def test_bad_options_are_refused(run, examples, write) -> None:
     cancer = examples / "cancer.toml"
     run("hypotheses", "none.toml").refused("Cannot read")
-    run("hypotheses", cancer, "x=1").refused("no attribute")
+    run("hypotheses", cancer, "x=1").refused("not an attribute")
     run("hypotheses", cancer, "x").refused("equals sign")
-    run("hypotheses", cancer, "--prior", "flu=0.5").refused("no hypothesis")
+    run("hypotheses", cancer, "--prior", "flu=0.5").refused("not a hypothesis")
     run("hypotheses", cancer, "--try-prior", "cancer=1.5").refused("above 1")
     run("hypotheses", cancer, "--draws", "5").refused("[predicts]")
     run("hypotheses", examples / "viagra_lottery.toml", "viagra=1", "viagra=0").refused("twice")

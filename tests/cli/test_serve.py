@@ -44,7 +44,7 @@ def test_it_answers_and_ends_in_order(
     started.send_signal(how)
     _, err = started.communicate(timeout=20)
     assert started.returncode == 0, err
-    assert b"Traceback" not in err and b"ended" in err
+    assert b"Traceback" not in err and b"stopped" in err
 
 
 def test_what_cannot_be_served_is_refused(run: Callable[..., Ran]) -> None:

@@ -268,7 +268,9 @@ def test_what_was_special_is_noted() -> None:
     assert any("follow from each other" in n for n in fitted(follows, FullBayes()).notes)
     with pytest.raises(SettingError, match="variance_floor"):
         fitted(follows, FullBayes(variance_floor=0))
-    assert any("borrowed" in n for n in fitted({"x": [1, 2, 3], "t": ["c", "c", "d"]}, FullBayes()).notes)
+    assert any(
+        "those of all rows are used" in n for n in fitted({"x": [1, 2, 3], "t": ["c", "c", "d"]}, FullBayes()).notes
+    )
     assert any("left out" in n for n in fitted({"x": [1, 1], "y": [1, 2], "t": ["c", "d"]}, LinearDiscriminant()).notes)
     # Each pair of attributes agrees or disagrees perfectly where both are there; no three numbers can do that.
     pairs = {"x": [1, 2, 3, 1, 2, 3, None, None, None], "y": [1, 2, 3, None, None, None, 1, 2, 3]}

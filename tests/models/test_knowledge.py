@@ -379,7 +379,7 @@ def test_a_model_of_knowledge_alone() -> None:
 def test_without_frequencies_all_classes_are_alike_until_rows_come() -> None:
     known = [Knowledge("fever", given=c, probability=p, worth=4) for c, p in (("flu", 0.9), ("cold", 0.2))]
     model = likely.fit(None, "disease", NaiveBayes(knowledge=known))
-    assert [q.value for q in model.prior] == [F(1, 2), F(1, 2)] and "alike" in model.notes[0]
+    assert [q.value for q in model.prior] == [F(1, 2), F(1, 2)] and "equally frequent" in model.notes[0]
     more = likely.learn(model, {"fever": ["true"], "disease": ["flu"]})
     assert [q.value for q in more.prior] == [0, 1]
 

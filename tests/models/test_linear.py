@@ -81,7 +81,7 @@ def test_posteriors_are_scores_not_probabilities() -> None:
     assert not found.proper and found.matrix.sum() == pytest.approx(1)
     with pytest.raises(LikelyError, match="Logistic gives scores that add up"):
         model.terms(next(iter(model.batches({"x": [1.0]}))))
-    with pytest.raises(LikelyError, match="none can be drawn"):
+    with pytest.raises(LikelyError, match="no rows can be drawn"):
         model.sample(3)
 
 

@@ -31,7 +31,8 @@ from likely.table.formats import word_counts as counted
 ROWS = 90
 FACES = [name for name in faces.__all__ if hasattr(getattr(faces, name), "_maker")]
 CLASSIFIERS = [name for name in FACES if name.endswith("Classifier")]
-MIXED = [name for name in CLASSIFIERS if name != "FullBayesClassifier"]  # which takes columns of one kind
+OF_NUMBERS = ("FullBayesClassifier", "LinearDiscriminantClassifier")  # which take columns of one kind
+MIXED = [name for name in CLASSIFIERS if name not in OF_NUMBERS]
 
 
 def table() -> tuple[pd.DataFrame, Any, Any]:
@@ -58,12 +59,13 @@ def made(name: str) -> Any:
         "NaiveBayesClassifier": {"text": likely.Text()},
         "AutoClassifier": {"members": ("Prior", "NaiveBayes"), "parts": 2},
         "AdditiveClassifier": {"rounds": 20},
+        "PoolClassifier": {"members": ("Prior", "NaiveBayes"), "weights": (0.5, 0.5)},
     }
     return getattr(faces, name)(**said.get(name, {}))
 
 
 def rows_for(name: str) -> Any:
-    return NUMBERS if name == "FullBayesClassifier" else X
+    return NUMBERS if name in OF_NUMBERS else X
 
 
 @pytest.mark.parametrize("name", MIXED)

@@ -313,7 +313,7 @@ def test_a_kept_entry_is_a_summary_like_any_other(parts: Any, tmp_path: Path) ->
     for k in range(2):
         parts(k)
     found = kept(tmp_path)[0]
-    one, two = (likely.load(path) for path in (tmp_path / "sums").glob("*.likely"))
+    one, two = (likely.load(path, likely.Summary) for path in (tmp_path / "sums").glob("*.likely"))
     assert (one + two).rows == found.rows
 
 

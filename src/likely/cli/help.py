@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Iterator
 from functools import partial
@@ -72,6 +73,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 class HelpfulCommand(click.Command):
     """A command whose options are listed in groups."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
+            formatter.write("\n")
+            for line in _wrapped(" ".join(paragraph.split()), formatter.width, "  ", "  "):
+                formatter.write(line + "\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for line in _examples(ctx.info_name or ""):

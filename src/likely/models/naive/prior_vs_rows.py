@@ -101,7 +101,7 @@ def known_notes(summary: Summary, factors: Sequence[Factor], prior: Sequence[Quo
     if not summary.rows:
         told = "There are no rows yet: the model rests on knowledge alone."
         nothing = all(q.value == prior[0].value for q in prior) and len(prior) > 1
-        return [told + (" It cannot distinguish the classes." if nothing else "")]
+        return [told + (" All classes count as equally frequent." if nothing else "")]
     out = []
     empty = summary.total.is_zero()
     there = [name for name, none in zip(summary.classes, empty, strict=True) if not none]
