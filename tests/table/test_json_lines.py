@@ -88,3 +88,33 @@ def test_broken_utf8_and_a_broken_line_are_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"x": 2, "y": \n')
     with pytest.raises(likely.LikelyError, match="not valid JSON lines"):
         likely.summarize(path, "y")
+
+
+ODD_LATER = [
+    '{"x": "text", "k": 1}',  # another type
+    '{"x": -1.5, "k": -3}',  # a sign that DuckDB makes another type of
+    '{"x": 1.5, "k": 2.5}',
+    '{"x": 1.5, "k": 9223372036854775808}',
+    '{"x": 1.5, "k": 1, "more": true}',  # a column that the first rows do not have
+    '{"x": 1e400, "k": 1}',
+    '{"x": {"a": 1}, "k": 1}',
+    '{"x": null, "k": null}',
+]
+
+
+@pytest.mark.parametrize("line", ODD_LATER)
+def test_a_guess_by_the_first_rows_is_never_seen(tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late the odd line comes: schema and rows are those that DuckDB finds over the whole file."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"x": 0.5, "k": 7}\n' * 3000 + line + "\n")
+    slow = open_source(path)
+    try:
+        rows: Any = read_slowly(path)
+    except likely.LikelyError:
+        rows = None
+    monkeypatch.setattr(json_lines, "LARGE", 0)
+    monkeypatch.setattr(json_lines, "FIRST_ROWS", 100)
+    monkeypatch.setattr(json_lines, "BLOCK", 5000)
+    assert open_source(path).schema == slow.schema
+    if rows is not None:
+        assert read(path) == rows

@@ -5,16 +5,18 @@ values are then parsed by Arrow, block by block on any thread, and whatever it r
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from likely.errors import InputError, shown
+from likely.machinery.threads import in_order
 from likely.table.arrow import ROWS, relation_reader
 from likely.table.formats.columnar import FileSource
 from likely.table.formats.files import Place, file_errors
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from likely.table.arrow import ArrowReader
     from likely.table.columns import RowBatch
 
+LARGE = 4 << 20
+"""Bytes of a file from which on its types are guessed by the first rows, and all others checked."""
+FIRST_ROWS = 20_480
 BLOCK = 4 << 20
 """Bytes of lines that are parsed at once."""
 LONGEST_LINE = 64 << 20
@@ -61,13 +66,33 @@ class JsonSource(FileSource):
 
     def __init__(self, place: Place, text: TextFile) -> None:
         self._text, self.name = text, place.name  # the text is kept, as a copy of it lives no longer
-        path = self._path = text.copied() if place.packed or text.encoding != "utf-8" else place.path
+        self._path = text.copied() if place.packed or text.encoding != "utf-8" else place.path
+        in_lines = text.head(64)[0].lstrip()[:1] == "{"
+        if not (in_lines and os.path.getsize(self._path) > LARGE and self._take_guess(place)):
+            self._take_kinds(place, self._describe(-1), in_lines)
+
+    def _take_guess(self, place: Place) -> bool:
+        """Whether types found by the first rows hold for all, as Arrow finds on every thread: DuckDB, which would find
+        them over the whole file on one, then need not read it."""
+        self._take_kinds(place, self._describe(FIRST_ROWS), True)
+        try:
+            for _ in in_order(self._cut() if self._plain else (), self._check):
+                pass
+        except Uncut:
+            return False
+        return bool(self._plain)
+
+    def _describe(self, rows: int) -> dict[str, str]:
+        """DuckDB's type of each column, by so many rows, or by all."""
+        query = f"describe from {self._table('', rows)}"
         with self._failures():
-            database = self._database()
-            described = database.sql(f"describe from {self._table('')}", params=[_not_a_pattern(path)]).fetchall()
+            described = self._database().sql(query, params=[_not_a_pattern(self._path)]).fetchall()
         kinds = {str(row[0]): "JSON" if _is_nested(str(row[1])) else str(row[1]) for row in described}
         if list(kinds) == ["json"]:  # duckdb's own name for lines that are no objects
             raise InputError(f"{self.name} holds no objects with names. Each line must be like {{'age': 39, …}}.")
+        return kinds
+
+    def _take_kinds(self, place: Place, kinds: dict[str, str], in_lines: bool) -> None:
         self._select = {name: _sql_value(name, kind) for name, kind in kinds.items()}
         # Names that differ only in case were numbered by duckdb; only its own inference finds their cells again.
         numbered = any(_without_number(n) in {m.casefold() for m in kinds if m != n} for n in kinds)
@@ -75,9 +100,9 @@ class JsonSource(FileSource):
         self._columns = "" if numbered else f", columns={{{listed}}}"
         with self._failures(), self._reader(list(kinds), " limit 0") as reader:
             super().__init__(place, reader.schema)
-        plain = not numbered and all(kind in PLAIN for kind in kinds.values())
-        self._plain = {n: PLAIN[k] for n, k in kinds.items()} if plain and text.head(64)[0].lstrip()[:1] == "{" else {}
-        self.piece_count = math.inf if self._plain else 0
+        plain = in_lines and not numbered and all(kind in PLAIN for kind in kinds.values())
+        self._plain = {n: PLAIN[k] for n, k in kinds.items()} if plain else {}
+        self.piece_count = math.inf if plain else 0
 
     def reopen(self, encoding: str) -> Source:
         return open_json(self._place, encoding)
@@ -105,7 +130,11 @@ class JsonSource(FileSource):
         return self._blocks(self.resolve_columns(columns))
 
     def _blocks(self, names: list[str]) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
-        """Blocks of whole lines, in order; who calls one parses it. A line end is never part of a value."""
+        """Blocks in order; who calls one parses it."""
+        return (partial(self._parse, block, names) for block in self._cut())
+
+    def _cut(self) -> Iterator[bytes]:
+        """Blocks of whole lines. A line end is never part of a value."""
         rest = b""
         with file_errors(self.name), open(self._path, "rb") as file:
             while data := file.read(BLOCK):
@@ -115,31 +144,41 @@ class JsonSource(FileSource):
                     if len(rest) > LONGEST_LINE:
                         raise Uncut
                     continue
-                yield partial(self._parse, rest + data[:end], names)
+                yield rest + data[:end]
                 rest = data[end:]
         if rest:
-            yield partial(self._parse, rest, names)
+            yield rest
+
+    def _check(self, block: bytes) -> None:
+        """Refuse, by `Uncut`, a block with other names or types."""
+        for column in self._read(block, list(self._plain), "error").columns:
+            if pa.types.is_int64(column.type) and (pc.min(column).as_py() or 0) < 0:
+                raise Uncut  # DuckDB has another type for whole numbers of both signs
 
     def _parse(self, block: bytes, names: list[str]) -> list[pa.RecordBatch]:
         """The rows of a block; `Uncut` where Arrow might see other cells than DuckDB, or none."""
+        table = self._read(block, names or [self.schema.names[0]], "ignore")
+        return [self._given(batch, names) for batch in table.combine_chunks().to_batches(max_chunksize=ROWS)]
+
+    def _read(self, block: bytes, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
         import pyarrow.json as pj
 
+        arriving = pa.schema([self._kept.field(name) for name in asked])
         if not block.strip():
-            return []
-        asked = names or [self.schema.names[0]]
+            return arriving.empty_table()
         schema = pa.schema([(name, self._plain[name]) for name in asked])
-        how = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        how = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
         try:
             whole = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
             table = pj.read_json(pa.BufferReader(block), whole, how)  # type: ignore[arg-type]
-            table = table.select(asked).cast(pa.schema([self._kept.field(name) for name in asked]))
+            table = table.select(asked).cast(arriving)
             table.validate(full=True)  # foreign bytes, before any kernel follows them
         except (pa.ArrowException, KeyError) as error:
             raise Uncut from error
         for column in table.columns:
             if pa.types.is_floating(column.type) and not np.isfinite(pc.max(pc.abs(column)).as_py() or 0.0):
                 raise Uncut  # a number beyond all doubles
-        return [self._given(batch, names) for batch in table.combine_chunks().to_batches(max_chunksize=ROWS)]
+        return table
 
     @contextmanager
     def _reader(self, names: list[str], end: str) -> Iterator[ArrowReader]:
@@ -156,8 +195,11 @@ class JsonSource(FileSource):
 
         return duckdb.connect(config={"memory_limit": "1GB", "threads": 2})
 
-    def _table(self, columns: str) -> str:
-        how = columns or ", sample_size=-1, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
+    def _table(self, columns: str, rows: int = -1) -> str:
+        how = (
+            columns
+            or f", sample_size={rows}, maximum_depth=2, field_appearance_threshold=0, map_inference_threshold=-1"
+        )
         return f"read_json(?, format='auto', compression='uncompressed'{how})"
 
     @contextmanager
