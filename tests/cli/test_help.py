@@ -67,6 +67,11 @@ def test_no_word_is_broken_on_a_narrow_terminal(name) -> None:
     assert max(map(len, fits)) <= 60
 
 
+def test_every_name_in_a_group_is_an_option() -> None:
+    known = {parameter.name for name in COMMANDS for parameter in command(name).params}
+    assert {name for names in GROUPS.values() for name in names} <= known
+
+
 def test_options_of_a_look_are_grouped(run) -> None:
     told = run("look", "--help").done().out
     places = [told.index(f"\n{title}:\n") for title in ("Examples", "Options", *GROUPS)]

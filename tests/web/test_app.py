@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +63,6 @@ class Door:
         answer = self.post(f"tables/{number}/{what}", body)
         assert answer.status_code == 202, answer.text
         return self.wait(number)
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    held = Session()
-    yield held
-    held.close()
 
 
 @pytest.fixture(scope="module")

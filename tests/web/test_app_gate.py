@@ -27,13 +27,6 @@ CSV = b"a,b\n1,x\n2,y\n"
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    held = Session()
-    yield held
-    held.close()
-
-
-@pytest.fixture(scope="module")
 def client(session: Session) -> TestClient:
     gate = app_application(session, KEY, "1", Limits(body=2_000), LARGEST)
     return TestClient(gate, base_url="http://127.0.0.1", raise_server_exceptions=False)

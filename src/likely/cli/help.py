@@ -16,8 +16,8 @@ BESIDE = 31
 GROUPS: dict[str, tuple[str, ...]] = {
     "Validation": ("folds", "seed", "repeats", "group", "time", "leave_one_out", "positive"),
     "Output": (
-        "everything", "out", "no_page", "opened", "study", "as_json", "as_markdown", "fractions", "decimals", "logs",
-        "working", "bits", "keep_columns", "force", "fail",
+        "everything", "out", "no_page", "open_page", "study", "as_json", "as_markdown", "fractions", "decimals", "logs",
+        "working", "fail",
     ),
     "Reading the table": (
         "types", "missing", "weight", "target_bins", "schema_file", "query", "table", "encoding", "delimiter",
@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Learner": (
         "spec_file", "learner", "settings", "effort", "purposes", "pseudo_count", "m_estimate", "prior",
         "prior_pseudo_count", "variance", "variance_floor", "missing_as", "unseen", "numbers", "bandwidth", "bins",
-        "bin_count", "bins_closed", "blocks", "temperature", "traits",
+        "bin_count", "bins_closed", "blocks", "temperature",
     ),
 }  # fmt: skip
 """The headings of help, and the parameters below each; whatever is not listed comes first."""

@@ -25,9 +25,10 @@ def expect_rows(data: object) -> int | None:
         return rows if isinstance(rows, int) else None
     path = os.fspath(data)
     try:
-        if os.path.isfile(path) and not path.endswith((".parquet", ".arrow", ".feather", *PACKED)):
-            return _by_length_of_lines(path)
-        return open_source(path).rows if os.path.exists(path) and not path.endswith(PACKED) else None
+        if not os.path.isfile(path) or path.endswith(PACKED):
+            return None  # a folder would be opened a second time, file by file
+        in_footer = path.endswith((".parquet", ".arrow", ".feather"))
+        return open_source(path).rows if in_footer else _by_length_of_lines(path)
     except (LikelyError, OSError):
         return None
 

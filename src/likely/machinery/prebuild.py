@@ -78,6 +78,10 @@ def build(variant: str, folder: Path) -> Path:
 def build_all(folder: Path) -> list[Path]:
     """The libraries for this machine, each by a process of its own: numba is told the processor when it is imported."""
     variants = VARIANTS.get(machine_name(), ())
+    if not variants:
+        raise SystemExit(
+            f"No kind of processor is known for {machine_name()}."
+        )  # a wheel without code is for any machine
     words = [sys.executable, "-m", "likely.machinery.prebuild"]
     running = [subprocess.Popen([*words, v, str(folder)], env=_environment(v)) for v in variants]
     if any([process.wait() for process in running]):  # all of them end before one is complained of
