@@ -15,9 +15,10 @@ from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema, finalize_schema, missing_tokens, plan_observation
 from likely.intake.summarize import LocalEngine
 from likely.sums.columns.counts import Counts
+from likely.sums.columns.narrowing import ColumnStatistic
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import KEEP, Profile
-from likely.sums.summary import ColumnStatistic, Summary
+from likely.sums.summary import Summary
 from likely.table.labels import label
 from likely.table.schema import Column
 from likely.table.source import Source

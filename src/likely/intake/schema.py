@@ -14,9 +14,10 @@ from likely.errors import ColumnError, InputError, LikelyError, SettingError, ne
 from likely.intake.observe import Observation, Plan, observe_source
 from likely.intake.reading import Reading
 from likely.sums.columns.counts import Counts
+from likely.sums.columns.narrowing import ColumnStatistic
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
-from likely.sums.summary import ColumnStatistic, Summary
+from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.infer import (
     MANY_CLASSES,

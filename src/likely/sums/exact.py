@@ -61,10 +61,7 @@ class Exact:
     @classmethod
     def owned(cls, counts: NDArray[np.int64]) -> Exact:
         """From an array of whole numbers that nobody else holds or changes: canonical, mostly without a copy."""
-        # One digit that is not 0 shows that none can be dropped.
-        if counts.size and int(counts.flat[0]) & int(_LOW) and counts.min() >= -_WIDE and counts.max() < _WIDE:
-            return cls(counts[None], tidy=True)
-        return cls(counts[None]).canonical()
+        return cls(counts[None])._settled()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -109,15 +106,18 @@ class Exact:
         """The one representation of these values: as few digits as hold them, trailing zero digits dropped."""
         if self._tidy:
             return Exact(self.planes, self.base, tidy=True)
+        return Exact(self.planes.copy(), self.base)._settled()
+
+    def _settled(self) -> Exact:
+        """`canonical` of planes that nobody else holds: they may be changed, and kept."""
         if len(self.planes) == 1 and self.base == 0:  # the common case: counts
             only = self.planes[0]
             small = not only.size or (only.min() >= -_WIDE and only.max() < _WIDE)
             first = only.size and int(only.flat[0]) & int(_LOW)  # mostly this shows it, without a look at the others
             if small and (first or (only & _LOW).any() or not only.any()):
-                return Exact(np.ascontiguousarray(self.planes.copy()), tidy=True)
-        own = Exact(self.planes.copy(), self.base)
-        own._carry()
-        planes, base = own.planes, own.base
+                return Exact(np.ascontiguousarray(self.planes), tidy=True)
+        self._carry()
+        planes, base = self.planes, self.base
         if not planes.any():
             return Exact(np.zeros((1, *self.shape), np.int64), tidy=True)
         while True:
@@ -136,20 +136,13 @@ class Exact:
             planes = np.concatenate([planes[:-2], ((top << BITS) + planes[-2])[None]])
         return Exact(np.ascontiguousarray(planes), base, tidy=True)
 
-    def _aligned(self, other: Exact) -> tuple[Planes, Planes, int]:
-        a, b = self.canonical(), other.canonical()
-        low = min(a.base, b.base)
-        high = max(a.base + len(a.planes), b.base + len(b.planes))
-        one, two = (_padded(x.planes, x.base - low, high - x.base - len(x.planes)) for x in (a, b))
-        return one, two, low
-
     def __add__(self, other: Exact) -> Exact:
-        one, two, base = self._aligned(other)
-        return Exact(one + two, base).canonical()
+        one, two, base = _aligned(self.canonical(), other.canonical())
+        return Exact(one + two, base)._settled()
 
     def __sub__(self, other: Exact) -> Exact:
-        one, two, base = self._aligned(other)
-        return Exact(one - two, base).canonical()
+        one, two, base = _aligned(self.canonical(), other.canonical())
+        return Exact(one - two, base)._settled()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Exact):
@@ -162,7 +155,7 @@ class Exact:
 
     def sum(self, axis: int = 0) -> Exact:
         planes, base = self._spread()
-        return Exact(planes.sum(axis=axis + 1), base).canonical()
+        return Exact(planes.sum(axis=axis + 1), base)._settled()
 
     def scattered(self, places: NDArray[np.intp], axis: int, size: int) -> Exact:
         """Entry i of `axis` added into entry places[i] (negative: dropped) of an axis of length `size`."""
@@ -186,7 +179,12 @@ class Exact:
             kernels.add_places(
                 np.ascontiguousarray(planes).reshape(flat[0], len(places), flat[2]), places.astype(np.int64), into
             )
-        return Exact(out, base).canonical()
+        return Exact(out, base)._settled()
+
+    @classmethod
+    def settled(cls, planes: Planes, base: int) -> Exact:
+        """From digits that nobody else holds: canonical."""
+        return cls(planes, base)._settled()
 
     def is_zero(self) -> NDArray[np.bool_]:
         some: NDArray[np.bool_] = self.canonical().planes.astype(np.bool_).any(axis=0)  # type: ignore[assignment]
@@ -200,6 +198,13 @@ class Exact:
         own = self.canonical()
         top = own.planes[-1]
         return np.concatenate([own.planes[:-1], (top & _LOW)[None], (top >> BITS)[None]]), own.base
+
+    def beside(self, other: Exact) -> tuple[Planes, Planes, int]:
+        """The digits of both at the same positions, not to be changed, and that of the first. They are so small that a
+        billion of them can be added up."""
+        if self.counts() is not None and other.counts() is not None:
+            return self.planes, other.planes, 0
+        return _aligned(Exact(*self._spread()), Exact(*other._spread()))
 
     def chunks(self) -> tuple[Planes, int]:
         """Planes of digits in 0 … 2**32-1 (for values that are not negative), and the position of the first."""
@@ -271,6 +276,14 @@ def _nearest(value: Fraction) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def _aligned(one: Exact, two: Exact) -> tuple[Planes, Planes, int]:
+    """The planes of both, padded to the same positions, and the first of these."""
+    low = min(one.base, two.base)
+    high = max(one.base + len(one.planes), two.base + len(two.planes))
+    mine, theirs = (_padded(x.planes, x.base - low, high - x.base - len(x.planes)) for x in (one, two))
+    return mine, theirs, low
 
 
 def _padded(planes: Planes, below: int, above: int) -> Planes:

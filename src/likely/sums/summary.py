@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import add, sub
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
 from likely.sums import state
 from likely.sums.checks import is_rising, read_mapping, read_names, read_texts, read_whole, require
 from likely.sums.columns.counts import Counts
+from likely.sums.columns.narrowing import ColumnStatistic, has_kept_names, keep_names, levels_of
 from likely.sums.columns.numbers import Numbers
 from likely.sums.contracts import RowStatistic, State, TableSums
 from likely.sums.exact import Exact
@@ -29,15 +30,13 @@ from likely.sums.weights import weights
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.kinds import has_known_words
-from likely.table.labels import Labels, bin_labels, number_label, sorted_labels
+from likely.table.labels import Labels, bin_labels, sorted_labels
 from likely.table.output.atomic import Revision
-from likely.table.schema import OTHER, Column, Schema
+from likely.table.schema import Column, Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ColumnStatistic: TypeAlias = Counts | Numbers | Words
-"""What is kept of one column, as its kind says."""
 C = TypeVar("C", Counts, Numbers, Words)
 
 MORE: dict[str, type[RowStatistic]] = {"products": Products, "pairs": Pairs, "cells": Cells, "rows": Rows}
@@ -223,18 +222,30 @@ class Summary:
     def __add__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
             return NotImplemented
-        return self._combined(other, add).canonical()
+        out = self._combined(other, add)
+        return out.canonical() if out.total.is_zero().any() else out
 
     def _combined(self, other: Summary, plus: Callable[[Any, Any], Any]) -> Summary:
         """Sum by sum, `add` or `sub`."""
         self.schema.check_agrees(other.schema)
+        both = self._both(other)
         names = self._order({*self.labels.names, *other.labels.names})
-        out, two = self._over(names), other._over(names)
+        one, two = self._with_groups(names), other._with_groups(names)
+        out = Summary(self.schema)
+        out.labels = Labels(names)
         for name in ("total", "rows", "left_out"):
-            setattr(out, name, plus(getattr(out, name), getattr(two, name)))
-        out.columns = {name: plus(held, two.columns[name]) for name, held in out.columns.items()}
-        out.more = {name: plus(out.more[name], two.more[name]) for name in self._both(other)}
+            setattr(out, name, plus(getattr(one, name), getattr(two, name)))
+        out.columns = {name: plus(held, two.columns[name]) for name, held in one.columns.items()}
+        out.more = {name: plus(one.more[name], two.more[name]) for name in both}
         return out
+
+    def _with_groups(self, names: list[str]) -> Summary:
+        """`_over`, but ourselves where we are so already: for those who only read."""
+        if names != self.labels.names or self.total.shape[0] != len(names):
+            return self._over(names)
+        for statistic in self.columns.values():
+            statistic.make_room(len(names))
+        return self
 
     def _both(self, other: Summary) -> list[str]:
         """The statistics beyond the first order, which both must have."""
@@ -298,7 +309,7 @@ class Summary:
             if column.kind == "nominal" and isinstance(statistic, Numbers):
                 statistic = levels_of(statistic)
             if column.kept is not None:
-                statistic = _keeping(statistic, column.kept)
+                statistic = keep_names(statistic, column.kept)
             out.columns[column.name] = statistic
         return out
 
@@ -331,7 +342,7 @@ class Summary:
             require(held.total() == out.total, "every column weighs what its classes weigh")
             require(not isinstance(held, Words) or held.tokens == column.tokens, "words are read as the schema says")
             if column.kept is not None:
-                require(_has_kept_names(held, column.kept), "names are those that the schema keeps")
+                require(has_kept_names(held, column.kept), "names are those that the schema keeps")
         for wish, kept in read_mapping(tree["more"], "what is kept beyond the first order").items():
             name, columns = parse_request(wish, MORE)
             more = out.more[wish] = MORE[name].from_state(kept)
@@ -370,30 +381,3 @@ def _in_words(wish: str) -> str:
     """A request in words."""
     name, columns = parse_request(wish, MORE)
     return name if columns is None else f"{name} of {' & '.join(shown(c, 30) for c in columns)}"
-
-
-def _keeping(statistic: ColumnStatistic, kept: tuple[str, ...]) -> ColumnStatistic:
-    """What is kept of a column, with its rare levels as one, or without its rare words."""
-    if isinstance(statistic, Words):
-        return statistic if statistic.kept == kept else statistic.keeping(kept)
-    assert isinstance(statistic, Counts)
-    return statistic.keeping(frozenset(kept), OTHER)
-
-
-def _has_kept_names(statistic: ColumnStatistic, kept: tuple[str, ...]) -> bool:
-    """Whether no name is held but those that are kept; words are then told to hold no others."""
-    if isinstance(statistic, Words):
-        statistic.kept = kept
-        return {*statistic.tally().vocabulary} <= {"", *kept}
-    return isinstance(statistic, Counts) and {*statistic.labels.names} <= {OTHER, *kept}
-
-
-def levels_of(numbers: Numbers) -> Counts:
-    """A complete tally of values as counts of levels; infinite numbers count as missing."""
-    values, table = numbers.tally()
-    out = Counts(numbers.groups)
-    out.labels = Labels(number_label(v) for v in values.tolist())
-    out.table = table
-    missing = numbers.other.sum(0)
-    out.other = Exact(missing.planes[:, None, :], missing.base)
-    return out.canonical()

@@ -157,3 +157,44 @@ def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
         kept += room[bits]
         bits -= 1
     return bits
+
+
+@inner
+def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
+    for p in range(digits.shape[0]):
+        for g in range(digits.shape[2]):
+            out[p, at, g] += sign * digits[p, row, g]
+
+
+@kernel("u8[], i8[][][], i8, u8[], i8[][][], i8, i8, u8[], i8[][][]", returns=1)
+def merge_tallies(
+    keys: Hashes,
+    digits: Longs,
+    drop: int,
+    others: Hashes,
+    other_digits: Longs,
+    other_drop: int,
+    sign: int,
+    merged: Hashes,
+    out: Longs,
+) -> Whole:
+    """Merge two tallies whose keys rise, each after so many bits of its keys were dropped; what has the same key falls
+    together. Digits are [position, key, group]; those of the other are added `sign` times to `out`, which is zero.
+    Returns how many keys there are: they rise again."""
+    mine, theirs, known = 0, 0, 0
+    shift, other_shift = np.uint64(drop), np.uint64(other_drop)
+    while mine < keys.size or theirs < others.size:
+        from_mine = mine < keys.size
+        if from_mine and theirs < others.size:
+            from_mine = (keys[mine] >> shift) <= (others[theirs] >> other_shift)
+        key = keys[mine] >> shift if from_mine else others[theirs] >> other_shift
+        if known == 0 or merged[known - 1] != key:
+            merged[known] = key
+            known += 1
+        if from_mine:
+            _add_row(digits, mine, 1, out, known - 1)
+            mine += 1
+        else:
+            _add_row(other_digits, theirs, sign, out, known - 1)
+            theirs += 1
+    return known

@@ -12,11 +12,18 @@ from itertools import pairwise
 class Labels:
     """Names with codes 0, 1, 2 … in order of discovery. Open: a new name is simply a new code."""
 
-    __slots__ = ("index", "names")
+    __slots__ = ("_index", "names")
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names: list[str] = list(names)
-        self.index: dict[str, int] = {name: code for code, name in enumerate(self.names)}
+        self._index: dict[str, int] | None = None
+
+    @property
+    def index(self) -> dict[str, int]:
+        """The code of each name. Made when first asked for: of sums that are only added and saved nobody asks."""
+        if self._index is None:
+            self._index = {name: code for code, name in enumerate(self.names)}
+        return self._index
 
     def __len__(self) -> int:
         return len(self.names)

@@ -100,20 +100,29 @@ class Counts:
         return out.canonical()
 
     def _over(self, names: list[str]) -> Exact:
-        self.make_room(self.groups)  # an encoder that shares our labels may have met new ones since
+        """What is held of these levels, all that are held among them."""
+        if names == self.labels.names:
+            return self.table
         index = {name: k for k, name in enumerate(names)}
-        used = len(self.labels)
-        places = np.array([index.get(n, 0) for n in self.labels.names], np.intp)
-        return self.table[:used].scattered(places, 0, len(names))
+        places = np.array([index[n] for n in self.labels.names], np.intp)
+        return self.table.scattered(places, 0, len(names))
 
     def _combined(self, other: Counts, sign: int) -> Counts:
+        a, b = (own if own._is_tidy else own.canonical() for own in (self, other))
+        same = a.labels.names == b.labels.names
+        names = a.labels.names if same else sorted({*a.labels.names, *b.labels.names})
+        mine, theirs = a._over(names), b._over(names)
         out = Counts(self.groups)
-        names = sorted({*self.labels.names, *other.labels.names})
-        mine, theirs = self._over(names), other._over(names)
         out.labels = Labels(names)
         out.table = mine + theirs if sign > 0 else mine - theirs
-        out.other = self.other + other.other if sign > 0 else self.other - other.other
-        return out.canonical()
+        out.other = a.other + b.other if sign > 0 else a.other - b.other
+        out._tidy = not out.table.is_zero().all(axis=1).any()
+        return out if out._tidy else out.canonical()
+
+    @property
+    def _is_tidy(self) -> bool:
+        """Canonical, and no new levels met since by an encoder that shares our labels."""
+        return self._tidy and len(self.labels) == self.table.shape[0]
 
     def __add__(self, other: Counts) -> Counts:
         return self._combined(other, +1)
@@ -123,7 +132,7 @@ class Counts:
 
     def canonical(self) -> Counts:
         """Levels in order of their names; levels without weight dropped."""
-        self.make_room(self.groups)
+        self.make_room(self.groups)  # an encoder that shares our labels may have met new ones since
         out = Counts(self.groups)
         if self._tidy:
             out.labels, out.table, out.other = self.labels.copy(), self.table.canonical(), self.other.canonical()

@@ -30,6 +30,7 @@ MOST_CAP = 1 << 24
 """A file that says more than this is not believed."""
 _AHEAD = 1 << 12
 """Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
+_NO_KEYS: NDArray[np.uint64] = np.empty(0, np.uint64)
 _FEW = 16
 """Groups of which the table is grown in larger steps: it takes little memory."""
 
@@ -130,7 +131,7 @@ class Numbers:
             self._powers = Powers.of(*self.sums())
         keys = self._keys[: self._known]
         coming = (newcomers + 0.0).view(np.uint64) >> np.uint64(self.level)
-        bits = _bits_to_drop(np.append(keys, coming), self.cap)
+        bits = _bits_to_drop(np.sort(np.append(keys, coming)), self.cap)
         keys, table, index = _coarsened(keys, self.table[: self._known], bits)
         self._set_tally(keys, table)
         self._index = index
@@ -237,32 +238,31 @@ class Numbers:
         out = self.canonical()
         if level > out.level:
             out._powers = Powers.of(*out.sums())
-            keys, table, _ = _coarsened(out._keys, out.table, level - out.level)
-            out._set_tally(keys, table)
-            out.level = level
+            out._drop_bits(level - out.level)
         return out
+
+    def _drop_bits(self, bits: int) -> None:
+        """Drop so many bits more from a canonical tally whose sums are kept apart already."""
+        nothing = Exact.zeros(0, self.groups)
+        self._set_tally(*_merged((self._keys, self.table, bits), (_NO_KEYS, nothing, 0), +1))
+        self.level += bits
 
     def _combined(self, other: Numbers, sign: int) -> Numbers:
         def joined(mine: Exact, theirs: Exact) -> Exact:
             return mine + theirs if sign > 0 else mine - theirs
 
-        level = max(self.level, other.level)
-        a, b = self.coarsened(level), other.coarsened(level)
-        keys, places = np.unique(np.concatenate([a._keys, b._keys]), return_inverse=True)
-        mine = a.table.scattered(places[: a._known].astype(np.intp), 0, len(keys))
-        theirs = b.table.scattered(places[a._known :].astype(np.intp), 0, len(keys))
+        a, b = (own if own._tidy else own.canonical() for own in (self, other))
         out = Numbers(self.groups, min(self.cap, other.cap))
-        table = joined(mine, theirs)
+        out.level = max(a.level, b.level)
         out.other = joined(a.other, b.other)
-        bits = _bits_to_drop(keys, out.cap)
-        if bits:
-            keys, table, _ = _coarsened(keys, table, bits)
-            level += bits
-        if level:
+        out._set_tally(*_merged((a._keys, a.table, out.level - a.level), (b._keys, b.table, out.level - b.level), sign))
+        bits = _bits_to_drop(out._keys, out.cap)
+        if out.level + bits:
             out._powers = Powers.of(*(joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True)))
-        out._set_tally(keys, table)
-        out.level = level
-        return out.canonical()
+        if bits:
+            out._drop_bits(bits)
+        out._tidy = True
+        return out
 
     def __add__(self, other: Numbers) -> Numbers:
         return self._combined(other, +1)
@@ -373,8 +373,22 @@ def _index_of(keys: Keys, known: int, least: int = 16) -> NDArray[np.int32]:
     return index
 
 
-def _bits_to_drop(keys: Keys, cap: int) -> int:
-    """The fewest low bits whose loss leaves at most `cap` different keys."""
-    if len(keys) <= cap:
+def _bits_to_drop(ordered: Keys, cap: int) -> int:
+    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order."""
+    if len(ordered) <= cap:
         return 0
-    return int(tally_kernels.fewest_bits(np.sort(keys), cap, np.zeros(65, np.int64)))
+    return int(tally_kernels.fewest_bits(ordered, cap, np.zeros(65, np.int64)))
+
+
+def _merged(one: tuple[Keys, Exact, int], two: tuple[Keys, Exact, int], sign: int) -> tuple[Keys, Exact]:
+    """Two tallies in order as one, the second added or taken away; each is its keys, what they weigh, and how many
+    bits are dropped. Keys without weight go."""
+    (keys, table, drop), (others, other_table, other_drop) = one, two
+    *both, base = table.beside(other_table)
+    mine, theirs = map(np.ascontiguousarray, both)
+    most = len(keys) + len(others)
+    merged, digits = np.empty(most, np.uint64), np.zeros((len(mine), most, mine.shape[2]), np.int64)
+    known = tally_kernels.merge_tallies(keys, mine, drop, others, theirs, other_drop, sign, merged, digits)
+    merged, whole = merged[:known], Exact.settled(digits[:, :known], base)
+    some = ~whole.is_zero().all(axis=1)
+    return (merged, whole) if some.all() else (merged[some], whole[some].canonical())
