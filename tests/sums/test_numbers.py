@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from laws.nasty import GROUPS, VALUES, Case, of_numbers
 
 from likely.models.factors.gaussian import mean_of, variance_of
-from likely.sums.columns.numbers import Numbers, _bits_to_drop, _coarsened
+from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
+from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally
 from likely.sums.weights import weights
 from likely.testing import bits, swept
 
@@ -197,9 +198,16 @@ def test_as_few_bits_are_dropped_as_will_do(cap: int) -> None:
     for scale in (0, 20, 63):
         keys = draw.integers(0, 2**63, 500, dtype=np.uint64) >> np.uint64(scale)
         needed = next(b for b in range(64) if len(np.unique(keys >> np.uint64(b))) <= cap)
-        assert _bits_to_drop(np.sort(keys), cap) == needed
+        assert bits_to_drop(np.sort(keys), cap) == needed
+        x = (keys[200:] << np.uint64(scale)).view(np.float64)
+        group = np.where(np.arange(300) < 290, 0, -1).astype(np.int32)  # the last ten rows are left out
+        seen = keys[:490][np.isfinite((keys[:490] << np.uint64(scale)).view(np.float64))]
+        ahead = next(b for b in range(64) if len(np.unique(seen >> np.uint64(b))) <= cap)
+        held = seen[: len(seen) - int(np.isfinite(x[:290]).sum())]
+        assert bits_to_drop_ahead(held, len(held), x, group, 0, scale, cap) == ahead
         counts = draw.integers(0, 9, (500, 2))
-        fewer, table, index = _coarsened(keys, Exact.of(counts), needed)
+        fewer, left, table, index = coarsen_tally(keys, 500, Exact.of(counts), needed)
+        fewer, table = fewer[:left], table[:left]
         wanted = {int(k): counts[keys >> np.uint64(needed) == k].sum(axis=0).tolist() for k in fewer}
         assert dict(zip(fewer.tolist(), table.planes[0].tolist(), strict=True)) == wanted
         assert sorted(fewer.tolist()) == np.unique(keys >> np.uint64(needed)).tolist()

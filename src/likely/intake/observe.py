@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import EncodingError, InputError
-from likely.intake.engine import sweep_pieces, sweep_shares, sweep_sum
+from likely.intake.engine import crew_for, sweep_pieces, sweep_shares, sweep_sum
 from likely.intake.plan import Plan as Plan
-from likely.machinery.threads import default_threads
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
@@ -301,14 +300,14 @@ def observe_source(
     """Sweep a source."""
     if not plan.columns and plan.schema is None:
         return Observation(plan)
-    count = threads or default_threads()
+    count = crew_for(source, len(plan.columns), threads)
     # One thread keeps everything once as it is; from text it would only read the target more often.
     in_shares = source.reads_columns_apart or (count > 1 and source.piece_count >= count)
     shares = plan.split(count, source.reads_columns_apart, source.rows) if in_shares else [plan]
     if len(shares) > 1:
         makers = [(share.columns, partial(Observation, share)) for share in shares]
-        parts = sweep_shares(source, makers, threads, progress, Observation.canonicalize)
+        parts = sweep_shares(source, makers, count, progress, Observation.canonicalize)
         if parts is None:
-            return sweep_sum(source.batches(plan.columns), lambda: Observation(plan), threads, progress)
+            return sweep_sum(source.batches(plan.columns), lambda: Observation(plan), count, progress)
         return Observation.join_shares(plan, parts)
-    return sweep_pieces(source, plan.columns, lambda: Observation(plan), threads, progress, Observation.canonicalize)
+    return sweep_pieces(source, plan.columns, lambda: Observation(plan), count, progress, Observation.canonicalize)

@@ -92,15 +92,12 @@ class Exact:
             self.planes, self._tidy = grown, False
 
     def _carry(self) -> None:
-        planes = self.planes
-        for k in range(len(planes) - 1):
-            planes[k + 1] += planes[k] >> BITS
-            planes[k] &= _LOW
-        if len(planes) > 1 or np.any(np.abs(planes[-1]) >> 61):
-            top = planes[-1]
-            if np.any(np.abs(top) >> 61):
-                self.planes = np.concatenate([planes, (top >> BITS)[None]])
-                self.planes[-2] &= _LOW
+        if not self.planes.flags.c_contiguous:
+            self.planes = np.ascontiguousarray(self.planes)
+        if kernels.carry_digits(self.planes.reshape(len(self.planes), -1)):
+            top = self.planes[-1]
+            self.planes = np.concatenate([self.planes, (top >> BITS)[None]])
+            self.planes[-2] &= _LOW
 
     def canonical(self) -> Exact:
         """The one representation of these values: as few digits as hold them, trailing zero digits dropped."""
@@ -154,7 +151,7 @@ class Exact:
         return Exact(self.planes[(slice(None), *(key if isinstance(key, tuple) else (key,)))], self.base)
 
     def sum(self, axis: int = 0) -> Exact:
-        planes, base = self._spread()
+        planes, base = self.addable()
         return Exact(planes.sum(axis=axis + 1), base)._settled()
 
     def scattered(self, places: NDArray[np.intp], axis: int, size: int) -> Exact:
@@ -199,12 +196,14 @@ class Exact:
         top = own.planes[-1]
         return np.concatenate([own.planes[:-1], (top & _LOW)[None], (top >> BITS)[None]]), own.base
 
+    def addable(self) -> tuple[Planes, int]:
+        """Digits so small that a billion of them can be added up, not to be changed, and the position of the first."""
+        planes, base = (self.planes, 0) if self.counts() is not None else self._spread()
+        return np.ascontiguousarray(planes), base
+
     def beside(self, other: Exact) -> tuple[Planes, Planes, int]:
-        """The digits of both at the same positions, not to be changed, and that of the first. They are so small that a
-        billion of them can be added up."""
-        if self.counts() is not None and other.counts() is not None:
-            return self.planes, other.planes, 0
-        return _aligned(Exact(*self._spread()), Exact(*other._spread()))
+        """The same of both, at the same positions."""
+        return _aligned(Exact(*self.addable()), Exact(*other.addable()))
 
     def chunks(self) -> tuple[Planes, int]:
         """Planes of digits in 0 … 2**32-1 (for values that are not negative), and the position of the first."""
@@ -235,8 +234,10 @@ class Exact:
     def fractions(self) -> list[Fraction]:
         """The flattened values as fractions, exact."""
         values, exponent = self.wholes()
-        scale = Fraction(2) ** exponent
-        return [v * scale for v in values]
+        if exponent >= 0:
+            return [Fraction(v << exponent) for v in values]
+        below = 1 << -exponent
+        return [Fraction(v, below) for v in values]
 
     def floats(self) -> NDArray[np.float64]:
         """The nearest doubles, each rounded once; infinite where the sum is beyond them."""

@@ -121,6 +121,21 @@ def add_to_bin(bins: Longs, k: int, g: int, m: Whole, negative: Whole) -> None:
     bins[k, g, 3] += np.int64(upper_product(m, m)) + np.int64(low < square)
 
 
+@inner
+def add_times_to_bin(bins: Longs, k: int, g: int, m: Whole, negative: Whole, times: Whole) -> None:
+    """`add_to_bin` so many times, which are no more than a bin may take."""
+    flip = -np.int64(negative)
+    signed = (np.int64(m) ^ flip) - flip
+    bins[k, g, 0] += (signed & np.int64(LOW)) * times
+    bins[k, g, 1] += (signed >> np.int64(HALF)) * times
+    square = m * m
+    share = square * np.uint64(times)
+    low = np.uint64(bins[k, g, 2]) + share
+    bins[k, g, 2] = np.int64(low)
+    above = np.int64(upper_product(m, m)) * times + np.int64(upper_product(square, np.uint64(times)))
+    bins[k, g, 3] += above + np.int64(low < share)
+
+
 @kernel("f8[], i4[], i8, i8[][][]")
 def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
     """Add the mantissa m of x = m * 2**p, and m*m, to the parts of bins[p - least, group]: no shifts, no rounding."""
@@ -295,6 +310,25 @@ def add_products(x: Floats, chunk: Longs, room: Longs, planes: Longs, base: int,
                             planes[j + k + 1, a, b, g] += two
                             if a != b:
                                 planes[j + k + 1, b, a, g] += two
+
+
+@kernel("i8[][]", returns=1)
+def carry_digits(planes: Longs) -> Whole:
+    """Pass on what is above 32 bits of each digit [position, entry] to the next; says whether that is more than the
+    last may hold."""
+    wide = np.int64(0)
+    last = planes.shape[0] - 1
+    low, half = np.int64(LOW), np.int64(HALF)
+    for i in range(planes.shape[1]):
+        carried = np.int64(0)
+        for p in range(last):
+            digit = planes[p, i] + carried
+            planes[p, i] = digit & low
+            carried = digit >> half
+        planes[last, i] += carried
+        if abs(planes[last, i]) >> np.int64(61):
+            wide = np.int64(1)
+    return wide
 
 
 @kernel("i8[][][], i8[], i8[][][]")

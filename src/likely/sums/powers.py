@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Longs
+from likely.machinery.arrays import Hashes, Longs
 from likely.machinery.jit import inner, kernel
-from likely.sums import kernels
+from likely.sums import kernels, tally_kernels
 from likely.sums.exact import Exact
 from likely.sums.weights import Weights
 from likely.table.batch import Floats, Ints
@@ -46,6 +46,19 @@ class Powers:
         out = cls.__new__(cls)
         out._first, out._second = first, second
         out._bins, out._least, out._rows = np.zeros((0, first.shape[0], _PARTS), np.int64), 0, 0
+        return out
+
+    @classmethod
+    def of_tally(cls, keys: Hashes, counts: Longs) -> Powers | None:
+        """The sums of values of which each, by its bits, is there so often; None where these are too many for bins."""
+        rows = int(counts.sum())
+        if rows > ROOM:
+            return None
+        out = cls(counts.shape[1])
+        least, most = kernels.exponents(keys.view(np.float64))
+        if least <= most:
+            out._make_bins(least, most, rows)
+            tally_kernels.bin_tally(keys, len(keys), counts, least, out._bins)
         return out
 
     def resize(self, groups: int) -> None:

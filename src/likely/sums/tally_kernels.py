@@ -8,16 +8,26 @@ import numpy as np
 
 from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel, leading_zeros
-from likely.sums.kernels import EXPONENT, EXPONENT_AT, FRACTION, HALF, HIDDEN, ONE, SIGN_AT, add_to_bin
+from likely.sums.kernels import (
+    EXPONENT,
+    EXPONENT_AT,
+    FRACTION,
+    HALF,
+    HIDDEN,
+    ONE,
+    SIGN_AT,
+    add_times_to_bin,
+    add_to_bin,
+)
 
 SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inner
-def _slot(key: Whole, mask: int) -> int:
+def _slot(key: Whole, mask: Whole) -> Whole:
     """Where a key is looked for first."""
     mixed = key * SCRAMBLE
-    return np.int64((mixed ^ (mixed >> HALF)) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask  # type: ignore[return-value]
+    return (mixed ^ (mixed >> HALF)) & mask
 
 
 @kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i4[]", returns=2)
@@ -31,7 +41,7 @@ def value_codes(
     """
     bits = x.view(np.uint64)
     drop = np.uint64(level)
-    mask = np.int64(index.size - 1)
+    mask = np.uint64(index.size - 1)
     for i in range(start, bits.size):
         u = bits[i]
         if ((u >> EXPONENT_AT) & EXPONENT) == EXPONENT:
@@ -45,7 +55,7 @@ def value_codes(
         key = u >> drop
         at = _slot(key, mask)
         while index[at] >= 0 and keys[index[at]] != key:
-            at = (at + 1) & mask
+            at = (at + ONE) & mask
         if index[at] < 0:
             if known == limit:
                 return i, known
@@ -71,83 +81,123 @@ def take_numbers(
     least: int,
     bins: Longs,
 ) -> tuple[Whole, Whole]:
-    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass."""
+    """`value_codes`, `count` and, where the tally has dropped bits, `bin_powers` of rows of weight one, in one pass.
+
+    Places are unsigned: a place that may be below zero is looked at twice, which costs a quarter of the time here.
+    """
     bits = x.view(np.uint64)
     drop = np.uint64(level)
-    mask = np.int64(index.size - 1)
-    for i in range(start, bits.size):
-        g = group[i]
-        if g < 0:
+    mask = np.uint64(index.size - 1)
+    first = np.uint64(1075 + least)
+    for i in range(np.uint64(start), np.uint64(bits.size)):
+        if group[i] < 0:
             continue
+        g = np.uint64(group[i])
         u = bits[i]
-        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        e = (u >> EXPONENT_AT) & EXPONENT
         m = u & FRACTION
-        if e == 0x7FF:
+        if e == EXPONENT:
             other[0 if m != 0 else (1 if (u >> SIGN_AT) else 2), g] += 1
             continue
         if (u << ONE) == 0:
             u = np.uint64(0)  # minus zero is zero
         key = u >> drop
         at = _slot(key, mask)
-        code = np.int64(index[at])
-        while code >= 0 and keys[code] != key:
-            at = (at + 1) & mask
-            code = np.int64(index[at])
+        code = index[at]
+        while code >= 0 and keys[np.uint64(code)] != key:
+            at = (at + ONE) & mask
+            code = index[at]
         if code < 0:
             if known == limit:
-                return i, known
+                return np.int64(i), known
             keys[known] = key
             index[at] = known
-            code = np.int64(known)
+            code = np.int32(known)
             known += 1
-        table[code, g] += 1
+        table[np.uint64(code), g] += 1
         if level > 0 and u != 0:
             if e == 0:
-                e = np.int64(1)
+                e = ONE
             else:
                 m |= HIDDEN
-            add_to_bin(bins, e - 1075 - least, g, m, u >> SIGN_AT)
+            add_to_bin(bins, e - first, g, m, u >> SIGN_AT)
     return bits.size, known
 
 
 @kernel("u8[], i8, i4[]")
 def index_keys(keys: Hashes, known: int, index: Ints) -> None:
     """Fill the empty hash index with the first `known` keys, all different."""
-    mask = np.int64(index.size - 1)
+    mask = np.uint64(index.size - 1)
     for k in range(known):
         at = _slot(keys[k], mask)
         while index[at] >= 0:
-            at = (at + 1) & mask
+            at = (at + ONE) & mask
         index[at] = k
 
 
-@kernel("u8[], i8, u8[], i4[], i8[]", returns=1)
-def merge_keys(keys: Hashes, bits: int, fewer: Hashes, index: Ints, places: Longs) -> Whole:
-    """Drop so many bits from all keys. Those that are left go to `fewer` and the empty `index`, and key k becomes
-    number places[k] of them. Returns how many are left."""
+@inner
+def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
+    """Add row `row` of the digits [position, row, group], sign times, to row `at` of others."""
+    for p in range(digits.shape[0]):
+        for g in range(digits.shape[2]):
+            out[p, at, g] += sign * digits[p, row, g]
+
+
+@kernel("u8[], i8, i8[][][], i8, u8[], i4[], i8[][][]", returns=1)
+def coarsen_keys(keys: Hashes, known: int, digits: Longs, bits: int, fewer: Hashes, index: Ints, out: Longs) -> Whole:
+    """Drop so many bits from the first `known` keys. Those that are left go to `fewer` and the empty `index`, and what
+    they weigh, digits [position, key, group], is added up in `out`. Returns how many are left."""
     drop = np.uint64(bits)
-    mask = np.int64(index.size - 1)
-    known = np.int64(0)
-    for k in range(keys.size):
+    mask = np.uint64(index.size - 1)
+    left = np.int64(0)
+    for k in range(known):
         key = keys[k] >> drop
         at = _slot(key, mask)
         while index[at] >= 0 and fewer[index[at]] != key:
-            at = (at + 1) & mask
+            at = (at + ONE) & mask
         if index[at] < 0:
-            fewer[known] = key
-            index[at] = np.int32(known)
-            known += 1
-        places[k] = index[at]
-    return known
+            fewer[left] = key
+            index[at] = np.int32(left)
+            left += 1
+        _add_row(digits, k, 1, out, np.int64(index[at]))
+    return left
 
 
-@kernel("u8[], i8, i8[]", returns=1)
-def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
-    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order; `room` is 65 zeros.
+DIGIT, DIGIT_BITS = np.uint64(2047), np.uint64(11)
+"""Keys are sorted by so many bits at a time."""
 
-    Neighbours fall together once all bits up to the highest in which they differ are gone.
-    """
-    for k in range(1, ordered.size):
+
+@inner
+def _sort(keys: Hashes, spare: Hashes, size: int, places: Longs) -> None:
+    """Put the first `size` keys in order, by their digits from the lowest on; digits that all share are passed over."""
+    same = np.uint64(0)
+    for k in range(1, size):
+        same |= keys[k] ^ keys[0]
+    for turn in range(6):
+        shift = np.uint64(turn) * DIGIT_BITS
+        if ((same >> shift) & DIGIT) == 0:
+            continue
+        for d in range(places.size):
+            places[d] = 0
+        for k in range(size):
+            places[np.int64((keys[k] >> shift) & DIGIT)] += 1
+        before = np.int64(0)
+        for d in range(places.size):
+            count = places[d]
+            places[d] = before
+            before += count
+        for k in range(size):
+            digit = np.int64((keys[k] >> shift) & DIGIT)
+            spare[places[digit]] = keys[k]
+            places[digit] += 1
+        for k in range(size):
+            keys[k] = spare[k]
+
+
+@inner
+def _fewest(ordered: Hashes, size: int, cap: int, room: Longs) -> Whole:
+    """What `fewest_bits` says of the first `size`."""
+    for k in range(1, size):
         apart = ordered[k] ^ ordered[k - 1]
         if apart != 0:
             room[np.int64(64) - np.int64(leading_zeros(apart))] += 1
@@ -159,11 +209,62 @@ def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
     return bits
 
 
-@inner
-def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
-    for p in range(digits.shape[0]):
-        for g in range(digits.shape[2]):
-            out[p, at, g] += sign * digits[p, row, g]
+@kernel("u8[], i8, i8[]", returns=1)
+def fewest_bits(ordered: Hashes, cap: int, room: Longs) -> Whole:
+    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order; `room` is 65 zeros.
+
+    Neighbours fall together once all bits up to the highest in which they differ are gone.
+    """
+    return _fewest(ordered, ordered.size, cap, room)  # type: ignore[no-any-return]
+
+
+@kernel("u8[], i8, f8[], i4[], i8, i8, i8, u8[], u8[], i8[], i8[]", returns=1)
+def fewest_bits_ahead(
+    keys: Hashes,
+    known: int,
+    x: Floats,
+    group: Ints,
+    start: int,
+    level: int,
+    cap: int,
+    found: Hashes,
+    spare: Hashes,
+    places: Longs,
+    room: Longs,
+) -> Whole:
+    """The fewest bits that the first `known` keys must lose so that at most `cap` are left of them and of the keys of
+    x[start:]. `found` and `spare` are room for all of them, `places` for each value of a digit; `room` is 65 zeros.
+    """
+    bits = x.view(np.uint64)
+    drop = np.uint64(level)
+    size = np.int64(known)
+    for k in range(size):
+        found[k] = keys[k]
+    for i in range(start, bits.size):
+        u = bits[i]
+        if group[i] >= 0 and ((u >> EXPONENT_AT) & EXPONENT) != EXPONENT:
+            found[size] = np.uint64(0) if (u << ONE) == 0 else u >> drop
+            size += 1
+    _sort(found, spare, size, places)
+    return _fewest(found, size, cap, room)  # type: ignore[no-any-return]
+
+
+@kernel("u8[], i8, i8[][], i8, i8[][][]")
+def bin_tally(keys: Hashes, known: int, table: Longs, least: int, bins: Longs) -> None:
+    """Add the first `known` keys, whole doubles of which each is there table[k, g] times, to the bins of exponents."""
+    for k in range(known):
+        u = keys[k]
+        if (u << ONE) == 0:
+            continue
+        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
+        m = u & FRACTION
+        if e == 0:
+            e = np.int64(1)
+        else:
+            m |= HIDDEN
+        for g in range(table.shape[1]):
+            if table[k, g] != 0:
+                add_times_to_bin(bins, e - 1075 - least, g, m, u >> SIGN_AT, table[k, g])
 
 
 @kernel("u8[], i8[][][], i8, u8[], i8[][][], i8, i8, u8[], i8[][][]", returns=1)

@@ -19,6 +19,7 @@ from likely.sums.columns.counts import add_counts
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.powers import NO_BINS, ROOM, Powers
+from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Floats, Ints
 
@@ -30,7 +31,6 @@ MOST_CAP = 1 << 24
 """A file that says more than this is not believed."""
 _AHEAD = 1 << 12
 """Rows that are looked at when the tally must be coarsened. What they need is needed anyway."""
-_NO_KEYS: NDArray[np.uint64] = np.empty(0, np.uint64)
 _FEW = 16
 """Groups of which the table is grown in larger steps: it takes little memory."""
 
@@ -78,7 +78,7 @@ class Numbers:
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
             least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
-            self._keys, self._index = self._keys.copy(), _index_of(self._keys, self._known, least)
+            self._keys, self._index = self._keys.copy(), index_keys(self._keys, self._known, least)
         self._tidy, self._cache = False, {}
         done = 0
         while done < len(x):
@@ -99,8 +99,7 @@ class Numbers:
                 if self.level:
                     self._powers.add(x[part], group[part], weights.take(part))
             if stop < end:
-                ahead = slice(stop, stop + _AHEAD)
-                self._make_space(limit, x[ahead][(group[ahead] >= 0) & np.isfinite(x[ahead])])
+                self._make_space(limit, x, group, stop)
             done = stop
 
     def _take_plain(self, x: Floats, group: Ints, start: int, limit: int) -> tuple[int, int]:
@@ -118,23 +117,22 @@ class Numbers:
         )  # fmt: skip
         return stop, known
 
-    def _make_space(self, limit: int, newcomers: Floats) -> None:
-        """Make room for one more value: a larger index, or, at the cap, as few bits less as it takes.
+    def _make_space(self, limit: int, x: Floats, group: Ints, at: int) -> None:
+        """Make room for one more value, x[at]: a larger index, or, at the cap, as few bits less as it takes.
 
         Values that come next have to be held as well, so a look ahead saves going through this for a few at a time.
         """
         assert self._index is not None
         if limit < self.cap:
-            self._index = _index_of(self._keys, self._known, (16 if self.groups <= _FEW else 4) * len(self._index))
+            self._index = index_keys(self._keys, self._known, (16 if self.groups <= _FEW else 4) * len(self._index))
             return
         if self.level == 0:
-            self._powers = Powers.of(*self.sums())
-        keys = self._keys[: self._known]
-        coming = (newcomers + 0.0).view(np.uint64) >> np.uint64(self.level)
-        bits = _bits_to_drop(np.sort(np.append(keys, coming)), self.cap)
-        keys, table, index = _coarsened(keys, self.table[: self._known], bits)
-        self._set_tally(keys, table)
-        self._index = index
+            keys, counts = self._keys[: self._known], self.table.counts()
+            powers = None if counts is None else Powers.of_tally(keys, np.ascontiguousarray(counts[: self._known]))
+            self._powers = powers or Powers.of(*self.sums())
+        ahead = x[: at + _AHEAD]
+        bits = bits_to_drop_ahead(self._keys, self._known, ahead, group[: len(ahead)], at, self.level, self.cap)
+        self._keys, self._known, self.table, self._index = coarsen_tally(self._keys, self._known, self.table, bits)
         self.level += bits
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:
@@ -147,7 +145,9 @@ class Numbers:
         """The values in order (low bits dropped if `level` says so) and what each weighs in each group."""
         own = self.canonical()
         values = (own._keys << np.uint64(own.level)).view(np.float64)
-        order = np.argsort(values, kind="stable")
+        # Keys rise, so first come the values from zero on; those below, whose sign is the highest bit, fall.
+        negative = int(np.searchsorted(own._keys, np.uint64(1 << 63 >> own.level)))
+        order = np.concatenate([np.arange(len(values))[negative:][::-1], np.arange(negative)])
         return values[order], own.table[order]
 
     def sums(self) -> tuple[Exact, Exact]:
@@ -244,7 +244,7 @@ class Numbers:
     def _drop_bits(self, bits: int) -> None:
         """Drop so many bits more from a canonical tally whose sums are kept apart already."""
         nothing = Exact.zeros(0, self.groups)
-        self._set_tally(*_merged((self._keys, self.table, bits), (_NO_KEYS, nothing, 0), +1))
+        self._set_tally(*merge_tallies((self._keys, self.table, bits), (self._keys[:0], nothing, 0), +1))
         self.level += bits
 
     def _combined(self, other: Numbers, sign: int) -> Numbers:
@@ -255,8 +255,10 @@ class Numbers:
         out = Numbers(self.groups, min(self.cap, other.cap))
         out.level = max(a.level, b.level)
         out.other = joined(a.other, b.other)
-        out._set_tally(*_merged((a._keys, a.table, out.level - a.level), (b._keys, b.table, out.level - b.level), sign))
-        bits = _bits_to_drop(out._keys, out.cap)
+        out._set_tally(
+            *merge_tallies((a._keys, a.table, out.level - a.level), (b._keys, b.table, out.level - b.level), sign)
+        )
+        bits = bits_to_drop(out._keys, out.cap)
         if out.level + bits:
             out._powers = Powers.of(*(joined(m, t) for m, t in zip(a.sums(), b.sums(), strict=True)))
         if bits:
@@ -349,46 +351,3 @@ def _tallied_powers(values: Floats, counts: NDArray[np.int64]) -> tuple[Exact, E
         second.cover(2 * least >> 5, (2 * most >> 5) + 6, len(values))
         kernels.add_tallied_powers(values, counts, first.planes, first.base, second.planes, second.base)
     return first.canonical(), second.canonical()
-
-
-def _coarsened(keys: Keys, table: Exact, bits: int) -> tuple[Keys, Exact, NDArray[np.int32]]:
-    """Drop `bits` more bits from the keys and add up what falls together; with a hash index of what is left."""
-    fewer, places = np.empty_like(keys), np.empty(len(keys), np.int64)
-    index = np.full(_index_size(len(keys)), -1, np.int32)
-    left = tally_kernels.merge_keys(np.ascontiguousarray(keys), bits, fewer, index, places)
-    return fewer[:left], table.scattered(places, 0, left), index
-
-
-def _index_size(known: int, least: int = 16) -> int:
-    """Places of a hash index that is at most half full."""
-    while least < 2 * known:
-        least *= 4
-    return least
-
-
-def _index_of(keys: Keys, known: int, least: int = 16) -> NDArray[np.int32]:
-    """A hash index of the first `known` keys."""
-    index = np.full(_index_size(known, least), -1, np.int32)
-    tally_kernels.index_keys(keys, known, index)
-    return index
-
-
-def _bits_to_drop(ordered: Keys, cap: int) -> int:
-    """The fewest low bits whose loss leaves at most `cap` different ones of keys in order."""
-    if len(ordered) <= cap:
-        return 0
-    return int(tally_kernels.fewest_bits(ordered, cap, np.zeros(65, np.int64)))
-
-
-def _merged(one: tuple[Keys, Exact, int], two: tuple[Keys, Exact, int], sign: int) -> tuple[Keys, Exact]:
-    """Two tallies in order as one, the second added or taken away; each is its keys, what they weigh, and how many
-    bits are dropped. Keys without weight go."""
-    (keys, table, drop), (others, other_table, other_drop) = one, two
-    *both, base = table.beside(other_table)
-    mine, theirs = map(np.ascontiguousarray, both)
-    most = len(keys) + len(others)
-    merged, digits = np.empty(most, np.uint64), np.zeros((len(mine), most, mine.shape[2]), np.int64)
-    known = tally_kernels.merge_tallies(keys, mine, drop, others, theirs, other_drop, sign, merged, digits)
-    merged, whole = merged[:known], Exact.settled(digits[:, :known], base)
-    some = ~whole.is_zero().all(axis=1)
-    return (merged, whole) if some.all() else (merged[some], whole[some].canonical())
