@@ -5,6 +5,7 @@ Knows how they stand in for Arrow's arrays and batches; nothing of what a cell m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -36,18 +37,20 @@ class TextColumn:
         return text_array([self.cells.text(int(row)) for row in np.asarray(rows)])
 
 
+TextArray: TypeAlias = "ArrowArray | TextColumn"
+
+
 @dataclass(frozen=True, slots=True)
 class CellBatch:
-    """Rows of a text file, cut into cells but not yet read."""
+    """Rows of a text file, cut into cells that are not yet read, but for those that the file says are no text."""
 
     schema: pa.Schema
-    columns: list[TextColumn]
+    columns: Sequence[TextArray]
     num_rows: int
 
-    def column(self, key: int | str) -> TextColumn:
+    def column(self, key: int | str) -> TextArray:
         return self.columns[self.schema.get_field_index(key) if isinstance(key, str) else key]
 
 
-TextArray: TypeAlias = "ArrowArray | TextColumn"
 RowBatch: TypeAlias = "ArrowBatch | CellBatch"
 """Rows that an encoder can read."""

@@ -14,7 +14,7 @@ from likely.machinery.arrays import Bytes
 from likely.table.batch import Texts
 from likely.table.columns import CellBatch, RowBatch, TextColumn
 from likely.table.formats.files import file_errors
-from likely.table.formats.text_file import TextFile
+from likely.table.formats.text_file import TextFile, fill_buffer
 from likely.table.source import Uncut
 from likely.table.texts.cut import PADDING, REFUSED, count_quotes, cut_cells, find_last_row_end, list_marks, mark_bytes
 from likely.table.words.tokens import first_broken
@@ -59,12 +59,7 @@ class CutText:
             while True:
                 block = np.empty(len(rest) + size + PADDING, np.uint8)
                 block[: len(rest)] = rest
-                filled = len(rest)
-                while filled < len(block) - PADDING:
-                    more = stream.readinto(block.data[filled : len(block) - PADDING])
-                    if not more:
-                        break
-                    filled += more
+                filled = len(rest) + fill_buffer(stream, block.data[len(rest) : len(block) - PADDING])
                 if filled < len(block) - PADDING:
                     block[filled:] = 0
                     if filled:

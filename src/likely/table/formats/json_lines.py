@@ -1,5 +1,6 @@
-"""JSON lines (or one array of objects) as batches of Arrow. DuckDB finds the types over the whole file; lines of plain
-values are then parsed by Arrow, block by block on any thread, and whatever it refuses is left to DuckDB.
+"""JSON lines (or one array of objects) as batches of Arrow. DuckDB finds the types by the first rows, or over the whole
+file; lines of plain values are then cut and read block by block on any thread. A block that is unusual is left to
+Arrow's parser, and what that refuses to DuckDB.
 """
 
 from __future__ import annotations
@@ -9,20 +10,23 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from likely.errors import InputError, shown
+from likely.machinery.arrays import Bytes
 from likely.machinery.threads import in_order
 from likely.table.arrow import ROWS, relation_reader
 from likely.table.formats.columnar import FileSource
 from likely.table.formats.files import Place, file_errors
-from likely.table.formats.text_file import TextFile, open_text
+from likely.table.formats.text_file import TextFile, fill_buffer, open_text
 from likely.table.formats.whole_json import open_whole_json
 from likely.table.source import Source, Uncut
+from likely.table.texts.json_columns import PlainLines
+from likely.table.texts.plain_json import PADDING, find_last_line_end
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from likely.table.arrow import ArrowReader
     from likely.table.columns import RowBatch
 
+Block: TypeAlias = Bytes
+"""Whole lines, and `PADDING` zeros."""
 LARGE = 4 << 20
 """Bytes of a file from which on its types are guessed by the first rows, and all others checked."""
 FIRST_ROWS = 20_480
@@ -102,6 +108,7 @@ class JsonSource(FileSource):
             super().__init__(place, reader.schema)
         plain = in_lines and not numbered and all(kind in PLAIN for kind in kinds.values())
         self._plain = {n: PLAIN[k] for n, k in kinds.items()} if plain else {}
+        self._lines = PlainLines.of(kinds) if plain else None
         self.piece_count = math.inf if plain else 0
 
     def reopen(self, encoding: str) -> Source:
@@ -111,8 +118,8 @@ class JsonSource(FileSource):
         names = self.resolve_columns(columns)
         done = 0
         try:
-            for piece in self._blocks(names) if self._plain else ():
-                for batch in piece():
+            for block in self._cut() if self._plain else ():
+                for batch in self._parse(block, names):
                     done += batch.num_rows
                     yield batch
             if self._plain:
@@ -127,50 +134,66 @@ class JsonSource(FileSource):
                     yield self._given(batch.slice(passed), names)
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Callable[[], Iterable[RowBatch]]]:
-        return self._blocks(self.resolve_columns(columns))
+        names = self.resolve_columns(columns)
+        return (partial(self._read_piece, block, names) for block in self._cut())
 
-    def _blocks(self, names: list[str]) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
-        """Blocks in order; who calls one parses it."""
-        return (partial(self._parse, block, names) for block in self._cut())
+    def _read_piece(self, block: Block, names: list[str]) -> Iterable[RowBatch]:
+        """The rows of a block, texts where they stand."""
+        cut = None if self._lines is None or not names else self._lines.cut(block, names)
+        rows = None if cut is None else cut.read_in_place(self._fields(names))
+        return self._parse(block, names) if rows is None else [rows]
 
-    def _cut(self) -> Iterator[bytes]:
+    def _cut(self) -> Iterator[Block]:
         """Blocks of whole lines. A line end is never part of a value."""
-        rest = b""
-        with file_errors(self.name), open(self._path, "rb") as file:
-            while data := file.read(BLOCK):
-                end = data.rfind(b"\n") + 1
-                if not end:
-                    rest += data
-                    if len(rest) > LONGEST_LINE:
-                        raise Uncut
-                    continue
-                yield rest + data[:end]
-                rest = data[end:]
-        if rest:
-            yield rest
+        rest, size = np.empty(0, np.uint8), BLOCK
+        with file_errors(self.name), open(self._path, "rb", buffering=0) as file:
+            while True:
+                data = np.empty(len(rest) + size + PADDING, np.uint8)
+                data[: len(rest)] = rest
+                filled = len(rest) + fill_buffer(file, data.data[len(rest) : len(data) - PADDING])
+                if filled < len(data) - PADDING:
+                    if filled:
+                        yield _padded(data, filled)
+                    return
+                end = find_last_line_end(data, filled)
+                rest, size = data[end:filled].copy(), BLOCK if end else 4 * size
+                if len(rest) > LONGEST_LINE:
+                    raise Uncut
+                if end:
+                    yield _padded(data, end)
 
-    def _check(self, block: bytes) -> None:
+    def _check(self, block: Block) -> None:
         """Refuse, by `Uncut`, a block with other names or types."""
+        if self._lines is not None and self._lines.cut(block, ()) is not None:
+            return
         for column in self._read(block, list(self._plain), "error").columns:
             if pa.types.is_int64(column.type) and (pc.min(column).as_py() or 0) < 0:
                 raise Uncut  # DuckDB has another type for whole numbers of both signs
 
-    def _parse(self, block: bytes, names: list[str]) -> list[pa.RecordBatch]:
+    def _parse(self, block: Block, names: list[str]) -> list[pa.RecordBatch]:
         """The rows of a block; `Uncut` where Arrow might see other cells than DuckDB, or none."""
-        table = self._read(block, names or [self.schema.names[0]], "ignore")
-        return [self._given(batch, names) for batch in table.combine_chunks().to_batches(max_chunksize=ROWS)]
+        asked = names or [self.schema.names[0]]
+        cut = None if self._lines is None else self._lines.cut(block, asked)
+        rows = None if cut is None else cut.read(self._fields(asked))
+        whole = self._read(block, asked, "ignore").combine_chunks() if rows is None else pa.Table.from_batches([rows])
+        return [self._given(batch, names) for batch in whole.to_batches(max_chunksize=ROWS)]
 
-    def _read(self, block: bytes, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
+    def _fields(self, names: list[str]) -> pa.Schema:
+        """The types in which columns arrive."""
+        return pa.schema([self._kept.field(name) for name in names])
+
+    def _read(self, block: Block, asked: list[str], others: Literal["error", "ignore"]) -> pa.Table:
         import pyarrow.json as pj
 
-        arriving = pa.schema([self._kept.field(name) for name in asked])
-        if not block.strip():
+        arriving = self._fields(asked)
+        lines = block[:-PADDING].tobytes()
+        if not lines.strip():
             return arriving.empty_table()
         schema = pa.schema([(name, self._plain[name]) for name in asked])
         how = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
         try:
-            whole = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
-            table = pj.read_json(pa.BufferReader(block), whole, how)  # type: ignore[arg-type]
+            whole = pj.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+            table = pj.read_json(pa.BufferReader(lines), whole, how)  # type: ignore[arg-type]
             table = table.select(asked).cast(arriving)
             table.validate(full=True)  # foreign bytes, before any kernel follows them
         except (pa.ArrowException, KeyError) as error:
@@ -214,6 +237,13 @@ class JsonSource(FileSource):
             raise InputError(
                 f"{self.name} is not valid JSON lines: {shown(message, 300)}. Correct that line."
             ) from error
+
+
+def _padded(data: Bytes, size: int) -> Block:
+    """The first `size` bytes, and zeros after them."""
+    block = data[: size + PADDING]
+    block[size:] = 0
+    return block
 
 
 def _without_number(name: str) -> str | None:

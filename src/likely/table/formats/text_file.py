@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -153,3 +154,14 @@ def decoding_error(text: TextFile) -> EncodingError:
                 break
     remedy = "Say which encoding it has, for example encoding='latin-1' (--encoding latin-1)."
     return EncodingError(f"{where or named}. {remedy}")
+
+
+def fill_buffer(stream: Any, buffer: memoryview) -> int:
+    """Read until a buffer is full or the file ends; how many bytes there are."""
+    filled = 0
+    while filled < len(buffer):
+        more = stream.readinto(buffer[filled:])
+        if not more:
+            break
+        filled += more
+    return filled

@@ -226,7 +226,7 @@ def _digit_value(word: np.uint64) -> np.uint64:
 
 
 @inner
-def _find_no_digit(data: Bytes, a: Whole, b: Whole) -> Whole:
+def find_no_digit(data: Bytes, a: Whole, b: Whole) -> Whole:
     """Where the digits from a on end, at b at the latest."""
     while a + 8 <= b:
         word = load_eight(data, np.uint64(a)) ^ _ZEROS
@@ -256,13 +256,13 @@ def _join_digits(data: Bytes, a: int, b: int, value: np.uint64) -> np.uint64:
 def read_plain_number(data: Bytes, a: int, b: int) -> tuple[np.int64, np.int64, float, np.uint64, np.int64, bool]:
     """What `read_number` gives; quicker where there are only digits, at most 19, and a point between two of them."""
     begin = a + 1 if a < b and data[a] == 45 else a
-    point = _find_no_digit(data, begin, b)
+    point = find_no_digit(data, begin, b)
     whole = point - begin
     fraction = b - point - 1 if point < b else 0
     plain = 0 < whole <= 19
     if plain and point < b:
         plain = data[point] == 46 and fraction > 0 and whole + fraction <= 19
-        plain = plain and _find_no_digit(data, point + 1, b) == b
+        plain = plain and find_no_digit(data, point + 1, b) == b
     if not plain:
         return read_number(data, a, b)  # type: ignore[no-any-return]
     negative = begin > a
