@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from likely.errors import InputError
 from likely.machinery.arrays import Bytes, Floats, Ints, Longs, Whole
-from likely.machinery.jit import kernel
+from likely.machinery.jit import inner, kernel
 from likely.table.arrow import ArrowArray, ArrowDictionary
 from likely.table.batch import Texts
 from likely.table.columns import TextArray, TextColumn
@@ -185,29 +185,48 @@ def read_codes(codes: Ints, bitmap: Bytes, offset: int, out: Ints, times: Longs)
     return wrong
 
 
+@inner
+def _bit(bitmap: Bytes, at: Whole) -> Whole:
+    return np.uint64((bitmap[at >> np.uint64(3)] >> np.uint8(at & np.uint64(7))) & np.uint8(1))
+
+
+@inner
+def _count_cross(code: Whole, label: int, last: Whole, times: Longs) -> Whole:
+    """Count one code below `last` with its class; 1 where the code is not below, and nothing is counted."""
+    c = np.uint64(code)  # what is below zero is then above all
+    if c >= last:
+        return np.int64(1)
+    times[c, np.uint64(label + 1) if label >= 0 else np.uint64(0)] += 1
+    return np.int64(0)
+
+
 @kernel("i4[], u1[], i8, i4[], i8[][]", returns=1)
 def cross_codes(codes: Ints, bitmap: Bytes, offset: int, classes: Ints, times: Longs) -> Whole:
-    """times[code, 1 + class] += 1; the last code serves null, class 0 whatever is below zero. Else as `read_codes`."""
-    last = np.int64(times.shape[0] - 1)
+    """times[code, 1 + class] += 1; the last code serves null, class 0 whatever is below zero. Else as `read_codes`.
+
+    Most bytes of a bitmap have all bits set: they are looked at eight rows at a time.
+    """
+    last = np.uint64(times.shape[0] - 1)
     wrong = np.int64(0)
+    size = np.uint64(codes.size)
     if bitmap.size == 0:
-        for i in range(codes.size):
-            c = np.int64(codes[i])
-            if c < 0 or c >= last:
-                wrong += 1
-                continue
-            k = np.int64(classes[i]) + 1
-            times[c, k if k > 0 else np.int64(0)] += 1
+        for i in range(size):
+            wrong += _count_cross(np.int64(codes[i]), classes[i], last, times)
         return wrong
-    for i in range(codes.size):
-        at = offset + i
-        there = np.int64((bitmap[at >> 3] >> np.uint8(at & 7)) & np.uint8(1))
-        c = last + there * (np.int64(codes[i]) - last)
-        if c < 0 or c > last or (c == last and there == 1):
-            wrong += 1
-            continue
-        k = np.int64(classes[i]) + 1
-        times[c, k if k > 0 else np.int64(0)] += 1
+    start, one, eight = np.uint64(offset), np.uint64(1), np.uint64(8)
+    row = np.uint64(0)
+    while row < size:
+        at = start + row
+        if (at & np.uint64(7)) == 0 and row + eight <= size and bitmap[at >> np.uint64(3)] == 255:
+            for k in range(row, row + eight):
+                wrong += _count_cross(np.int64(codes[k]), classes[k], last, times)
+            row += eight
+        else:
+            if _bit(bitmap, at):
+                wrong += _count_cross(np.int64(codes[row]), classes[row], last, times)
+            else:
+                times[last, np.uint64(classes[row] + 1) if classes[row] >= 0 else np.uint64(0)] += 1
+            row += one
     return wrong
 
 
