@@ -22,7 +22,7 @@ from likely.sums import state
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.sums.trees import add_in_order
-from likely.table.arrow import unpack_schema
+from likely.table.arrow import decode_batch, unpack_schema
 from likely.table.fragments import Fragment, TextOptions, cut_text, open_fragment
 from likely.table.output.sink import prediction_batch
 from likely.table.source import Source
@@ -208,5 +208,5 @@ def predicted(job: bytes, batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]
         own = batch.rename_columns(names)
         _, found = model.read(own.select(read), start)
         start += batch.num_rows
-        made = prediction_batch(model.classes, found.codes, found.matrix, batch if keep else None)
+        made = decode_batch(prediction_batch(model.classes, found.codes, found.matrix, batch if keep else None))
         yield made.rename_columns([f"c{k}" for k in range(made.num_columns)])

@@ -92,6 +92,13 @@ def decode_dictionary(array: Any) -> ArrowArray:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array  # type: ignore[no-any-return]
 
 
+def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch without dictionaries."""
+    if not any(pa.types.is_dictionary(type) for type in batch.schema.types):
+        return batch
+    return pa.RecordBatch.from_arrays([decode_dictionary(c) for c in batch.columns], names=batch.schema.names)
+
+
 def dictionary_encode(array: ArrowArray) -> ArrowDictionary:
     """The array as codes and a dictionary of what is different in it."""
     try:

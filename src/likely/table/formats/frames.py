@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from likely.table.arrow import ArrowArray, ArrowBatch, ArrowTable, decode_dictionary, number_array
+from likely.table.arrow import ArrowArray, ArrowBatch, ArrowTable, decode_batch, decode_dictionary, number_array
 from likely.table.formats.memory import TableSource, is_pandas, open_memory
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class FrameKind:
 
 def to_frame(batch: ArrowBatch, frames: FrameKind | None) -> Any:
     """An Arrow batch in the kind of frame that came in; a pyarrow Table where none did."""
-    table = pa.Table.from_batches([batch])
+    table = pa.Table.from_batches([decode_batch(batch)])
     return table if frames is None else frames.frame(table)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 
 from likely.errors import InputError, TooLarge, shown
-from likely.table.arrow import ArrowBatch
+from likely.table.arrow import ArrowBatch, decode_batch
 from likely.table.formats.columnar import read_ipc
 from likely.table.formats.files import MAGIC, TemporaryFile, detect_format, file_errors
 from likely.table.formats.ipc_size import measure_ipc
@@ -75,6 +75,7 @@ def _too_large(most: int) -> TooLarge:
 
 def write_payload(batches: Iterable[ArrowBatch], format: Format) -> bytes:
     """Batches of one table (at least one, with or without rows) as bytes."""
+    batches = map(decode_batch, batches)
     if format == "json":
         rows = (row for batch in batches for row in batch.to_pylist())
         return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows).encode()

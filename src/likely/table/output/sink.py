@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ArrowArray, ArrowBatch, decode_dictionary, name_array, number_array
+from likely.table.arrow import ArrowArray, ArrowBatch, decode_batch, label_array, number_array
 from likely.table.output.atomic import PartFile
+from likely.table.output.parquet import ParquetGroups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,7 @@ class Sink:
             raise InputError(f"Cannot write {self._name} as its name says. Call it .csv, .csv.gz, .tsv or .parquet.")
         self._part: PartFile | None = None
         self._file: Any = None
-        self._writer: Any = None
+        self._groups: ParquetGroups | None = None
         self._begun = False
 
     def __enter__(self) -> Sink:
@@ -90,13 +91,10 @@ class Sink:
         """Write one batch; all must have the same columns."""
         with self._failures():
             if self._suffix in _PARQUET:
-                import pyarrow.parquet as pq
-
-                if self._writer is None:
-                    self._writer = pq.ParquetWriter(self._file, batch.schema)
-                self._writer.write_batch(batch)
+                self._groups = self._groups or ParquetGroups(self._file)
+                self._groups.write(batch)
             else:
-                self._write_text(batch, "\t" if self._suffix in (".tsv", ".tab") else ",")
+                self._write_text(decode_batch(batch), "\t" if self._suffix in (".tsv", ".tab") else ",")
 
     def _write_text(self, batch: pa.RecordBatch, delimiter: str) -> None:
         import pyarrow.csv as csv
@@ -126,8 +124,8 @@ class Sink:
                     self._file.close() if self._path is not None else None
                 return
             with self._failures():
-                if self._writer is not None:
-                    self._writer.close()
+                if self._groups is not None:
+                    self._groups.close()
                 self._file.close() if self._path is not None else sys.stdout.flush()
                 if self._part is not None:
                     self._part.finish()
@@ -159,7 +157,7 @@ def prediction_batch(
     """Predictions as a batch, after the columns of `kept`; a row that cannot be classified has empty cells."""
     names = prediction_names(classes)
     classified = codes >= 0
-    arrays: list[ArrowArray] = [name_array(codes, classes, classified)]
+    arrays: list[ArrowArray] = [label_array(codes, classes, classified)]
     arrays += [number_array(matrix[:, k], classified) for k in range(len(classes))]
     return _beside(kept, names, arrays)
 
@@ -186,10 +184,10 @@ def decision_batch(
     actions_of = np.where(codes >= 0, codes, len(actions) - 1 - codes)
     has_action = np.array([True] * len(actions) + [o is not None for o in others])[actions_of]
     without = codes < 0
-    arrays: list[ArrowArray] = [name_array(actions_of, names, has_action)]
+    arrays: list[ArrowArray] = [label_array(actions_of, names, has_action)]
     arrays += [number_array(expected[:, k], ~np.isnan(expected[:, k])) for k in range(len(actions))]
     arrays.append(number_array(margins, ~np.isnan(margins)))
-    arrays.append(name_array(np.where(without, -1 - codes, 0), reasons, without))
+    arrays.append(label_array(np.where(without, -1 - codes, 0), reasons, without))
     return _beside(kept, decision_names(actions), arrays)
 
 
@@ -202,8 +200,7 @@ def _beside(kept: ArrowBatch | None, names: list[str], arrays: list[ArrowArray])
     """New columns, after those of `kept` if there are any."""
     if kept is None:
         return pa.RecordBatch.from_arrays(arrays, names=names)
-    plain = [decode_dictionary(a) for a in kept.columns]
-    return pa.RecordBatch.from_arrays([*plain, *arrays], names=[*kept.schema.names, *names])
+    return pa.RecordBatch.from_arrays([*kept.columns, *arrays], names=[*kept.schema.names, *names])
 
 
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
