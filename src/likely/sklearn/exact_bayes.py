@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likely.models.kernels import normalise
 from likely.sklearn.tables import Labels, row_weights
 from likely.sums.columns.counts import add_counts
 from likely.sums.contracts import State
@@ -74,6 +75,9 @@ class ClassSums:
         powers, columns = Powers.of(first.canonical(), second.canonical()), self.shape[1]
         powers.resize(first.shape[0])
         step = max(_CELLS // max(columns, 1), 1)
+        if share.plain and not is_sparse(X) and first.shape[0] <= _BINS:
+            powers.add_rows(np.ascontiguousarray(X, np.float64), group)
+            return powers.sums()
         for start in range(0, len(group), step):
             rows = slice(start, start + step)
             some = group[rows].astype(np.int64) * columns
@@ -211,7 +215,11 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """P(class | row); NaN where a row is impossible under every class."""
-        return np.exp(self.predict_log_proba(X))
+        shares = np.ascontiguousarray(self.predict_joint_log_proba(X))
+        evidence = np.empty(len(shares))
+        normalise(shares, evidence)
+        shares[evidence == -np.inf] = np.nan
+        return shares
 
     def __getstate__(self) -> State:
         state = dict(super().__getstate__())

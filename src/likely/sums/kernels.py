@@ -154,6 +154,29 @@ def bin_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
         add_to_bin(bins, e - 1075 - least, g, m, u >> SIGN_AT)
 
 
+@kernel("f8[][], i4[], i8, i8[][][]")
+def bin_row_powers(x: Floats, group: Ints, least: int, bins: Longs) -> None:
+    """`bin_powers` of rows of several columns: column k of group g is group g * columns + k of the bins."""
+    bits = x.view(np.uint64)
+    columns = np.uint64(x.shape[1])
+    first = np.uint64(1075 + least)
+    for i in range(np.uint64(x.shape[0])):
+        if group[i] < 0:
+            continue
+        before = np.uint64(group[i]) * columns
+        for k in range(columns):
+            u = bits[i, k]
+            e = (u >> EXPONENT_AT) & EXPONENT
+            if e == EXPONENT or (u << ONE) == 0:
+                continue
+            m = u & FRACTION
+            if e == 0:
+                e = ONE
+            else:
+                m |= HIDDEN
+            add_to_bin(bins, e - first, before + k, m, u >> SIGN_AT)
+
+
 @inner
 def _add_product(planes: Longs, j: int, g: int, digit: Whole, times: Whole, sign: Whole) -> None:
     """Add digit * times (both below 2**32) at plane j, its upper half at the next."""

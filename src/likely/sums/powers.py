@@ -86,6 +86,17 @@ class Powers:
         for k, chunk in enumerate(weights.chunks, weights.base):
             kernels.add_scaled_powers(x, group, chunk, first.planes, first.base - k, second.planes, second.base - k)
 
+    def add_rows(self, x: Floats, group: Ints) -> None:
+        """Take in rows of several columns, (rows, columns): what is in column k of group g goes to group
+        g * columns + k."""
+        least, most = kernels.exponents(x.reshape(-1))
+        if least > most:
+            return
+        for start in range(0, len(x), ROOM):
+            some = slice(start, start + ROOM)
+            self._make_bins(least, most, len(x[some]))
+            kernels.bin_row_powers(x[some], group[some], self._least, self._bins)
+
     def open_bins(self, least: int, most: int, rows: int) -> tuple[int, NDArray[np.int64]]:
         """The bins that `tally_kernels.take_numbers` adds rows of these exponents to, and the exponent of the first."""
         self._make_bins(least, most, rows)
