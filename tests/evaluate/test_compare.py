@@ -135,6 +135,9 @@ def test_a_learner_scores_alone_as_among_others(name: str, examples: Path) -> No
     for one in record.learners:
         learner = LEARNERS[one.learner](**one.settings)
         if one.scores is None:
+            if one.name == "Auto":  # nothing refuses it; of so few rows it is only not asked
+                assert name != "iris" and "14 rows are too few to hold some out" in str(one.refused)
+                continue
             with pytest.raises(likely.LikelyError, match="would not fit"):
                 likely.look(data, target, learner, seed=3)
             continue
@@ -168,6 +171,7 @@ def test_the_best_log_loss_comes_first_and_refusals_last(examples: Path) -> None
     assert [r.split(" was not")[0] for r in page.remarks if " was not compared" in r] == [
         "FullBayes",
         "LinearDiscriminant",
+        "Auto",
     ]
 
 

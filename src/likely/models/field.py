@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from likely.models.contracts import Learner
+from likely.models.default import LEAST_ROWS
 from likely.models.learners import LEARNERS
 from likely.models.naive.naive import NaiveBayes
 
@@ -15,7 +16,7 @@ MOST_FOR_AUTO = 50_000
 
 
 def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[str, str]]:
-    """The learners of a comparison by the name that it shows, and why others are not among them.
+    """The learners of a comparison by the name that it shows, and why others are not among them. (0 rows: all.)
 
     Where no attribute is a text, logistic regression over words would be naive Bayes once more.
     """
@@ -31,6 +32,9 @@ def field_of(rows: int, texts: bool = True) -> tuple[dict[str, Learner], dict[st
     if rows > MOST_FOR_NEIGHBORS:
         del out["Neighbors"]
         left["Neighbors"] = f"it searches the neighbours of each of {rows:,} rows. Ask for it: --learner Neighbors."
+    if 0 < rows < LEAST_ROWS:
+        del out["Auto"]
+        left["Auto"] = f"{rows} rows are too few to hold some out and choose by them. Ask for it: --learner Auto."
     if rows > MOST_FOR_AUTO:
         del out["Auto"]
         left["Auto"] = f"it tries most other learners again on {rows:,} rows of every fold. Ask for it: --learner Auto."
