@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 @kernel("i4[], f8[][], f8[][]")
 def add_levels(codes: Codes, table: Floats, out: Floats) -> None:
     """out[i] += table[code of i]; the last row of the table serves -1 (missing), the one before -2 (unseen)."""
-    for i in range(codes.size):
-        c = codes[i]
-        for k in range(out.shape[1]):
+    for i in range(np.uint64(codes.size)):
+        row = np.int64(codes[i])
+        c = np.uint64(row if row >= 0 else row + table.shape[0])
+        for k in range(np.uint64(out.shape[1])):
             out[i, k] += table[c, k]
 
 
@@ -281,16 +282,16 @@ def add_trees(
     """
     for s in range(bounds.size - 1):
         at = s if out.shape[0] > 1 else 0
-        for i in range(codes.shape[0]):
+        for i in range(np.uint64(codes.shape[0])):
             for k in range(room.size):
                 room[k] = 0.0
             for t in range(bounds[s], bounds[s + 1]):
-                n = roots[t]
+                n = np.uint64(roots[t])  # places are unsigned: one that may be below zero is looked at twice
                 while axis[n] >= 0:
-                    c = codes[i, axis[n]]
+                    c = codes[i, np.uint64(axis[n])]
                     if c < 0:
                         break
-                    n = below[n] + (0 if left[n, c] else 1)
+                    n = np.uint64(below[n]) + (np.uint64(0) if left[n, np.uint64(c)] else np.uint64(1))
                 for k in range(room.size):
                     room[k] += values[n, k]
             for k in range(room.size):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from likely.machinery.arrays import Bytes, Floats, Ints
+import numpy as np
+
+from likely.machinery.arrays import Bytes, Floats, Ints, Whole
 from likely.machinery.jit import inner, kernel
 
 
 @inner
-def find_leaf(codes: Bytes, i: int, attribute: Ints, below: Ints, mask: Bytes) -> int:
+def _go_down(codes: Bytes, i: Whole, n: Whole, attribute: Ints, below: Ints, mask: Bytes) -> Whole:
+    """The node below inner node n that row i comes to. (Places are unsigned: one that may be below zero costs more.)"""
+    left = mask[n, np.uint64(codes[i, np.uint64(attribute[n])])]
+    return np.uint64(below[n]) + (np.uint64(0) if left else np.uint64(1))
+
+
+@inner
+def find_leaf(codes: Bytes, i: int, attribute: Ints, below: Ints, mask: Bytes) -> Whole:
     """The node at which row i ends."""
-    n = 0
+    n = np.uint64(0)
     while attribute[n] >= 0:
-        n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
+        n = _go_down(codes, np.uint64(i), n, attribute, below, mask)
     return n
 
 
@@ -30,8 +39,8 @@ def add_tree(
 def add_cover(codes: Bytes, attribute: Ints, below: Ints, mask: Bytes, weight: Floats, cover: Floats) -> None:
     """cover[n] += the weight of the rows that come by node n."""
     for i in range(codes.shape[0]):
-        n = 0
+        n = np.uint64(0)
         cover[0] += weight[i]
         while attribute[n] >= 0:
-            n = below[n] + (0 if mask[n, codes[i, attribute[n]]] else 1)
+            n = _go_down(codes, np.uint64(i), n, attribute, below, mask)
             cover[n] += weight[i]

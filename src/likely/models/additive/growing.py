@@ -87,18 +87,18 @@ def _list_allowed(state: Ints, open_: bool, allowed: Ints) -> int:
 @inner
 def _part_rows(codes: Bytes, j: int, mask: Bytes, rows: Ints, start: int, stop: int, spare: Ints) -> int:
     """Put rows that go left in front of the others, both in order; where the others begin."""
-    to, behind = np.int64(start), np.int64(0)
-    for i in range(start, stop):
+    to, behind, column = np.uint64(start), np.uint64(0), np.uint64(j)
+    for i in range(np.uint64(start), np.uint64(stop)):
         r = rows[i]
-        left = np.int64(mask[codes[r, j]])
+        left = np.uint64(mask[np.uint64(codes[np.uint64(r), column])])
         # Both are written, and one of them kept: a branch would be guessed wrong for every other row.
         rows[to] = r
         spare[behind] = r
         to += left
-        behind += 1 - left
+        behind += np.uint64(1) - left
     for i in range(behind):
         rows[to + i] = spare[i]
-    return to  # type: ignore[return-value]
+    return np.int64(to)  # type: ignore[return-value]
 
 
 @inner

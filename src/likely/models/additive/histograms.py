@@ -86,30 +86,34 @@ def clear_cells(hist: Longs, first: int, last: int) -> None:
 def _add_rows(
     codes: Bytes, pull: Longs, rows: Ints, start: int, stop: int, column: Ints, base: Longs, count: int, hist: Longs
 ) -> None:
-    """hist[base + code] += pull, for the rows and some columns of codes."""
+    """hist[base + code] += pull, for the rows and some columns of codes.
+
+    Places are unsigned: one that may be below zero is looked at twice, in the loop that takes most of the time.
+    """
     width = pull.shape[1]
+    columns = np.uint64(count)
     if width == 1:
         for i in range(start, stop):
-            r = rows[i]
+            r = np.uint64(rows[i])
             one = pull[r, 0]
-            for a in range(count):
-                hist[base[a] + codes[r, column[a]], 0] += one
+            for a in range(columns):
+                hist[np.uint64(base[a]) + np.uint64(codes[r, np.uint64(column[a])]), 0] += one
     elif width == LANES:
         for i in range(start, stop):
-            r = rows[i]
+            r = np.uint64(rows[i])
             one, two, three, four = pull[r, 0], pull[r, 1], pull[r, 2], pull[r, 3]
-            for a in range(count):
-                b = base[a] + codes[r, column[a]]
+            for a in range(columns):
+                b = np.uint64(base[a]) + np.uint64(codes[r, np.uint64(column[a])])
                 p, q, s, t = hist[b, 0] + one, hist[b, 1] + two, hist[b, 2] + three, hist[b, 3] + four
                 hist[b, 0], hist[b, 1], hist[b, 2], hist[b, 3] = p, q, s, t
     else:
+        lanes = np.uint64(width)
         for i in range(start, stop):
-            r = rows[i]
-            own = pull[r]
-            for a in range(count):
-                into = hist[base[a] + codes[r, column[a]]]
-                for k in range(width):
-                    into[k] += own[k]
+            r = np.uint64(rows[i])
+            for a in range(columns):
+                b = np.uint64(base[a]) + np.uint64(codes[r, np.uint64(column[a])])
+                for k in range(lanes):
+                    hist[b, k] += pull[r, k]
 
 
 @inner

@@ -108,8 +108,9 @@ def _measure_cuts(
         if curvature_of(whole[k]) < FAINT * ridge:
             continue
         total = hist[missing, k] if missing >= 0 else np.int64(0)
+        place, column = np.uint64(first), np.uint64(k)  # unsigned: a place that may be below zero is looked at twice
         for at in range(many):
-            total += hist[first + room.order[at], k]
+            total += hist[place + np.uint64(room.order[at]), column]
             upto[at] = total
         g, h = gradient_of(whole[k]), curvature_of(whole[k]) + ridge
         for at in range(many):

@@ -112,9 +112,9 @@ def _totals(share: Floats, total: Floats, sets: int) -> None:
 @kernel("i4[], f8[][], f8[][]")
 def add_rows(codes: Ints, rows: Floats, out: Floats) -> None:
     """out[code of i] += rows[i]."""
-    for i in range(codes.size):
-        c = codes[i]
-        for k in range(rows.shape[1]):
+    for i in range(np.uint64(codes.size)):
+        c = np.uint64(codes[i])
+        for k in range(np.uint64(rows.shape[1])):
             out[c, k] += rows[i, k]
 
 
