@@ -80,7 +80,7 @@ def test_parquet_and_text_in_fragments(spark: Any, tmp_path: Path) -> None:
     pq.write_table(table.slice(0, 600), tmp_path / "a.parquet", row_group_size=100)
     pq.write_table(table.slice(600), tmp_path / "b.parquet")
     here = likely.summarize(tmp_path, TARGET)
-    spread = Files(str(tmp_path), Reading(TARGET), spark, size=1 << 12)
+    spread = Files.at(str(tmp_path), Reading(TARGET), spark, size=1 << 12)
     assert spread.parts and spread.parts > 3 and spread.count_rows()[-1] > 0 and sum(spread.count_rows()) == 900
     assert bits(summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset({"pairs"}))) == bits(
         likely.summarize(tmp_path, TARGET, more=["pairs"])
@@ -88,7 +88,7 @@ def test_parquet_and_text_in_fragments(spark: Any, tmp_path: Path) -> None:
     text = tmp_path / "text" / "odd [name].csv"
     text.parent.mkdir()
     pa.csv.write_csv(table, text)
-    spread = Files(str(text), Reading(TARGET), spark, size=1 << 14)
+    spread = Files.at(str(text), Reading(TARGET), spark, size=1 << 14)
     assert spread.parts and spread.parts > 2
     there = summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())
     assert bits(there) == bits(likely.summarize(text, TARGET)) and there.classes == here.classes
@@ -113,7 +113,7 @@ def test_what_is_wrong_with_files_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match=r"b\.parquet has no column 'few', but a\.parquet has it"):
         likely.spark.summarize(tmp_path, TARGET)
     (tmp_path / "b.parquet").unlink()
-    spread = Files(str(tmp_path), Reading(TARGET), spark)
+    spread = Files.at(str(tmp_path), Reading(TARGET), spark)
     pq.write_table(awkward(41), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"a\.parquet changed while it was read"):
         summarize_table(SparkEngine(spread), Reading(TARGET), lambda schema: frozenset())

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from spark.rows import awkward, frame, unsteady
 
 import likely
 import likely.spark
 from likely.errors import ColumnError, InputError, SettingError
+from likely.intake.reading import Reading
 from likely.spark.session import quiet
+from likely.spark.spread import Files, Frame, spread_of
 from likely.sums import state
 
 TARGET = "<y>"
@@ -186,3 +190,52 @@ def test_an_executor_without_the_package_is_named(spark: Any, tmp_path: Path, mo
         df = spark.createDataFrame(pa.table({"x": [1.5, 2.5], "y": ["a", "b"]}))
     with pytest.raises(InputError, match="no package 'likely'"):
         likely.spark.summarize(df, "y")
+
+
+def plain(count: int) -> pa.Table:
+    """Rows whose types are the same to Spark and to Arrow."""
+    table = awkward(count)
+    kept = [f.name for f in table.schema if pa.types.is_string(f.type) or pa.types.is_floating(f.type)]
+    return table.select(kept)
+
+
+def test_a_frame_that_is_only_files_is_read_by_tasks(spark: Any, tmp_path: Path) -> None:
+    """Rows then do not go through Spark; the sums are the same to the last bit."""
+    folder = tmp_path / "some rows %41"
+    folder.mkdir()
+    table = plain(4000)
+    for k in range(3):
+        pq.write_table(table.slice(1000 * k, 1000 if k < 2 else None), folder / f"part {k}.parquet", row_group_size=300)
+    df = spark.read.parquet(str(folder))
+    spread = spread_of(df, Reading(TARGET))
+    assert isinstance(spread, Files)
+    assert bits(likely.spark.summarize(df, TARGET)) == bits(likely.summarize(table, TARGET))
+    assert sum(spread.count_rows()) == 4000
+
+
+def test_other_frames_go_through_spark(spark: Any, tmp_path: Path) -> None:
+    path, csv, parts = (str(tmp_path / name) for name in ("a.parquet", "a.csv", "parts"))
+    table = plain(500)
+    pq.write_table(table, path)
+    df = spark.read.parquet(path)
+    df.write.csv(csv, header=True)
+    df.write.partitionBy(TARGET).parquet(parts)
+    moments = str(tmp_path / "moments.parquet")
+    pq.write_table(table.append_column("when", pa.array([datetime(2026, 1, 1)] * 500, pa.timestamp("us"))), moments)
+    first = "who"
+    for other in (
+        df.limit(100),
+        df.filter(df[first].isNotNull()),
+        df.drop(first),
+        df.withColumnRenamed(first, "other"),
+        df.union(df),
+        spark.read.csv(csv, header=True),
+        spark.read.parquet(parts),
+        spark.read.parquet(moments),
+        spark.read.schema(spark.read.parquet(path).drop(first).schema).parquet(path),
+    ):
+        assert isinstance(spread_of(other, Reading(TARGET)), Frame), other
+    df.cache()
+    assert isinstance(spread_of(df, Reading(TARGET)), Frame)
+    df.unpersist()
+    assert bits(likely.spark.summarize(df.limit(500), TARGET)) == bits(likely.summarize(table, TARGET))

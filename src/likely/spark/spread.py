@@ -15,11 +15,12 @@ from likely.errors import ColumnError, InputError, SettingError, shown
 from likely.intake.reading import Reading
 from likely.spark import tasks
 from likely.spark.parcel import error_from, packed, unpacked
+from likely.spark.scans import cut_scanned
 from likely.spark.session import check_installed, failures, is_frame, session, use_this_python
 from likely.sums import state
 from likely.sums.trees import add_in_order
 from likely.table.arrow import pack_schema
-from likely.table.fragments import BYTES, TextOptions, cut_files, open_fragment
+from likely.table.fragments import BYTES, CutFiles, TextOptions, cut_files, open_fragment
 from likely.table.source import Source, check_names
 from likely.table.wrappers.remote import DeferredSource
 
@@ -129,18 +130,21 @@ def _arrow_schema(frame: Any) -> Any:
 class Files(Spread):
     """Files that every executor sees: tasks read their own fragments, so no row goes through Spark."""
 
-    def __init__(
-        self, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None
-    ) -> None:
-        how = TextOptions(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
-        path = path if reading.sheet is None else os.path.join(path, reading.sheet)
-        found = cut_files(os.path.abspath(os.path.expanduser(path)), how, size)
-        # What is wrong with the files is said before a session is started, which takes seconds.
-        self.spark, self.title, self._how = session(master) if spark is None else spark, found.title, how
+    def __init__(self, found: CutFiles, how: TextOptions, spark: Any, size: int = BYTES) -> None:
+        self.spark, self.title, self._how = spark, found.title, how
         self._fragments = list(found.fragments)
         self.parts = len(self._fragments)
         if found.large:
             self._cut_large(found.large, size)
+
+    @classmethod
+    def at(cls, path: str, reading: Reading, spark: Any = None, size: int = BYTES, master: str | None = None) -> Files:
+        """Those that a path stands for."""
+        how = TextOptions(reading.encoding, reading.delimiter, reading.encoding_errors == "replace")
+        path = path if reading.sheet is None else os.path.join(path, reading.sheet)
+        found = cut_files(os.path.abspath(os.path.expanduser(path)), how, size)
+        # What is wrong with the files is said before a session is started, which takes seconds.
+        return cls(found, how, session(master) if spark is None else spark, size)
 
     def _cut_large(self, large: Sequence[int], size: int) -> None:
         """Let executors look for the ends of rows in large texts."""
@@ -169,13 +173,15 @@ class Files(Spread):
 
 def spread_of(data: Any, reading: Reading, spark: Any = None, master: str | None = None, size: int = BYTES) -> Spread:
     """The parts of a DataFrame, or of the files that a path stands for."""
-    if is_frame(data):
-        return Frame(data)
     if type(data).__module__.startswith("pyspark.pandas."):
-        return Frame(data.to_spark())
+        data = data.to_spark()
+    if is_frame(data):
+        whole = Frame(data)
+        found = cut_scanned(data, whole.title.schema)
+        return whole if found is None else Files(found, TextOptions(), data.sparkSession)
     if isinstance(data, (str, os.PathLike)) and os.fspath(data) != "-" and "://" not in os.fspath(data):
         check_installed()
-        return Files(str(os.fspath(data)), reading, spark, size, master)
+        return Files.at(str(os.fspath(data)), reading, spark, size, master)
     raise SettingError(
         f"{shown(type(data).__name__)} cannot be spread over executors. Give a DataFrame of Spark, or a path."
     )

@@ -6,7 +6,7 @@ Knows where a file may be cut and how a fragment is opened; rows come out as if 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,9 +69,14 @@ class CutFiles:
 
 def cut_files(path: str, options: TextOptions, size: int = BYTES) -> CutFiles:
     """The fragments of the files that a path, a folder or a pattern stands for. Reads footers and headers only."""
+    return cut_listed(list_files(path), os.path.expanduser(path), options, size)
+
+
+def cut_listed(files: Iterable[tuple[str, str]], title: str, options: TextOptions, size: int = BYTES) -> CutFiles:
+    """The same of files that are known: where each is, and what it is called."""
     out: list[Fragment] = []
     sources, large = [], []
-    for place, name in list_files(path):
+    for place, name in files:
         if not os.path.isfile(split_inside(place)[0]):
             raise InputError(f"{name} is not a file, so executors cannot read it. Name files, or give a DataFrame.")
         stamp = Stamp.read(place, name)
@@ -86,8 +91,7 @@ def cut_files(path: str, options: TextOptions, size: int = BYTES) -> CutFiles:
             if isinstance(source, DelimitedSource) and source.text.cuttable and stamp.size > 2 * size:
                 large.append(len(out))
             out.append(whole)
-    title = DeferredSource.describe(concatenate(sources, os.path.expanduser(path)))
-    return CutFiles(title, tuple(out), tuple(large))
+    return CutFiles(DeferredSource.describe(concatenate(sources, title)), tuple(out), tuple(large))
 
 
 def _groups(source: ParquetSource, size: int) -> Iterator[tuple[int, tuple[int, ...]]]:
