@@ -10,16 +10,15 @@ import os
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import pyarrow as pa
-
 from likely.errors import LikelyError
+from likely.table.arrow import are_plain_alike
 from likely.table.fragments import BYTES, CutFiles, TextOptions, cut_listed
 
 LEAST = 1 << 20
 """Bytes of the smallest fragments: there should be work for every task slot, but not only starts of tasks."""
 
 
-def cut_scanned(frame: Any, schema: pa.Schema) -> CutFiles | None:
+def cut_scanned(frame: Any, schema: Any) -> CutFiles | None:
     """The fragments of the files that a DataFrame is all rows and columns of; None where it is anything else, or where
     cells might not be the same."""
     paths = _scanned_files(frame)
@@ -32,8 +31,7 @@ def cut_scanned(frame: Any, schema: pa.Schema) -> CutFiles | None:
         found = cut_listed([(path, path) for path in paths], "the DataFrame", TextOptions(), size)
     except (OSError, LikelyError):
         return None  # Spark says what is wrong
-    mine = [(f.name, _plain(f.type)) for f in found.title.schema]
-    return found if mine == [(f.name, _plain(f.type)) for f in schema] and all(kind for _, kind in mine) else None
+    return found if are_plain_alike(found.title.schema, schema) else None
 
 
 def _scanned_files(frame: Any) -> list[str]:
@@ -58,10 +56,3 @@ def _scanned_files(frame: Any) -> list[str]:
 
 def _name_of(thing: Any) -> str:
     return str(thing.getClass().getSimpleName())
-
-
-def _plain(kind: pa.DataType) -> str:
-    """What both ways read alike; of moments and decimals Spark has views of its own."""
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "text"
-    return str(kind) if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind) else ""

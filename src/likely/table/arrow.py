@@ -92,6 +92,19 @@ def decode_dictionary(array: Any) -> ArrowArray:
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array  # type: ignore[no-any-return]
 
 
+def are_plain_alike(one: pa.Schema, two: pa.Schema) -> bool:
+    """Whether both have the same columns, of texts, numbers and booleans alone: whoever reads these sees the same. Of
+    moments and decimals others have views of their own."""
+    columns = [[(field.name, _plain_name(field.type)) for field in schema] for schema in (one, two)]
+    return columns[0] == columns[1] and all(kind for _, kind in columns[0])
+
+
+def _plain_name(type: pa.DataType) -> str:
+    if is_text(type):
+        return "text"
+    return str(type) if pa.types.is_boolean(type) or pa.types.is_integer(type) or pa.types.is_floating(type) else ""
+
+
 def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch without dictionaries."""
     if not any(pa.types.is_dictionary(type) for type in batch.schema.types):
