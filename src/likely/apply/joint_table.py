@@ -91,7 +91,7 @@ def joint(
 
 
 def is_page(data: object) -> bool:
-    """Whether a table is named that stands on a page of TOML."""
+    """Whether a table is named that stands in a TOML file."""
     return isinstance(data, (str, PathLike)) and str(data).lower().endswith(".toml")
 
 

@@ -1,4 +1,4 @@
-"""The spec: a model's assumptions as a page of TOML that can be read, written and compared. Knows no data."""
+"""The spec: a model's assumptions as a TOML file that can be read, written and compared. Knows no data."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def spec_of(model: Model, curves: Collection[str] | None = None) -> Spec:
 
 
 def parse_spec(text: str, name: str) -> Spec:
-    """The spec on a page of TOML; `name` is what to call it in a sentence."""
+    """The spec in a TOML file; `name` is what to call it in a sentence."""
     page = parse_toml(text, name, "a spec")
     for part in page:
         if part not in _PARTS:

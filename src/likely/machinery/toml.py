@@ -33,7 +33,7 @@ def read_toml_text(path: str | Path) -> str:
         return Path(path).read_text("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a page of TOML.") from None
+        raise InputError(f"Cannot read {shown(path)}: {reason}. Give a TOML file.") from None
 
 
 def toml_key(name: str) -> str:

@@ -122,7 +122,7 @@ class Loss:
         return self.costs[name]
 
     def toml(self, under: str = "") -> str:
-        """The loss as a page of TOML, or as a part of one (`under`). `parse_loss` reads it back, order and all."""
+        """The loss as a TOML file, or as a part of one (`under`). `parse_loss` reads it back, order and all."""
         inside = f"{under}." if under else ""
         lines = [f"[{under}]"] if under else []
         costs = self.costs
@@ -139,7 +139,7 @@ class Loss:
 
 
 def parse_loss(text: str, name: str = "The loss") -> Loss:
-    """The loss on a page of TOML; `name` is what to call it in a sentence.
+    """The loss in a TOML file; `name` is what to call it in a sentence.
 
     >>> parse_loss('abstain = 0.3\\n[cancer]\\n"send home" = 10\\n[healthy]\\noperate = 1').actions
     ('send home', 'operate', "don't know")

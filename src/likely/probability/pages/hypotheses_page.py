@@ -1,4 +1,4 @@
-"""Hypotheses on a page of TOML: priors, evidence, likelihoods of attributes, a bag of words, predictions.
+"""Hypotheses in a TOML file: priors, evidence, likelihoods of attributes, a bag of words, predictions.
 
 Reads and checks, and says what is believed; how that is written out is in hypotheses_board.py.
 """
@@ -161,7 +161,7 @@ def read_hypotheses(path: str | Path) -> HypothesesPage:
 
 
 def parse_hypotheses(text: str, name: str = "The page") -> HypothesesPage:
-    """The hypotheses on a page of TOML; decimals are exact, and fractions go in quotes.
+    """The hypotheses in a TOML file; decimals are exact, and fractions go in quotes.
 
     >>> page = parse_hypotheses('[prior]\\nh1 = 0.4\\nh2 = 0.6\\n[predicts]\\nh1 = "+"\\nh2 = "-"')
     >>> page.hypotheses.optimal, page.hypotheses.optimal_error

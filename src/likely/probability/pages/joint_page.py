@@ -1,4 +1,4 @@
-"""A joint table typed by hand on a page of TOML: all cells in a row, or cell by cell. Only reads and checks."""
+"""A joint table typed by hand in a TOML file: all cells in a row, or cell by cell. Only reads and checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HOW = (
 
 
 def parse_joint(text: str, name: str = "The table") -> Joint:
-    """The joint table on a page of TOML; decimals are exact, and fractions go in quotes.
+    """The joint table in a TOML file; decimals are exact, and fractions go in quotes.
 
     >>> parse_joint("probabilities = [0.4, 0.1, 0.2, 0.3]\\n[levels]\\nA = [0, 1]\\nB = [0, 1]").p(A=1)
     Fraction(1, 2)
