@@ -1,4 +1,4 @@
-"""Losses: named on both axes, exact where they were given so, kept by a page of TOML; bad ones are sentences."""
+"""Losses: named on both axes, exact where they were given so, kept by a TOML file; bad ones are sentences."""
 
 from __future__ import annotations
 
