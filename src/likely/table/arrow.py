@@ -6,7 +6,7 @@ Reads no meaning. Other packages import the names of types under TYPE_CHECKING, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,8 @@ ArrowType: TypeAlias = pa.DataType
 
 ROWS = 1 << 17
 """Rows of a batch at most."""
+FEW = 1 << 12
+"""Values of Python that are made into an array one by one."""
 
 
 _PLAIN = frozenset(type.id for type in (pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.null()))
@@ -105,12 +107,40 @@ def dictionary_encode(array: ArrowArray) -> ArrowDictionary:
 # -- arrays of numpy and Python ---------------------------------------------------------------------------------
 
 
-def text_array(texts: Sequence[str]) -> ArrowArray:
-    """Texts as an Arrow array. (`pa.array` would import pandas, which takes too long.)"""
+def text_array(texts: Sequence[str], valid: Bools | None = None) -> ArrowArray:
+    """Texts as an Arrow array, null where it is not `valid`. (`pa.array` would import pandas, which takes too long.)"""
     data = [text.encode() for text in texts]
     offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
-    return pa.Array.from_buffers(pa.string(), len(data), buffers)
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
+    return pa.Array.from_buffers(pa.string(), len(data), [bits, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))])
+
+
+def few_values(values: Sequence[object]) -> ArrowArray | None:
+    """Values of Python as `pa.array(values, from_pandas=True)` makes them, without importing pandas as that does.
+
+    None where they are of several kinds, or many: then the import costs less than this does.
+
+    >>> few_values(["a", None]), few_values([1, "a"])
+    (<pyarrow.lib.StringArray object at ...>
+    [
+      "a",
+      null
+    ], None)
+    """
+    kinds = set(map(type, values)) - {type(None)} if len(values) <= FEW else {object}
+    if len(kinds) != 1:
+        return None if kinds else pa.nulls(len(values))
+    (kind,) = kinds
+    known = np.array([value is not None for value in values])
+    valid = None if known.all() else known
+    if kind is str:
+        return text_array(["" if value is None else cast(str, value) for value in values], valid)
+    if kind is float:
+        numbers = np.array(values, np.float64)  # None is NaN, which is no value
+        return number_array(numbers, None if (known := ~np.isnan(numbers)).all() else known)
+    if kind is int and all(-(1 << 63) <= cast(int, value or 0) < 1 << 63 for value in values):
+        return number_array(np.array([value or 0 for value in values], np.int64), valid)
+    return None
 
 
 def number_array(values: NDArray[np.generic], valid: Bools | None = None) -> ArrowArray:

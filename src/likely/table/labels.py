@@ -30,7 +30,9 @@ class Labels:
         return code
 
     def copy(self) -> Labels:
-        return Labels(self.names)
+        out = Labels.__new__(Labels)
+        out.names, out.index = self.names.copy(), self.index.copy()
+        return out
 
 
 def label(value: object) -> str | None:

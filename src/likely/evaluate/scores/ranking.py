@@ -97,7 +97,8 @@ def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[
     steps = _Steps(score, hit, weight)
     points = thinned(np.column_stack([steps.false / steps.negatives, steps.true / steps.positives]))
     precision, recall = steps.true / (steps.true + steps.false), steps.true / steps.positives
-    average = float(np.diff(recall, prepend=0.0) @ precision)
+    # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
+    average = float((np.diff(recall, prepend=0.0) * precision).sum())
     whole = steps.positives + steps.negatives
     prevalence = steps.positives / whole
     curve = thinned(np.column_stack([recall, precision]))
@@ -134,7 +135,6 @@ def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) ->
     beaten = ((np.cumsum(downs) - downs / 2) / down)[place[hit]]
     losing = (1 - (np.cumsum(ups) - ups / 2) / up)[place[~hit]]
     shares = weight[hit] / up, weight[~hit] / down
-    # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
     value = float((shares[0] * beaten).sum())
     variance = 0.0
     for share, each in zip(shares, (beaten, losing), strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ROWS, ArrowArray, plain_batch, plain_schema
+from likely.table.arrow import ROWS, ArrowArray, few_values, plain_batch, plain_schema
 from likely.table.columns import RowBatch
 from likely.table.source import HALF_CHARACTER, Source, check_names, has_half_character
 
@@ -190,7 +190,8 @@ def _array(name: str, values: Any) -> Any:
     if not hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__arrow_c_array__"):
         values = values if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "dtype") else list(values)
     try:
-        array = pa.array(values, from_pandas=True)
+        few = few_values(values) if isinstance(values, (list, tuple)) else None
+        array = pa.array(values, from_pandas=True) if few is None else few
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         # from_pandas: NaN among texts is a missing cell.
         texts = [None if v is None or v != v else str(v) for v in values]
