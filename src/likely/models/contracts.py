@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient

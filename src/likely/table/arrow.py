@@ -112,7 +112,9 @@ def text_array(texts: Sequence[str], valid: Bools | None = None) -> ArrowArray:
     data = [text.encode() for text in texts]
     offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
-    return pa.Array.from_buffers(pa.string(), len(data), [bits, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))])
+    return pa.Array.from_buffers(
+        pa.string(), len(data), [bits, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
+    )
 
 
 def few_values(values: Sequence[object]) -> ArrowArray | None:

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from likely.machinery.arrays import Bytes, Longs
+from likely.machinery.jit import kernel
 from likely.table.arrow import ArrowArray, ArrowBatch, text_array
 from likely.table.batch import Texts
 
@@ -35,6 +37,17 @@ class TextColumn:
         """Some cells, copied into an array of Arrow's."""
         return text_array([self.cells.text(int(row)) for row in np.asarray(rows)])
 
+    def to_arrow(self) -> ArrowArray:
+        """All cells, copied into an array of Arrow's."""
+        cells = self.cells
+        offsets = np.zeros(len(cells) + 1, np.int32)
+        np.cumsum(cells.ends - cells.starts, out=offsets[1:])
+        data = np.empty(int(offsets[-1]), np.uint8)
+        starts, ends = np.ascontiguousarray(cells.starts), np.ascontiguousarray(cells.ends)
+        copy_cells(cells.data, starts, ends, data)
+        buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(data.data)]
+        return pa.Array.from_buffers(pa.string(), len(cells), buffers)
+
 
 @dataclass(frozen=True, slots=True)
 class CellBatch:
@@ -47,7 +60,21 @@ class CellBatch:
     def column(self, key: int | str) -> TextColumn:
         return self.columns[self.schema.get_field_index(key) if isinstance(key, str) else key]
 
+    def to_arrow(self) -> ArrowBatch:
+        """The same rows as a batch of Arrow's, which does not hold on to the block of text."""
+        return pa.RecordBatch.from_arrays([column.to_arrow() for column in self.columns], schema=self.schema)
+
 
 TextArray: TypeAlias = "ArrowArray | TextColumn"
 RowBatch: TypeAlias = "ArrowBatch | CellBatch"
 """Rows that an encoder can read."""
+
+
+@kernel("u1[], i8[], i8[], u1[]")
+def copy_cells(data: Bytes, starts: Longs, ends: Longs, out: Bytes) -> None:
+    """The bytes of all cells, one after the other."""
+    at = 0
+    for i in range(starts.size):
+        for k in range(starts[i], ends[i]):
+            out[at] = data[k]
+            at += 1

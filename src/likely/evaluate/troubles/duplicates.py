@@ -6,11 +6,11 @@ threshold, which depends on the set of hashes and not on their order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.rows.row_hashes import row_hashes, text_hashes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
+from likely.machinery.records import dataclass
 from likely.models.additive.additive_state import anova_state
 from likely.models.additive.anova import Anova, Strengths
 from likely.models.additive.coding import Coding

@@ -7,13 +7,13 @@ no search.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers, Learner, Model, Terms
 from likely.models.heldout.trying import log_posterior
 from likely.models.naive.naive import NaiveBayes

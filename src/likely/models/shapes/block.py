@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.quotient import Quotient
 from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of

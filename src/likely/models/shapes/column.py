@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.quotient import Quotient
 from likely.models.setting_values import Closed
