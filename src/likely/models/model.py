@@ -33,7 +33,7 @@ from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.atomic import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
-from likely.table.rows import Columns, MixedRow, Place, Row, Rows
+from likely.table.rows import Columns, MixedRow, Place, Row, RowReader, Rows
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 _ENCODERS: WeakKeyDictionary[Answers, Encoder] = WeakKeyDictionary()
 """What each model has learned of how rows are spelled: one row takes less time than to find that out. Not in the model
 itself, which is plain data that may be copied and pickled."""
+_READERS: WeakKeyDictionary[Answers, RowReader] = WeakKeyDictionary()
+"""And how values of single rows were read."""
 
 
 def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -200,9 +202,34 @@ class Answers(ABC):
         >>> round(model.posterior({"sky": "sun"}).prob("y"), 3)
         0.844
         """
-        data, one = self.as_table(data)
-        found = join_posteriors(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
-        return replace(found, frames=FrameKind.of(data))
+        known = self._read_row(data)
+        if known is not None:
+            return known
+        table, one = self.as_table(data)
+        source = open_source(table)
+        if not one:
+            found = join_posteriors(self.classes, [found for _, found in self.posteriors(source)], one)
+            return replace(found, frames=FrameKind.of(data))
+        parts = [self.read(arrow, start) for start, arrow in numbered(source.batches(self.columns_in(source)))]
+        for batch, part in parts:
+            _READERS[self].keep(data, batch, part.strays)
+        return join_posteriors(self.classes, [part for _, part in parts], one)
+
+    def _read_row(self, row: object) -> RowPosterior | None:
+        """The posterior of one row whose values were met before, or are plain numbers: a table takes longer to make
+        than it takes to score. None where a table must be made."""
+        reader = _READERS.get(self)
+        if reader is None:
+            reader = _READERS[self] = RowReader(self.encoder())
+        read = reader.read(row)
+        if read is None:
+            return None
+        batch, unseen = read
+        joint, words = self.scored(batch)
+        found = Posterior.of(self.classes, joint, one=True, proper=self.proper)
+        return RowPosterior(
+            found.classes, found.matrix, found.log_evidence, True, found.proper, unseen=unseen, words=words
+        )
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""

@@ -70,7 +70,7 @@ class AdditiveModel(Model):
         out[:] = self.log_prior
         for start in range(0, batch.rows, BLOCK):
             rows = slice(start, start + BLOCK)
-            block = batch.sliced(rows)
+            block = batch if batch.rows <= BLOCK else batch.sliced(rows)
             codes: dict[str, NDArray[np.int32]] = {}
             for part in self._singles_and_pairs:
                 _add(part, block, codes, out[rows])
@@ -98,7 +98,11 @@ class AdditiveModel(Model):
             _add(part, batch, codes, term)
         if self._sets is not None:
             self._sets.add(batch, codes, out[1 + len(first) :])
-        return Terms(("prior", *(p.name for p in self.parts)), out.transpose(1, 0, 2))
+        return Terms(self._term_names, out.transpose(1, 0, 2))
+
+    @cached_property
+    def _term_names(self) -> tuple[str, ...]:
+        return ("prior", *(part.name for part in self.parts))
 
     def shape(self) -> Score:
         """The prior and the terms, added up."""
