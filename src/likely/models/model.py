@@ -19,6 +19,7 @@ from likely.machinery.html import html_table, share_bar
 from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
+from likely.models.one_row import answer_row, remember_row
 from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors
 from likely.probability.loss import Loss
 from likely.sums import state
@@ -33,7 +34,7 @@ from likely.table.labels import Labels
 from likely.table.open import open_source
 from likely.table.output.atomic import Revision
 from likely.table.output.sink import DENSITY, PREDICTION
-from likely.table.rows import Columns, MixedRow, Place, Row, RowReader, Rows
+from likely.table.rows import Columns, MixedRow, Place, Row, Rows
 from likely.table.schema import Schema
 from likely.table.source import Source
 
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
 _ENCODERS: WeakKeyDictionary[Answers, Encoder] = WeakKeyDictionary()
 """What each model has learned of how rows are spelled: one row takes less time than to find that out. Not in the model
 itself, which is plain data that may be copied and pickled."""
-_READERS: WeakKeyDictionary[Answers, RowReader] = WeakKeyDictionary()
-"""And how values of single rows were read."""
 
 
 def left_over(parts: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -202,7 +201,7 @@ class Answers(ABC):
         >>> round(model.posterior({"sky": "sun"}).prob("y"), 3)
         0.844
         """
-        known = self._read_row(data)
+        known = answer_row(self, data)
         if known is not None:
             return known
         table, one = self.as_table(data)
@@ -212,24 +211,8 @@ class Answers(ABC):
             return replace(found, frames=FrameKind.of(data))
         parts = [self.read(arrow, start) for start, arrow in numbered(source.batches(self.columns_in(source)))]
         for batch, part in parts:
-            _READERS[self].keep(data, batch, part.strays)
+            remember_row(self, data, batch, part.strays)
         return join_posteriors(self.classes, [part for _, part in parts], one)
-
-    def _read_row(self, row: object) -> RowPosterior | None:
-        """The posterior of one row whose values were met before, or are plain numbers: a table takes longer to make
-        than it takes to score. None where a table must be made."""
-        reader = _READERS.get(self)
-        if reader is None:
-            reader = _READERS[self] = RowReader(self.encoder())
-        read = reader.read(row)
-        if read is None:
-            return None
-        batch, unseen = read
-        joint, words = self.scored(batch)
-        found = Posterior.of(self.classes, joint, one=True, proper=self.proper)
-        return RowPosterior(
-            found.classes, found.matrix, found.log_evidence, True, found.proper, unseen=unseen, words=words
-        )
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""
