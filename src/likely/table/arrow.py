@@ -96,12 +96,20 @@ def decode_dictionary(array: Any) -> ArrowArray:
 
 def dictionary_encode(array: ArrowArray) -> ArrowDictionary:
     """The array as codes and a dictionary of what is different in it."""
+    return _compute("dictionary_encode", [array])  # type: ignore[return-value]
+
+
+def _compute(name: str, arguments: list[ArrowArray]) -> ArrowArray:
+    """A function of Arrow's by name."""
     try:
-        # The method would import pyarrow.compute, which makes functions and their documents: 50 ms for this one call.
+        # pyarrow.compute, which methods of arrays import, makes functions and their documents: 50 ms for one call.
         from pyarrow._compute import call_function
     except ImportError:  # it is no public name, so it may go away
-        return array.dictionary_encode()
-    return call_function("dictionary_encode", [array])  # type: ignore[no-any-return]
+        import pyarrow.compute
+
+        compute: Any = pyarrow.compute
+        call_function = compute.call_function
+    return call_function(name, arguments)  # type: ignore[no-any-return]
 
 
 # -- arrays of numpy and Python ---------------------------------------------------------------------------------
@@ -111,10 +119,8 @@ def text_array(texts: Sequence[str], valid: Bools | None = None) -> ArrowArray:
     """Texts as an Arrow array, null where it is not `valid`. (`pa.array` would import pandas, which takes too long.)"""
     data = [text.encode() for text in texts]
     offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
-    return pa.Array.from_buffers(
-        pa.string(), len(data), [bits, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
-    )
+    buffers = [_bits(valid), pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
 def few_values(values: Sequence[object]) -> ArrowArray | None:
@@ -140,6 +146,9 @@ def few_values(values: Sequence[object]) -> ArrowArray | None:
     if kind is float:
         numbers = np.array(values, np.float64)  # None is NaN, which is no value
         return number_array(numbers, None if (known := ~np.isnan(numbers)).all() else known)
+    if kind is bool:
+        buffers = [_bits(valid), _bits(np.array([value is True for value in values]))]
+        return pa.Array.from_buffers(pa.bool_(), len(values), buffers)
     if kind is int and all(-(1 << 63) <= cast(int, value or 0) < 1 << 63 for value in values):
         return number_array(np.array([value or 0 for value in values], np.int64), valid)
     return None
@@ -147,9 +156,13 @@ def few_values(values: Sequence[object]) -> ArrowArray | None:
 
 def number_array(values: NDArray[np.generic], valid: Bools | None = None) -> ArrowArray:
     """A numpy array of numbers as an Arrow array, null where it is not `valid`."""
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
     data = pa.py_buffer(np.ascontiguousarray(values).data)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [_bits(valid), data])
+
+
+def _bits(flags: Bools | None) -> Any:
+    """Truth values as Arrow keeps them."""
+    return None if flags is None else pa.py_buffer(np.packbits(flags, bitorder="little").data)
 
 
 def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowDictionary:
@@ -160,7 +173,8 @@ def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools |
 
 def name_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowArray:
     """Codes into `names` as texts, null where they are not `valid`."""
-    return label_array(codes, names, valid).cast(pa.string())
+    index = codes if valid is None else np.where(valid, codes, 0)
+    return _compute("take", [text_array(names), number_array(index.astype(np.int32), valid)])
 
 
 # -- batches cut and joined -------------------------------------------------------------------------------------

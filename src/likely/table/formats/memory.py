@@ -5,6 +5,7 @@ Knows Python and Arrow containers; must not guess what a value means. What can b
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -150,6 +151,14 @@ def _of_rows(rows: Sequence[object]) -> pa.Table:
 def _of_one_row(row: dict[str, object]) -> pa.Table | None:
     """A row in one call of Arrow's, not one for each column; None where Arrow does not know a value."""
     check_names("the table", tuple(row))
+    if "pandas" not in sys.modules:  # which that call would import
+        try:
+            cells = [few_values([None if type(v) is float and v != v else v]) for v in row.values()]
+        except UnicodeEncodeError:
+            return None
+        arrays = [cell for cell in cells if cell is not None]
+        if len(arrays) == len(cells):
+            return pa.table(arrays, names=list(row))
     try:
         return pa.Table.from_struct_array(pa.array([row], from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
