@@ -96,20 +96,24 @@ def decode_dictionary(array: Any) -> ArrowArray:
 
 def dictionary_encode(array: ArrowArray) -> ArrowDictionary:
     """The array as codes and a dictionary of what is different in it."""
-    return _compute("dictionary_encode", [array])  # type: ignore[return-value]
+    return _functions().call_function("dictionary_encode", [array])  # type: ignore[no-any-return]
 
 
-def _compute(name: str, arguments: list[ArrowArray]) -> ArrowArray:
-    """A function of Arrow's by name."""
+def has_match(array: ArrowArray, pattern: str) -> bool:
+    """Whether a regular expression matches in any of the texts."""
+    compute = _functions()
+    matches = compute.call_function("match_substring_regex", [array], compute.MatchSubstringOptions(pattern))
+    return bool(compute.call_function("any", [matches]).as_py())
+
+
+def _functions() -> Any:
+    """The functions of Arrow, by `call_function`."""
     try:
         # pyarrow.compute, which methods of arrays import, makes functions and their documents: 50 ms for one call.
-        from pyarrow._compute import call_function
+        import pyarrow._compute as compute
     except ImportError:  # it is no public name, so it may go away
-        import pyarrow.compute
-
-        compute: Any = pyarrow.compute
-        call_function = compute.call_function
-    return call_function(name, arguments)  # type: ignore[no-any-return]
+        from pyarrow import compute  # type: ignore[no-redef]
+    return compute
 
 
 # -- arrays of numpy and Python ---------------------------------------------------------------------------------
@@ -174,7 +178,8 @@ def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools |
 def name_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowArray:
     """Codes into `names` as texts, null where they are not `valid`."""
     index = codes if valid is None else np.where(valid, codes, 0)
-    return _compute("take", [text_array(names), number_array(index.astype(np.int32), valid)])
+    places = number_array(index.astype(np.int32), valid)
+    return _functions().call_function("take", [text_array(names), places])  # type: ignore[no-any-return]
 
 
 # -- batches cut and joined -------------------------------------------------------------------------------------
