@@ -73,8 +73,8 @@ RowBatch: TypeAlias = "ArrowBatch | CellBatch"
 @kernel("u1[], i8[], i8[], u1[]")
 def copy_cells(data: Bytes, starts: Longs, ends: Longs, out: Bytes) -> None:
     """The bytes of all cells, one after the other."""
-    at = 0
+    at = np.uint64(0)
     for i in range(starts.size):
-        for k in range(starts[i], ends[i]):
+        for k in range(np.uint64(starts[i]), np.uint64(ends[i])):  # unsigned: nobody counts from the end
             out[at] = data[k]
-            at += 1
+            at += np.uint64(1)
