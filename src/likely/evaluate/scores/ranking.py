@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
+from likely.machinery.arrays import distinct
 from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
@@ -152,5 +153,5 @@ def thinned(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
     if len(points) > MOST_POINTS:
         length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points, axis=0)).sum(axis=1))])
         wanted = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS))
-        points = points[np.unique(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1]))]
+        points = points[distinct(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1]))]
     return tuple((float(a), float(b)) for a, b in points)
