@@ -62,7 +62,7 @@ def imported(folder: Path, *arguments: str) -> set[str]:
     [
         (("--help",), OTHERS | FAMILY | PAGE | JUDGES | NUMBERS),
         (("look", "--help"), OTHERS | FAMILY | PAGE | JUDGES | NUMBERS),
-        (("look", "t.csv", "play", "--learner", "NaiveBayes"), OTHERS | FAMILY),
+        (("look", "t.csv", "play", "--learner", "NaiveBayes"), OTHERS | FAMILY | {"numpy.ma"}),
         (("look", "t.csv", "play", "--learner", "NaiveBayes", "--no-page"), OTHERS | FAMILY | PAGE),
         (
             ("fit", "t.csv", "play", "--learner", "NaiveBayes", "-o", "n.likely"),
