@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import pickle
 import re
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
@@ -96,6 +97,34 @@ def with_own_methods(make: Make) -> Any:
     return Own
 
 
+def with_slots(make: Make) -> Any:
+    @make(frozen=True, slots=True)
+    class Slots:
+        """Slots in the place of a dict."""
+
+        x: int
+        y: tuple[int, ...] = ()
+        held: list[int] = field(default_factory=list, compare=False)
+        count: ClassVar[int] = 3
+
+        @property
+        def double(self) -> int:
+            return 2 * self.x
+
+    return Slots
+
+
+def with_fixed_slots(make: Make) -> Any:
+    @make(frozen=True, slots=True)
+    class Fixed:
+        """A slot that is not given."""
+
+        x: int
+        fixed: int = field(default=7, init=False)
+
+    return Fixed
+
+
 def single(make: Make) -> Any:
     @make(frozen=True)
     class One:
@@ -119,6 +148,8 @@ CASES: dict[Any, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     keywords: [((), {"two": "b"}), ((), {"two": "b", "one": 5}), ((1,), {}), ((), {"one": 1})],
     inheriting: [((1,), {}), ((1, 2, 3), {}), ((), {"x": 1, "z": 9}), ((1, 2, 3, 4), {})],
     with_own_methods: [((1,), {}), ((1, 2), {})],
+    with_fixed_slots: [((1,), {}), ((), {})],
+    with_slots: [((1,), {}), ((1, (2,)), {}), ((), {}), ((1,), {"held": [3]})],
     single: [((), {}), (((),), {}), (((1,),), {}), (([1],), {})],
     empty: [((), {}), ((1,), {})],
 }
@@ -142,7 +173,8 @@ def look_at(kind: Any, given: tuple[Any, ...], named: dict[str, Any]) -> list[An
     out += [hash(made) == object.__hash__(made) if outcome(lambda: hash(made)) is int else None]
     names = [f.name for f in fields(made)]
     out += [[getattr(made, name) for name in names], dataclasses.asdict(made), copy.copy(made) == made]
-    for name in (*names[:1], "strange"):
+    # Of other names a class with slots is refused by the library for another reason, and with other words.
+    for name in (*names[:1], *(() if hasattr(kind, "__slots__") else ("strange",))):
         out.append(outcome(lambda name=name: setattr(made, name, 3)))  # type: ignore[misc]
         out.append(outcome(lambda name=name: delattr(made, name)))  # type: ignore[misc]
     out.append(outcome(lambda: repr(replace(made, **{n: 4 for n in names[:1]}))))
@@ -162,7 +194,7 @@ def test_a_record_is_what_the_library_would_have_made(case: Any) -> None:
     assert repr(ours.__dataclass_params__) == repr(theirs.__dataclass_params__)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize("case", [c for c in CASES if c is not with_fixed_slots], ids=lambda case: case.__name__)
 def test_methods_are_closures_but_one(case: Any) -> None:
     made = case(records.dataclass)
     own = made if "__init__" in vars(made) else made.__mro__[1]
@@ -191,9 +223,7 @@ def test_libraries_and_ours_inherit_from_each_other() -> None:
     assert replace(Theirs(1), x=5) == Theirs(5) and hash(Again(1)) == hash(Again(1))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"frozen": False}, {"frozen": True, "slots": True}, {"frozen": True, "order": True}]
-)
+@pytest.mark.parametrize("options", [{}, {"frozen": False}, {"frozen": True, "order": True}])
 def test_what_is_unusual_is_left_to_the_library(options: dict[str, bool]) -> None:
     @records.dataclass(**options)
     class Some:
@@ -256,6 +286,33 @@ def test_a_record_is_pickled_copied_matched_and_cannot_be_changed() -> None:
         one.x = 3  # type: ignore[misc]
 
 
+@records.dataclass(frozen=True, slots=True)
+class Slotted:
+    """One with slots that can be pickled."""
+
+    x: int
+    y: tuple[int, ...] = ()
+
+
+def test_slots_are_slots() -> None:
+    one = Slotted(1, (2,))
+    assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == copy.copy(one) == replace(one) == one
+    assert not hasattr(one, "__dict__") and Slotted.__slots__ == ("x", "y")  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="cannot create weak reference"):
+        weakref.ref(one)
+
+    class Parent:
+        """No record."""
+
+    @records.dataclass(frozen=True, slots=True)
+    class Child(Parent):
+        """What inherits is left to the library."""
+
+        x: int = 1
+
+    assert Child().x == 1 and Child.__slots__ == ("x",)  # type: ignore[attr-defined]
+
+
 def test_a_record_in_itself_has_a_text() -> None:
     held: list[Any] = []
     one = single(records.dataclass)(held)
@@ -265,7 +322,7 @@ def test_a_record_in_itself_has_a_text() -> None:
 
 def test_frozen_records_of_the_house_are_made_here() -> None:
     """The library's way takes five times as long, at every start."""
-    frozen = re.compile(r"^ *@dataclass\((?=[^)\n]*frozen=True)(?![^)\n]*slots)", re.MULTILINE)
+    frozen = re.compile(r"^ *@dataclass\((?=[^)\n]*frozen=True)", re.MULTILINE)
     library = re.compile(r"^from dataclasses import [^\n]*\bdataclass\b", re.MULTILINE)
     source = Path(likely.__file__).parent
     texts = {path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in source.rglob("*.py")}

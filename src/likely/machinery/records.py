@@ -2,8 +2,7 @@
 
 The library compiles six functions for every class, and a command starts with hundreds of classes (decision 0156).
 Here one is compiled, `__init__`; the others are closures. Classes are the same otherwise: fields, `replace`, equality,
-hashes, texts, errors (tests/machinery/test_records.py). What is not frozen, has slots or is unusual is left to the
-library.
+hashes, texts, errors (tests/machinery/test_records.py). What is not frozen or is unusual is left to the library.
 """
 
 from __future__ import annotations
@@ -26,16 +25,19 @@ else:
         return (lambda made: _make(made, options)) if cls is None else _make(cls, options)
 
 
-_KNOWN = {"frozen", "eq", "repr", "kw_only"}
+_KNOWN = {"frozen", "eq", "repr", "kw_only", "slots"}
 _UNUSUAL = ("InitVar", "KW_ONLY", "ClassVar")
 _REFUSED = ("__setattr__", "__delattr__")
 
 
 def _make(cls: type[Any], options: Mapping[str, bool]) -> type[Any]:
     fields = _read_fields(cls, options.get("kw_only", False)) if _is_usual(cls, options) else None
-    if fields is None:
+    slots = options.get("slots", False)
+    if fields is None or (slots and not all(one.init for one in fields.values())):
         return dataclasses.dataclass(**options)(cls)
     eq, text = options.get("eq", True), options.get("repr", True)
+    if slots:
+        cls = _with_slots(cls, fields)
     for name, one in fields.items():
         if isinstance(cls.__dict__.get(name), dataclasses.Field):
             if one.default is dataclasses.MISSING:
@@ -94,7 +96,35 @@ def _is_usual(cls: type[Any], options: Mapping[str, bool]) -> bool:
         and not any(name in cls.__dict__ for name in _REFUSED)
         and cls.__doc__ is not None
         and "__slots__" not in cls.__dict__
+        and (not options.get("slots", False) or _may_have_slots(cls))
     )
+
+
+def _may_have_slots(cls: type[Any]) -> bool:
+    """Whether it inherits from nothing, and no method knows the class that another will take the place of."""
+    codes = (getattr(value, "__code__", None) for value in vars(cls).values())
+    knows = any("__class__" in code.co_freevars for code in codes if code is not None)
+    return cls.__bases__ == (object,) and type(cls) is type and not knows
+
+
+def _with_slots(cls: type[Any], fields: Mapping[str, dataclasses.Field[Any]]) -> type[Any]:
+    """The same class with a slot for each field in the place of a dict: another one, as slots come first."""
+    held = {name: value for name, value in vars(cls).items() if name not in {*fields, "__dict__", "__weakref__"}}
+    made: type[Any] = type(cls.__name__, (), {**held, "__slots__": tuple(fields)})
+    made.__qualname__ = cls.__qualname__
+    names = [*fields]
+
+    def __getstate__(self: Any) -> list[Any]:
+        return [getattr(self, name) for name in names]
+
+    def __setstate__(self: Any, state: list[Any]) -> None:
+        for name, value in zip(names, state, strict=True):
+            object.__setattr__(self, name, value)
+
+    for method in (__getstate__, __setstate__):
+        if method.__name__ not in held:
+            setattr(made, method.__name__, method)
+    return made
 
 
 def _read_fields(cls: type[Any], kw_only: bool) -> dict[str, dataclasses.Field[Any]] | None:

@@ -5,7 +5,6 @@ Knows how they stand in for Arrow's arrays and batches; nothing of what a cell m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from likely.machinery.arrays import Bytes, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.table.arrow import ArrowArray, ArrowBatch, text_array
 from likely.table.batch import Texts
 
