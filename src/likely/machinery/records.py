@@ -44,7 +44,7 @@ def _make(cls: type[Any], options: Mapping[str, bool]) -> type[Any]:
                 delattr(cls, name)
             else:
                 setattr(cls, name, one.default)
-    about: Any = _template(eq, text, options.get("kw_only", False))
+    about: Any = _template(eq, text, options.get("kw_only", False), slots)
     cls.__dataclass_fields__ = fields
     cls.__dataclass_params__ = about.__dataclass_params__
     own = [one for one in fields.values() if one._field_type is _FIELD]  # type: ignore[attr-defined]
@@ -70,10 +70,10 @@ def _make(cls: type[Any], options: Mapping[str, bool]) -> type[Any]:
 
 
 @cache
-def _template(eq: bool, text: bool, kw_only: bool) -> type[Any]:
+def _template(eq: bool, text: bool, kw_only: bool, slots: bool) -> type[Any]:
     """A class of the library with these options, for what it notes of them."""
     made = type("Template", (), {"__doc__": "", "__annotations__": {}})
-    return dataclasses.dataclass(frozen=True, eq=eq, repr=text, kw_only=kw_only)(made)
+    return dataclasses.dataclass(frozen=True, eq=eq, repr=text, kw_only=kw_only, slots=slots)(made)
 
 
 @dataclasses.dataclass
