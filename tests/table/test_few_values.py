@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from likely.table.arrow import FEW, few_values, name_array
@@ -23,6 +23,11 @@ CELLS = [
 ]
 
 
+@example([math.nan])
+@example([math.nan, None])
+@example([math.nan, 1.0])
+@example([])
+@example([None, None])
 @given(st.one_of(st.lists(st.none() | cells, max_size=20) for cells in CELLS))
 def test_the_array_is_the_one_that_arrow_makes(values: list[Any]) -> None:
     made, wanted = few_values(values), pa.array(values, from_pandas=True)

@@ -149,7 +149,8 @@ def few_values(values: Sequence[object]) -> ArrowArray | None:
         return text_array(["" if value is None else cast(str, value) for value in values], valid)
     if kind is float:
         numbers = np.array(values, np.float64)  # None is NaN, which is no value
-        return number_array(numbers, None if (known := ~np.isnan(numbers)).all() else known)
+        known = ~np.isnan(numbers)
+        return number_array(numbers, None if known.all() else known) if known.any() else pa.nulls(len(values))
     if kind is bool:
         buffers = [_bits(valid), _bits(np.array([value is True for value in values]))]
         return pa.Array.from_buffers(pa.bool_(), len(values), buffers)

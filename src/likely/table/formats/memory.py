@@ -153,7 +153,7 @@ def _of_one_row(row: dict[str, object]) -> pa.Table | None:
     check_names("the table", tuple(row))
     if "pandas" not in sys.modules:  # which that call would import
         try:
-            cells = [few_values([None if type(v) is float and v != v else v]) for v in row.values()]
+            cells = [few_values([value]) for value in row.values()]
         except UnicodeEncodeError:
             return None
         arrays = [cell for cell in cells if cell is not None]
