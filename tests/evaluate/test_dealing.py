@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import likely
 from likely.errors import LikelyError
-from likely.evaluate.crossval import validate as validation
+from likely.evaluate.crossval import leave_one_out
 from likely.evaluate.crossval.dealing import Folds, deal_rows, set_apart
 from likely.evaluate.crossval.validate import validate
 from likely.evaluate.scores.scores import Scorer, Scores
@@ -169,12 +169,12 @@ def test_leaving_a_row_out_in_closed_form_is_learning_without_it(rows: Any, weig
 
 
 def _slowly(source: Any, first: Any, reading: Reading, learner: Any) -> Any:
-    kept = validation.closed_forms
-    validation.closed_forms = lambda *_: {}  # type: ignore[assignment]
+    kept = leave_one_out.closed_forms
+    leave_one_out.closed_forms = lambda *_: {}  # type: ignore[assignment]
     try:
         return validate(source, first, reading, {"it": learner}, Folds(leave_one_out=True))
     finally:
-        validation.closed_forms = kept  # type: ignore[assignment]
+        leave_one_out.closed_forms = kept  # type: ignore[assignment]
 
 
 def test_leave_one_out_of_what_has_no_closed_form() -> None:

@@ -14,7 +14,7 @@ import pytest
 import likely
 from likely.apply.fitting import load_model
 from likely.apply.streams.follow import follow
-from likely.models.default import LEAST_ROWS, Default, default_learner
+from likely.models.default import LEAST_ROWS, Default, default_learner, is_unasked
 
 SOURCE = Path(likely.__file__).parent
 ROWS = 120
@@ -31,7 +31,6 @@ FACES = {
     "evaluate/repeats.py": {"textbook"},
     "evaluate/study.py": {"textbook"},
     "spark/streaming.py": {"sums"},
-    "present/page/answers.py": {"fit"},
 }
 
 
@@ -89,6 +88,15 @@ def test_other_tables_and_purposes() -> None:
     assert default_learner("textbook", summary) == default_learner("textbook") == textbook
     assert default_learner("doubt", summary).learner == likely.TunedNaiveBayes()
     assert default_learner("doubt", words).learner == likely.NaiveBayes()
+
+
+@pytest.mark.parametrize("rows", [LEAST_ROWS - 1, LEAST_ROWS])
+def test_what_is_taken_unasked_is_told_from_what_was_named(rows: int) -> None:
+    """The page asks, to write commands without a learner where none is needed."""
+    summary = likely.summarize({"a": np.resize(["p", "q", "q"], rows), "t": np.resize(["x", "y"], rows)}, "t")
+    usual = default_learner("fit", summary).learner
+    for learner in (usual, likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=2), likely.Auto(), likely.Auto(parts=3)):
+        assert is_unasked(learner, summary) == (learner == usual)
 
 
 def test_the_faces_take_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import likely
 from likely.evaluate.crossval.dealing import Dealing
-from likely.present.page import answers
+from likely.present.page import answers, writing
 from likely.present.page.writing import embedded, page, page_of_model
 from likely.present.report.look import present_look
 
@@ -105,6 +105,27 @@ def test_names_and_levels_are_words_and_nothing_else(evil: str) -> None:
     assert sheet.json("likely-page")["target"] == TARGET
     assert "<script>alert(1)</script>" in json.dumps(sheet.json("likely-model"))
     assert "49" not in re.findall(r'card-name">(.*?)</span>', evil)  # the template took no name for a template
+
+
+def test_compiled_templates_are_kept_where_only_we_may_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIKELY_CACHE", str(tmp_path))
+    record = likely.look({"x": [1.0, 2.0, 8.0, 9.0] * 5, "y": list("aabb") * 5}, "y", likely.NaiveBayes(), folds=2)
+
+    def made_anew() -> str:
+        writing.template.cache_clear()
+        return writing.page(record)
+
+    first = made_anew()
+    kept = {path: path.read_bytes() for path in tmp_path.iterdir() if path.suffix == ".template"}
+    assert len(kept) == 2  # the page, and what it includes
+    stamps = {path: path.stat().st_mtime_ns for path in kept}
+    assert made_anew() == first
+    assert {path: path.stat().st_mtime_ns for path in kept} == stamps  # read, not written again
+    for path, data in kept.items():
+        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert made_anew() == first
+    assert {path: path.read_bytes() for path in kept} == kept  # what was damaged is not believed, and replaced
+    writing.template.cache_clear()
 
 
 def test_json_cannot_close_its_tag() -> None:

@@ -316,13 +316,13 @@ def _reader(training: dict[str, list[Any]], types: dict[str, str]) -> Model:
 
 def test_the_reference_needs_no_library() -> None:
     """What defines a score can be read, and run, with Python alone."""
-    for name in ("forms", "joint_forms", "reading", "scoring", "joint_terms", "logs"):
-        tree = ast.parse(Path(likely.__file__).parent.joinpath("portable", f"{name}.py").read_text("utf-8"))
+    ours = ("likely.portable", "likely.errors", "likely.machinery.records")
+    names = ("forms", "joint_forms", "reading", "scoring", "joint_terms", "logs")
+    for path in (*(f"portable/{name}.py" for name in names), "machinery/records.py"):
+        tree = ast.parse(Path(likely.__file__).parent.joinpath(path).read_text("utf-8"))
         for node in ast.walk(tree):
             found = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             found += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for module in found:
                 first = module.split(".")[0]
-                assert first in sys.stdlib_module_names or module.startswith(("likely.portable", "likely.errors")), (
-                    module
-                )
+                assert first in sys.stdlib_module_names or module.startswith(ours), module

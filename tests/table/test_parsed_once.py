@@ -19,13 +19,18 @@ from likely.table.wrappers import parsed_once
 def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The columns of every sweep over a text file."""
     out: list[list[str]] = []
-    plain = delimited.DelimitedSource.batches
 
-    def counted(self: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        out.append(list(columns or self.schema.names))
-        return plain(self, columns)
+    def count(name: str) -> None:
+        plain = getattr(delimited.DelimitedSource, name)
 
-    monkeypatch.setattr(delimited.DelimitedSource, "batches", counted)
+        def counted(self: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+            out.append(list(columns or self.schema.names))
+            yield from plain(self, columns)
+
+        monkeypatch.setattr(delimited.DelimitedSource, name, counted)
+
+    count("batches")
+    count("pieces")
     return out
 
 
@@ -76,6 +81,37 @@ def test_frames_are_left_as_they_are_and_a_look_parses_once(path: Path, sweeps: 
     assert parsed_once.parse_once(frame) is frame
     likely.look(path, "c")
     assert len(sweeps) == 1
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    """Rows of several blocks."""
+    return [f"{k},{'x' * (k % 90)} {k % 7},{'pq'[k % 2]}\n" for k in range(120_000)]
+
+
+def test_blocks_are_read_by_threads_in_the_order_of_the_file(tmp_path: Path, lines: list[str]) -> None:
+    file = tmp_path / "large.csv"
+    lines = [*lines]
+    lines[70_000] = '70000," a ""quoted""\nline",q\n'
+    lines[90_000] = "   \n"  # a line of blanks, which only Arrow's parser passes over
+    lines[100_000] = "100000, é ,p\n"
+    file.write_text("a,b,c\n" + "".join(lines), encoding="utf-8")
+    plain, source = open_source(file), parsed_once.parse_once(open_source(file))
+    for columns in (None, ["c", "a"], ["b"]):
+        assert rows(source, columns) == rows(plain, columns)
+    assert source.notes == plain.notes
+
+
+@pytest.mark.parametrize("broken", ["1,2\n", "1,2,3,4\n", '1,"never closed,3\n', "1,\0,3\n"])
+def test_what_is_wrong_is_told_as_by_one_sweep(tmp_path: Path, lines: list[str], broken: str) -> None:
+    file = tmp_path / "large.csv"
+    file.write_text("a,b,c\n" + "".join(lines) + broken + "2,b,p\n")
+    said = []
+    for source in (open_source(file), parsed_once.parse_once(open_source(file))):
+        with pytest.raises(likely.LikelyError) as error:
+            rows(source)
+        said.append(str(error.value))
+    assert said[0] == said[1]
 
 
 def test_text_in_another_encoding(tmp_path: Path) -> None:

@@ -68,6 +68,17 @@ def test_predictions_are_those_of_the_library_row_by_row(client: TestClient, mod
     assert any("not seen in training: 1 cell of 'outlook'" in remark for remark in found.json()["remarks"])
 
 
+def test_one_row_is_answered_as_among_others(client: TestClient, model: Model) -> None:
+    together = client.post("/predict", json={"rows": ROWS}).json()["rows"]
+    for row, wanted in zip(ROWS, together, strict=True):
+        for _ in range(2):  # met for the first time, and again
+            found = client.post("/predict", json={"rows": [row]}).json()
+            assert found["rows"] == [wanted]
+            assert any("not seen" in remark for remark in found["remarks"]) == (row.get("outlook") == "never seen")
+    listed = client.post("/predict", json={"rows": [{**ROWS[0], "outlook": ["sunny", "rainy"]}]})
+    assert listed.status_code == 422
+
+
 def test_explanations_are_those_of_the_library(client: TestClient, model: Model) -> None:
     found = client.post("/explain", json={"row": ROWS[0], "of": "yes", "unit": "nats"})
     wanted = likely.explain(model, {**ROWS[0], "windy": "true"}, of="yes", unit="nats").to_dict()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from likely.errors import FileFormatError, NotLearned, SettingError, shown
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner, read_target, require_purpose
@@ -29,7 +29,6 @@ from likely.models.contracts import (
 )
 from likely.models.default import chosen_learner, default_learner
 from likely.models.learners import LEARNERS
-from likely.models.pool.candidates import Effort, Purpose
 from likely.probability.loss import Loss, parse_loss
 from likely.sums import state
 from likely.sums.checks import read_mapping, read_text, require
@@ -38,6 +37,9 @@ from likely.sums.summary import Summary
 from likely.table.schema import Schema
 from likely.table.source import Source
 from likely.table.words.tokens import Tokens
+
+if TYPE_CHECKING:
+    from likely.models.pool.candidates import Effort, Purpose
 
 Known = TypeVar("Known", bound=Model | Summary)
 

@@ -21,8 +21,11 @@ DONE, BAD_INPUT, FAULT, INTERRUPTED = 0, 2, 70, 130
 
 def main() -> None:
     """Run the command of this process, then end the process."""
-    # Most objects of a command live as long as it does: looking among them for what may go takes a twentieth of it.
-    gc.set_threshold(50_000, 20, 50)
+    # Most objects of a command live as long as it does: looking among them for what may go takes a twentieth of it. A
+    # look makes about a hundred thousand.
+    gc.set_threshold(200_000, 20, 50)
+    # Batches are shared among threads of our own. Those of OpenBLAS, inside numpy, would wait for work by spinning.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # so early that nothing had been imported, or a second time

@@ -6,7 +6,7 @@ Gathered are a sample of rows, to see which attributes repeat each other, equal 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -18,6 +18,7 @@ from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
 from likely.evaluate.scores.ceiling import Ceiling, Sampled, ceiling
 from likely.evaluate.troubles.duplicates import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.row_cache import Piece
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -19,6 +19,7 @@ from likely.evaluate.scores.scores import Scores
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
+from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model, Search, begin_learning, has_trait
 from likely.models.default import default_learner
 from likely.models.naive.naive import NaiveBayes

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from likely.errors import LikelyError
-from likely.evaluate.compare import Comparison, compare
-from likely.evaluate.curve import Curve, curve
 from likely.evaluate.look import FOLDS, Look
 from likely.intake.options import ReadingOptions
+from likely.machinery.records import dataclass
 from likely.models.contracts import Learner
 from likely.models.default import default_learner
-from likely.models.field import field_of
 from likely.sums.columns.counts import Counts
+
+if TYPE_CHECKING:
+    from likely.evaluate.compare import Comparison
+    from likely.evaluate.curve import Curve
 
 SMALL = 120_000
 """Rows times classes times features squared (learners look at pairs of them), up to which learners are compared
@@ -46,6 +47,10 @@ def study_further(
     quick = not record.texts and record.rows * len(record.classes) * _features(record) ** 2 <= SMALL
     if not record.attributes or record.decisions is not None or data == "-" or not (always or quick):
         return Studies()
+    from likely.evaluate.compare import compare  # with every learner, which most looks need not wait for
+    from likely.evaluate.curve import curve
+    from likely.models.field import field_of
+
     folds = FOLDS if record.dealing.dealt == "content" else record.dealing.folds
     made: Curve | None = None
     comparison: Comparison | None = None

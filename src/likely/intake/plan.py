@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from likely.machinery.records import dataclass
 from likely.table.schema import MISSING, Schema
 
 WIDE = 64

@@ -7,10 +7,11 @@ Pieces are cut at the same rows on every machine and of every file format, and t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 from likely.table.batch import Batch, Codes, Ints, Texts

@@ -1,8 +1,11 @@
-"""Names for arrays in signatures, kernels' above all: what kind of number they hold. Knows nothing else."""
+"""Names for arrays in signatures, kernels' above all: what kind of number they hold. And two functions that numpy has
+too, but for which it imports its masked arrays.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,3 +20,29 @@ Bytes: TypeAlias = "NDArray[np.uint8]"
 Bools: TypeAlias = "NDArray[np.bool_]"
 Whole: TypeAlias = "int | np.int64 | np.uint64"
 """A whole number within a kernel."""
+N = TypeVar("N", bound=np.generic)
+
+
+def distinct(values: NDArray[N]) -> NDArray[N]:
+    """The different values in order, as `np.unique` gives them. None of them is NaN.
+
+    >>> distinct(np.array([2, 1, 2])).tolist()
+    [1, 2]
+    """
+    ordered: Any = np.sort(values, axis=None)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered  # type: ignore[no-any-return]
+
+
+def quantile(values: Floats, share: float) -> float:
+    """The quantile of some finite values, to the last bit as `np.quantile` gives it.
+
+    >>> quantile(np.array([4.0, 1.0, 2.0]), 0.25)
+    1.5
+    """
+    place = share * (len(values) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(values) - 1)
+    found = np.partition(values, (below, above))
+    low, high, part = float(found[below]), float(found[above]), place - below
+    # From the nearer end, as numpy does.
+    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Plane, Score, WordWeights
-from likely.models.working.product import product_working
-from likely.models.working.records import Working
-from likely.models.working.total import evidence_working
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from likely.models.working.records import Working
 
     Floats = NDArray[np.float64]
 
@@ -206,6 +205,9 @@ class Model(Answers):
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
         """The same of a row that was read already: a product of factors, or a sum of evidence; None where the model
         has neither to write down (`workless` says what there is)."""
+        from likely.models.working.product import product_working
+        from likely.models.working.total import evidence_working
+
         if self.factored:
             powers = [self.power_of(name) for name in ("", *(f.name for f in self.factors))]
             logs = self.terms(batch).array[0][: len(powers)]

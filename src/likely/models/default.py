@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.tuned import TunedNaiveBayes
-from likely.models.pool.auto import Auto
-from likely.models.pool.candidates import MOST_TUNED
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
 
@@ -41,15 +38,34 @@ def default_learner(purpose: Purpose, summary: Summary | None = None) -> Default
     """
     if purpose == "doubt":
         return _doubter(summary)
+    reason = _reason(purpose, summary)
+    if reason != "chosen":
+        return Default(NaiveBayes(), reason)
+    from likely.models.pool.auto import Auto  # with all learners that it tries: who names one does not wait for them
+
+    return Default(Auto(), reason)
+
+
+def _reason(purpose: Purpose, summary: Summary | None) -> Reason:
     if purpose != "fit" or summary is None:
-        return Default(NaiveBayes(), "textbook" if purpose == "textbook" else "sums")
+        return "textbook" if purpose == "textbook" else "sums"
     if summary.schema.target is None:
-        return Default(NaiveBayes(), "no target")
+        return "no target"
     if not summary.schema.attributes:
-        return Default(NaiveBayes(), "nothing to choose")
-    if summary.rows < LEAST_ROWS:
-        return Default(NaiveBayes(), "few rows")
-    return Default(Auto(), "chosen")
+        return "nothing to choose"
+    return "few rows" if summary.rows < LEAST_ROWS else "chosen"
+
+
+def is_unasked(learner: Learner, summary: Summary) -> bool:
+    """Whether this is the learner that `fit` takes of these sums where none is named.
+
+    >>> import likely
+    >>> is_unasked(likely.NaiveBayes(), likely.summarize({"x": ["a", "b"], "y": ["p", "q"]}, "y"))
+    True
+    """
+    if _reason("fit", summary) == "chosen" and type(learner).__name__ != "Auto":
+        return False  # told without importing Auto
+    return learner == default_learner("fit", summary).learner
 
 
 def chosen_learner(effort: str | None, for_: Collection[str] | str = ()) -> Learner | None:
@@ -60,12 +76,17 @@ def chosen_learner(effort: str | None, for_: Collection[str] | str = ()) -> Lear
     """
     if effort is None and not for_:
         return None
+    from likely.models.pool.auto import Auto
+
     usual: Any = Auto()
     return Auto(effort=effort or usual.effort, for_=for_)  # type: ignore[arg-type]
 
 
 def _doubter(summary: Summary | None) -> Default:
     """Who doubts labels: plain naive Bayes is too sure of itself (decision 0068), but takes texts and wide tables."""
+    from likely.models.naive.tuned import TunedNaiveBayes
+    from likely.models.pool.candidates import MOST_TUNED
+
     columns = {} if summary is None else summary.columns
     small = len(columns) * len(summary.classes if summary is not None else ()) <= MOST_TUNED
     if columns and small and not any(isinstance(held, Words) for held in columns.values()):

@@ -7,14 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.models.pool.auto import Auto, Pool
-from likely.models.pool.mixture import Gibbs, Mixture
 from likely.models.registry import LEARNERS as LEARNERS
-from likely.models.registry import build_learner, register
+from likely.models.registry import build_learner
 from likely.models.settings import changed_settings as changed_settings
 from likely.models.settings import settings_of as settings_of
-
-register(Auto, Pool, Mixture, Gibbs)
 
 
 def learner_named(name: str, settings: Mapping[str, Any] | None = None) -> Any:

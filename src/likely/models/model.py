@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 from weakref import WeakKeyDictionary
 
@@ -16,8 +16,10 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
 from likely.machinery.html import html_table, share_bar
+from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
+from likely.models.one_row import answer_row, remember_row
 from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors
 from likely.probability.loss import Loss
 from likely.sums import state
@@ -199,9 +201,18 @@ class Answers(ABC):
         >>> round(model.posterior({"sky": "sun"}).prob("y"), 3)
         0.844
         """
-        data, one = self.as_table(data)
-        found = join_posteriors(self.classes, [found for _, found in self.posteriors(open_source(data))], one)
-        return replace(found, frames=FrameKind.of(data))
+        known = answer_row(self, data)
+        if known is not None:
+            return known
+        table, one = self.as_table(data)
+        source = open_source(table)
+        if not one:
+            found = join_posteriors(self.classes, [found for _, found in self.posteriors(source)], one)
+            return replace(found, frames=FrameKind.of(data))
+        parts = [self.read(arrow, start) for start, arrow in numbered(source.batches(self.columns_in(source)))]
+        for batch, part in parts:
+            remember_row(self, data, batch, part.strays)
+        return join_posteriors(self.classes, [part for _, part in parts], one)
 
     def as_table(self, data: object) -> tuple[object, bool]:
         """One row (a dict of values) as a table, and whether it was one; any other table as it is."""

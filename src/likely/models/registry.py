@@ -1,10 +1,14 @@
-"""Learners by name, and how a name and plain values become one. Knows no learner: each room registers its own."""
+"""Learners by name, and how a name and plain values become one.
+
+Knows of each learner where it stands, and imports it when it is asked for: who learns by one need not wait for all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
+from importlib import import_module
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
@@ -12,7 +16,59 @@ from likely.models.knowledge.knowledge import check_knowledge
 from likely.models.text.settings import check_text, check_texts
 from likely.sums import state
 
-LEARNERS: dict[str, type[Any]] = {}
+FAMILY = {
+    "Additive": "additive.additive",
+    "LeastSquares": "linear.least_squares",
+    "Logistic": "linear.logistic",
+    "TextLogistic": "text_logistic.learner",
+    "Prior": "naive.baseline",
+    "NaiveBayes": "naive.naive",
+    "FullBayes": "joint.full",
+    "LinearDiscriminant": "joint.discriminant",
+    "Density": "naive.density",
+    "Neighbors": "neighbors.neighbors",
+    "OneDependence": "dependence.one_dependence",
+    "OneRule": "naive.one_rule",
+    "TreeAugmented": "dependence.tree",
+    "TunedNaiveBayes": "naive.tuned",
+    "Auto": "pool.auto",
+    "Pool": "pool.auto",
+    "Mixture": "pool.mixture",
+    "Gibbs": "pool.mixture",
+}
+"""The learners that come with likely, and the module of models/ that holds each; in the order of a comparison."""
+
+
+class Registry(MutableMapping[str, type[Any]]):
+    """Learners by name; one that comes with likely is imported when it is first looked up, not when it is named."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = {name: f"likely.models.{module}" for name, module in modules.items()}
+        self._learners: dict[str, type[Any] | None] = dict.fromkeys(modules)
+
+    def __getitem__(self, name: str) -> type[Any]:
+        found = self._learners[name]
+        if found is None:
+            found = self._learners[name] = getattr(import_module(self._modules[name]), name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._learners
+
+    def __setitem__(self, name: str, learner: type[Any]) -> None:
+        self._learners[name] = learner
+
+    def __delitem__(self, name: str) -> None:
+        del self._learners[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._learners)
+
+    def __len__(self) -> int:
+        return len(self._learners)
+
+
+LEARNERS = Registry(FAMILY)
 """What a file, a spec, a mixture or the command line may ask for."""
 
 

@@ -7,7 +7,7 @@ with the mean of what its parts say, by their weight in training.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate.attributes.value_evidence import set_names, value_logs
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, bin_names, bin_of, sum_of
 from likely.present.words import clean, moment, number

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Floats, distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def quantile_edges(values: Floats, weight: Floats, bins: int) -> Floats:
     if len(values) <= bins:
         return values[1:]
     places = quantile_places(weight, bins)[0] + 1
-    return np.unique(values[places[places < len(values)]])
+    return distinct(values[places[places < len(values)]])
 
 
 def balanced_edges(values: Floats, weight: Floats, bins: int) -> Floats:

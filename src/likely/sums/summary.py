@@ -75,7 +75,7 @@ class Summary:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, columns: dict[str, ColumnStatistic] | None = None) -> None:
         self.schema = schema
         self.labels = Labels()
         self.total = Exact.zeros(0)
@@ -83,7 +83,7 @@ class Summary:
         """Rows that count: they have a class and a weight above zero."""
         self.left_out = 0
         """Rows without a class, or of weight zero."""
-        self.columns: dict[str, ColumnStatistic] = {c.name: statistic_for(c) for c in schema.attributes}
+        self.columns = {c.name: statistic_for(c) for c in schema.attributes} if columns is None else columns
         self.more: dict[str, RowStatistic] = {}
         """Statistics beyond the first order, where a learner wanted them: products, pairs, cells, rows."""
         self._places: tuple[Labels, NDArray[np.int32]] | None = None
@@ -190,7 +190,7 @@ class Summary:
         `rows` and `left_out` stay those of the whole.
         """
         into = np.array(places, np.intp)
-        out = Summary(self.schema)
+        out = Summary(self.schema, {})
         out.labels = Labels(names)
         out.total = self.total.scattered(into, 0, len(names))
         out.rows, out.left_out = self.rows, self.left_out
@@ -201,7 +201,7 @@ class Summary:
         return out
 
     def _copy(self) -> Summary:
-        out = Summary(self.schema)
+        out = Summary(self.schema, {})
         out.labels = self.labels.copy()
         out.total, out.rows, out.left_out = self.total.canonical(), self.rows, self.left_out
         for name, statistic in self.columns.items():
@@ -302,7 +302,7 @@ class Summary:
     def with_schema(self, schema: Schema) -> Summary:
         """The same sums under a schema that reads some numbers as nominal, leaves some columns out, or keeps only some
         levels and words by name."""
-        out = Summary(schema)
+        out = Summary(schema, {})
         out.labels, out.total, out.rows, out.left_out = self.labels, self.total, self.rows, self.left_out
         for column in schema.attributes:
             statistic = self.columns[column.name]

@@ -6,7 +6,7 @@ Reads no meaning. Other packages import the names of types under TYPE_CHECKING, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,8 @@ ArrowType: TypeAlias = pa.DataType
 
 ROWS = 1 << 17
 """Rows of a batch at most."""
+FEW = 1 << 12
+"""Values of Python that are made into an array one by one."""
 
 
 _PLAIN = frozenset(type.id for type in (pa.bool_(), pa.int64(), pa.float64(), pa.string(), pa.null()))
@@ -89,6 +91,8 @@ def _plain_array(array: Any) -> ArrowArray:
 
 def decode_dictionary(array: Any) -> ArrowArray:
     """The array without a dictionary: those of two batches need not agree."""
+    if isinstance(array, pa.DictionaryArray):
+        return _functions().call_function("take", [array.dictionary, array.indices])  # type: ignore[no-any-return]
     return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array  # type: ignore[no-any-return]
 
 
@@ -114,30 +118,78 @@ def decode_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def dictionary_encode(array: ArrowArray) -> ArrowDictionary:
     """The array as codes and a dictionary of what is different in it."""
+    return _functions().call_function("dictionary_encode", [array])  # type: ignore[no-any-return]
+
+
+def has_match(array: ArrowArray, pattern: str) -> bool:
+    """Whether a regular expression matches in any of the texts."""
+    compute = _functions()
+    matches = compute.call_function("match_substring_regex", [array], compute.MatchSubstringOptions(pattern))
+    return bool(compute.call_function("any", [matches]).as_py())
+
+
+def _functions() -> Any:
+    """The functions of Arrow, by `call_function`."""
     try:
-        # The method would import pyarrow.compute, which makes functions and their documents: 50 ms for this one call.
-        from pyarrow._compute import call_function
+        # pyarrow.compute, which methods of arrays import, makes functions and their documents: 50 ms for one call.
+        import pyarrow._compute as compute
     except ImportError:  # it is no public name, so it may go away
-        return array.dictionary_encode()
-    return call_function("dictionary_encode", [array])  # type: ignore[no-any-return]
+        from pyarrow import compute  # type: ignore[no-redef]
+    return compute
 
 
 # -- arrays of numpy and Python ---------------------------------------------------------------------------------
 
 
-def text_array(texts: Sequence[str]) -> ArrowArray:
-    """Texts as an Arrow array. (`pa.array` would import pandas, which takes too long.)"""
+def text_array(texts: Sequence[str], valid: Bools | None = None) -> ArrowArray:
+    """Texts as an Arrow array, null where it is not `valid`. (`pa.array` would import pandas, which takes too long.)"""
     data = [text.encode() for text in texts]
     offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
+    buffers = [_bits(valid), pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
+
+
+def few_values(values: Sequence[object]) -> ArrowArray | None:
+    """Values of Python as `pa.array(values, from_pandas=True)` makes them, without importing pandas as that does.
+
+    None where they are of several kinds, or many: then the import costs less than this does.
+
+    >>> few_values(["a", None]), few_values([1, "a"])
+    (<pyarrow.lib.StringArray object at ...>
+    [
+      "a",
+      null
+    ], None)
+    """
+    kinds = set(map(type, values)) - {type(None)} if len(values) <= FEW else {object}
+    if len(kinds) != 1:
+        return None if kinds else pa.nulls(len(values))
+    (kind,) = kinds
+    known = np.array([value is not None for value in values])
+    valid = None if known.all() else known
+    if kind is str:
+        return text_array(["" if value is None else cast(str, value) for value in values], valid)
+    if kind is float:
+        numbers = np.array(values, np.float64)  # None is NaN, which is no value
+        known = ~np.isnan(numbers)
+        return number_array(numbers, None if known.all() else known) if known.any() else pa.nulls(len(values))
+    if kind is bool:
+        buffers = [_bits(valid), _bits(np.array([value is True for value in values]))]
+        return pa.Array.from_buffers(pa.bool_(), len(values), buffers)
+    if kind is int and all(-(1 << 63) <= cast(int, value or 0) < 1 << 63 for value in values):
+        return number_array(np.array([value or 0 for value in values], np.int64), valid)
+    return None
 
 
 def number_array(values: NDArray[np.generic], valid: Bools | None = None) -> ArrowArray:
     """A numpy array of numbers as an Arrow array, null where it is not `valid`."""
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
     data = pa.py_buffer(np.ascontiguousarray(values).data)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [_bits(valid), data])
+
+
+def _bits(flags: Bools | None) -> Any:
+    """Truth values as Arrow keeps them."""
+    return None if flags is None else pa.py_buffer(np.packbits(flags, bitorder="little").data)
 
 
 def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowDictionary:
@@ -148,7 +200,7 @@ def label_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools |
 
 def name_array(codes: NDArray[np.integer], names: Sequence[str], valid: Bools | None = None) -> ArrowArray:
     """Codes into `names` as texts, null where they are not `valid`."""
-    return label_array(codes, names, valid).cast(pa.string())
+    return decode_dictionary(label_array(codes, names, valid))
 
 
 # -- batches cut and joined -------------------------------------------------------------------------------------

@@ -6,12 +6,14 @@ Knows how they stand in for Arrow's arrays and batches; nothing of what a cell m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from likely.machinery.arrays import Bools, Bytes, Longs
+from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.table.arrow import ArrowArray, ArrowBatch, text_array
 from likely.table.batch import Texts
 
@@ -36,6 +38,10 @@ class TextColumn:
         """Some cells, copied into an array of Arrow's."""
         return text_array([self.cells.text(int(row)) for row in np.asarray(rows)])
 
+    def to_arrow(self) -> ArrowArray:
+        """All cells, copied into an array of Arrow's."""
+        return copied_texts(self.cells)
+
 
 TextArray: TypeAlias = "ArrowArray | TextColumn"
 
@@ -51,6 +57,32 @@ class CellBatch:
     def column(self, key: int | str) -> TextArray:
         return self.columns[self.schema.get_field_index(key) if isinstance(key, str) else key]
 
+    def to_arrow(self) -> ArrowBatch:
+        """The same rows as a batch of Arrow's, which does not hold on to the block of text."""
+        arrays = [c.to_arrow() if isinstance(c, TextColumn) else c for c in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
 
 RowBatch: TypeAlias = "ArrowBatch | CellBatch"
 """Rows that an encoder can read."""
+
+
+def copied_texts(cells: Texts, there: Bools | None = None) -> ArrowArray:
+    """Texts as an array of Arrow's, null where they are not `there`."""
+    offsets = np.zeros(len(cells) + 1, np.int32)
+    np.cumsum(cells.ends - cells.starts, out=offsets[1:])
+    data = np.empty(int(offsets[-1]), np.uint8)
+    starts, ends = np.ascontiguousarray(cells.starts), np.ascontiguousarray(cells.ends)
+    copy_cells(cells.data, starts, ends, data)
+    nulls = None if there is None or there.all() else pa.py_buffer(np.packbits(there, bitorder="little").data)
+    return pa.Array.from_buffers(pa.string(), len(cells), [nulls, pa.py_buffer(offsets.data), pa.py_buffer(data.data)])
+
+
+@kernel("u1[], i8[], i8[], u1[]")
+def copy_cells(data: Bytes, starts: Longs, ends: Longs, out: Bytes) -> None:
+    """The bytes of all cells, one after the other."""
+    at = np.uint64(0)
+    for i in range(starts.size):
+        for k in range(np.uint64(starts[i]), np.uint64(ends[i])):  # unsigned: nobody counts from the end
+            out[at] = data[k]
+            at += np.uint64(1)

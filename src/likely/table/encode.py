@@ -84,7 +84,7 @@ class Encoder:
     def __post_init__(self) -> None:
         self._tokens = token_hashes(self.schema.missing)
         self._missing = frozenset(self.schema.missing)
-        self._gone = _numbers_among(self.schema.missing)  # such as -999: in a column of numbers it has no text
+        self.gone = _numbers_among(self.schema.missing)  # such as -999: in a column of numbers it has no text
         self._kept = {c.name: frozenset(c.kept) for c in self.schema.attributes if c.kept is not None}
         self._own: dict[str, Labels] = {}
         self._mine: dict[str, LevelReader] = {}
@@ -152,8 +152,8 @@ class Encoder:
             ) from None
         if strays:
             self.strays[column.name] = self.strays.get(column.name, 0) + strays
-        if len(self._gone):
-            values = np.where(np.isin(values, self._gone), np.nan, values)
+        if len(self.gone):
+            values = np.where(np.isin(values, self.gone), np.nan, values)
         return values
 
     def _nominal(self, column: Column, array: TextArray, start: int, target: Codes | None) -> Codes:

@@ -14,11 +14,13 @@ from likely.apply.explain.odds import Unit
 from likely.apply.predict import Predictions
 from likely.errors import SettingError
 from likely.models.contracts import Model
+from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import Counts
 from likely.table.arrow import ArrowBatch
 from likely.table.labels import label
 from likely.table.output.payload import Format, read_payload, write_payload
+from likely.table.rows import PLAIN
 from likely.table.source import Source
 from likely.web.limits import Limits, TableCheck
 
@@ -78,7 +80,9 @@ def predict_rows(model: Model, rows: Sequence[Row], limits: Limits) -> Answer:
     """The class of each row, and the probability of every class."""
     _check_target(model)
     limits.check_cells(len(rows), len(model.classes), "classes")
-    posterior = model.posterior(complete_rows(model, rows, limits))
+    cells = complete_rows(model, rows, limits)
+    alone = len(cells) == 1 and PLAIN.issuperset(map(type, cells[0].values()))  # a list would make columns of it
+    posterior: Posterior = model.posterior(cells[0]) if alone else model.posterior(cells)
     best = posterior.best if isinstance(posterior.best, list) else [posterior.best]
     out = [
         {"prediction": name, "probabilities": dict(zip(model.classes, chances, strict=True))}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from likely.errors import TooLarge
+from likely.machinery.records import dataclass
 
 MOST_ROWS = 10_000
 """Rows in one request of JSON; /openapi.json says so too."""

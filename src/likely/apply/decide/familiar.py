@@ -6,7 +6,7 @@ Knows densities of rows and patterns of missing cells; nothing of losses.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import numpy as np
 from likely.apply.decide.missing import is_missing
 from likely.apply.decide.wrapper import describer_sentence, unwrap
 from likely.errors import InputError, SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model, setting_of
 from likely.models.factors.patterns import patterns
 from likely.models.model import numbered

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Search, Terms, begin_learning, setting_of
 from likely.models.factors.patterns import patterns
 from likely.models.posterior import Matrix, Posterior

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.shapes import JointTable, Ratios
 from likely.table.batch import Batch
 

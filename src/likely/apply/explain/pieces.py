@@ -6,7 +6,7 @@ It is `Model.terms`, put beside the cells that they speak of; no odds yet. Reads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.shapes import (
     Axis,

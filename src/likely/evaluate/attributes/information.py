@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from likely.evaluate.attributes.word_information import LEAST_ROWS, Piece, WordStatistics, word_statistics
+from likely.machinery.arrays import distinct
+from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.quantiles import quantile_edges
@@ -112,7 +113,7 @@ def _attribute(name: str, statistic: Counts | Numbers, whole: float, scale: floa
     else:
         values, weights = statistic.tally()
         per_class = weights.floats()
-        cut = np.union1d(quantile_edges(values, per_class.sum(axis=1), BINS), best_cut(values, per_class))
+        cut = distinct(np.append(quantile_edges(values, per_class.sum(axis=1), BINS), best_cut(values, per_class)))
         edges = tuple(cut.tolist())
         table = np.zeros((len(cut) + 1, statistic.groups))
         np.add.at(table, np.searchsorted(cut, values, side="right"), per_class)

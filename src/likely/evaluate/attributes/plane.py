@@ -6,7 +6,7 @@ Some rows are held while it is made (chosen by their numbers, so repeatable); th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,8 @@ from likely.evaluate.attributes.information import Attribute
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.extend import Extension
 from likely.intake.row_cache import Piece
+from likely.machinery.arrays import distinct
+from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model, begin_learning
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers
@@ -159,7 +161,7 @@ def _regions(rows: NDArray[np.float64], ranges: Sequence[tuple[float, float]]) -
     from likely.models.neighbors.neighbors import Neighbors
 
     # The columns have names of ours: what the table calls them does not matter to a learner.
-    codes = [int(c) for c in np.unique(rows[2])]
+    codes = [int(c) for c in distinct(rows[2])]
     labels = Labels(str(c) for c in codes)
     target = Codes(np.searchsorted(codes, rows[2]).astype(np.int32), labels)
     batch = Batch(rows.shape[1], _cells(rows[0], rows[1]), target, None if (rows[3] == 1).all() else rows[3].copy())

@@ -7,16 +7,12 @@ of other folds, so that the scores are as honest as those before.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
+from likely.machinery.records import dataclass
 from likely.models.heldout.tempering import temperature_of, tempered
-
-if TYPE_CHECKING:
-    pass
 
 LEAST_ROWS = 100
 """Below, naive Bayes is taken as the textbook has it: so few rows hardly tell how sure it may be."""
@@ -49,5 +45,6 @@ def sharpened(found: HeldOut) -> Sharpened | None:
     shares = np.bincount(truth, weight, len(found.classes)) / weight.sum()
     best = temperature_of(logs[::step], truth[::step], weight[::step], shares, float(weight.sum()))
     own = tempered(logs, best)[np.arange(len(truth)), truth]
-    loss = -float(weight @ own / weight.sum()) / math.log(2) if np.isfinite(own).all() else math.inf
+    # A sum, not a product of vectors, which several threads would take and round otherwise.
+    loss = -float((weight * own).sum() / weight.sum()) / math.log(2) if np.isfinite(own).all() else math.inf
     return Sharpened(best, loss) if math.isfinite(loss) else None

@@ -17,7 +17,6 @@ from likely.errors import InputError, LikelyError, SettingError, list_names, sho
 from likely.evaluate.crossval.dealing import Deal, Folds, deal_rows, deal_stratified
 from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge, Models, all_classes
-from likely.evaluate.crossval.leave_one_out import LeaveOneOutJudge, closed_forms
 from likely.evaluate.crossval.lessons import Lessons
 from likely.evaluate.crossval.notes import FoldNotes, merge_notes
 from likely.evaluate.crossval.row_folds import FoldedRows
@@ -262,6 +261,8 @@ def _each_left_out(
     sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
+    from likely.evaluate.crossval.leave_one_out import LeaveOneOutJudge, closed_forms
+
     if total.rows < 2:
         raise InputError(f"{source.name} has only one row to learn from. To leave one out takes two or more.")
     if loss is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -14,6 +14,7 @@ from likely.errors import ColumnError, InputError, shown
 from likely.intake.arguments import read_arguments
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import with_encoding
+from likely.machinery.records import dataclass
 from likely.models.model import numbered
 from likely.table.encode import Encoder
 from likely.table.labels import Labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -17,6 +17,7 @@ from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
+from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model
 from likely.models.joint.full import FullBayes
 from likely.models.model import numbered

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import Measure, wilson
+from likely.machinery.arrays import quantile
+from likely.machinery.records import dataclass
 from likely.sums.quantiles import equal_weight_bins
 
 if TYPE_CHECKING:
@@ -103,11 +104,11 @@ def _bounded(gap: NDArray[np.float64], error: NDArray[np.float64], share: NDArra
     noise = error * np.random.default_rng(seed).standard_normal((DRAWS, len(gap)))
     value = float(share @ np.abs(gap))
 
-    def scaled(quantile: float, high: float) -> float:
+    def scaled(wanted: float, high: float) -> float:
         low = 0.0
         for _ in range(24):
             middle = (low + high) / 2
-            drawn = float(np.quantile(np.abs(middle * gap + noise) @ share, quantile))
+            drawn = quantile(np.abs(middle * gap + noise) @ share, wanted)
             low, high = (low, middle) if drawn > value else (middle, high)
         return low * value
 

@@ -7,7 +7,6 @@ with K classes the best lies between (K-1)/K (1 - sqrt(1 - K/(K-1) e)) and e.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from likely.evaluate.sampling import sample_rows, sample_share
 from likely.evaluate.scores.intervals import Measure, wilson
 from likely.intake.extend import Extension
 from likely.intake.row_cache import Piece
+from likely.machinery.records import dataclass
 from likely.models.neighbors.neighbors import Neighbors
 from likely.sums.summary import Summary
 from likely.table.batch import Batch

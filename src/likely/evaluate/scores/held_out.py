@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate import kernels
+from likely.machinery.records import dataclass
 from likely.table.batch import Ints
 
 if TYPE_CHECKING:

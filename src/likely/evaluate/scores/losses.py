@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.apply.decide.decision import Costs, make_decision
+from likely.machinery.records import dataclass
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import add_counts

@@ -6,13 +6,14 @@ Ranks are those of the log odds, which tell apart what is all 1.000 as a probabi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
+from likely.machinery.arrays import distinct
+from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +98,8 @@ def ranking(score: NDArray[np.float64], hit: NDArray[np.bool_], weight: NDArray[
     steps = _Steps(score, hit, weight)
     points = thinned(np.column_stack([steps.false / steps.negatives, steps.true / steps.positives]))
     precision, recall = steps.true / (steps.true + steps.false), steps.true / steps.positives
-    average = float(np.diff(recall, prepend=0.0) @ precision)
+    # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
+    average = float((np.diff(recall, prepend=0.0) * precision).sum())
     whole = steps.positives + steps.negatives
     prevalence = steps.positives / whole
     curve = thinned(np.column_stack([recall, precision]))
@@ -134,7 +136,6 @@ def _area(steps: _Steps, hit: NDArray[np.bool_], weight: NDArray[np.float64]) ->
     beaten = ((np.cumsum(downs) - downs / 2) / down)[place[hit]]
     losing = (1 - (np.cumsum(ups) - ups / 2) / up)[place[~hit]]
     shares = weight[hit] / up, weight[~hit] / down
-    # Sums, not products of vectors: those are taken by several threads, which wait for each other and round otherwise.
     value = float((shares[0] * beaten).sum())
     variance = 0.0
     for share, each in zip(shares, (beaten, losing), strict=True):
@@ -152,5 +153,5 @@ def thinned(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
     if len(points) > MOST_POINTS:
         length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(points, axis=0)).sum(axis=1))])
         wanted = np.searchsorted(length, np.linspace(0, length[-1], MOST_POINTS))
-        points = points[np.unique(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1]))]
+        points = points[distinct(np.append(np.minimum(wanted, len(points) - 1), [0, len(points) - 1]))]
     return tuple((float(a), float(b)) for a, b in points)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from likely.evaluate import kernels
 from likely.evaluate.scores.losses import Chosen
+from likely.machinery.records import dataclass
 from likely.models.posterior import Posterior
 from likely.sums.columns.counts import add_counts
 from likely.sums.columns.numbers import Numbers

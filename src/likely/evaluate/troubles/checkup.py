@@ -6,7 +6,6 @@ Knows the records of this room, looks at no rows. Everything that came from data
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from likely.errors import shown
 from likely.evaluate.attributes.information import Attribute
@@ -30,6 +29,7 @@ from likely.evaluate.troubles.findings import (
 )
 from likely.evaluate.troubles.functions import Dependency, OneClassGroups
 from likely.evaluate.troubles.placeholders import placeholder_findings
+from likely.machinery.records import dataclass
 from likely.sums.summary import Summary
 from likely.table.infer import type_option
 from likely.table.schema import Schema

@@ -6,11 +6,11 @@ threshold, which depends on the set of hashes and not on their order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.rows.row_hashes import row_hashes, text_hashes
@@ -140,10 +140,12 @@ class Duplicates:
 
     def _merge(self) -> None:
         """Each key once, in order, and no more hashes than may be kept."""
+        if not self._waiting:
+            return
         hashes = np.concatenate([self._hashes, *(h for h, _ in self._waiting)])
         about = np.concatenate([self._about, *(a for _, a in self._waiting)], axis=1)
         self._waiting, self._more = [], 0
-        order = np.lexsort((about[0], hashes))
+        order = _order(hashes, about[0])
         hashes, about = hashes[order], about[:, order]
         if len(hashes):
             new = (hashes[1:] != hashes[:-1]) | (about[0, 1:] != about[0, :-1])
@@ -151,18 +153,19 @@ class Duplicates:
             joins = (np.minimum, np.add, np.minimum, np.maximum, np.minimum)
             about = np.stack([join.reduceat(row, first) for join, row in zip(joins, about, strict=True)])
             hashes = hashes[first]
-        different = np.unique(hashes)
-        while np.searchsorted(different, self._most, side="right") > self._bound:
-            self._level += 1
+        if len(hashes) > self._bound:
+            different = np.unique(hashes)
+            while np.searchsorted(different, self._most, side="right") > self._bound:
+                self._level += 1
         upto = int(np.searchsorted(hashes, self._most, side="right"))
         self._hashes, self._about = hashes[:upto], about[:, :upto]
 
     def __add__(self, other: Duplicates) -> Duplicates:
         out = Duplicates(min(self._bound, other._bound))
         for one in (self, other):
-            one._merge()
             out._level = max(out._level, one._level)
-            out._put(one._hashes, one._about)
+            for hashes, about in ((one._hashes, one._about), *one._waiting):
+                out._put(hashes, about)
         out._merge()
         return out
 
@@ -213,6 +216,16 @@ class Duplicates:
             tuple(examples),
             self._level > 0,
         )
+
+
+def _order(hashes: NDArray[np.uint64], group: NDArray[np.int64]) -> NDArray[np.intp]:
+    """The order of keys by hash, then by class: few hashes are equal, so that classes are compared of these alone."""
+    order = np.argsort(hashes)
+    same = hashes[order[1:]] == hashes[order[:-1]]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if len(order) else order
+    some = order[tied]
+    order[tied] = some[np.lexsort((group[some], hashes[some]))]
+    return order
 
 
 def repeated_rows(copies: Copies, total: Summary) -> RepeatedRows:

@@ -7,7 +7,6 @@ rows. Everything that came from data is escaped.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from likely.evaluate.attributes.redundancy import Pair, chance
 from likely.evaluate.attributes.word_information import NEARLY_ALL, WordStatistics
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.duplicates import Copies, RepeatedRows
+from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bools, Floats
+from likely.machinery.records import dataclass
 from likely.models.additive.additive_model import AdditiveModel
 from likely.models.additive.additive_state import FACTS, read_anova, read_strengths
 from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
+from likely.machinery.records import dataclass
 from likely.models.additive.additive_state import anova_state
 from likely.models.additive.anova import Anova, Strengths
 from likely.models.additive.coding import Coding
@@ -69,7 +70,7 @@ class AdditiveModel(Model):
         out[:] = self.log_prior
         for start in range(0, batch.rows, BLOCK):
             rows = slice(start, start + BLOCK)
-            block = batch.sliced(rows)
+            block = batch if batch.rows <= BLOCK else batch.sliced(rows)
             codes: dict[str, NDArray[np.int32]] = {}
             for part in self._singles_and_pairs:
                 _add(part, block, codes, out[rows])
@@ -97,7 +98,11 @@ class AdditiveModel(Model):
             _add(part, batch, codes, term)
         if self._sets is not None:
             self._sets.add(batch, codes, out[1 + len(first) :])
-        return Terms(("prior", *(p.name for p in self.parts)), out.transpose(1, 0, 2))
+        return Terms(self._term_names, out.transpose(1, 0, 2))
+
+    @cached_property
+    def _term_names(self) -> tuple[str, ...]:
+        return ("prior", *(part.name for part in self.parts))
 
     def shape(self) -> Score:
         """The prior and the terms, added up."""

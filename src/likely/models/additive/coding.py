@@ -6,7 +6,7 @@ Knows the sums of columns, which say where to cut; no gradients and no trees.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Hashes, Ints
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.models.factors.value_tally import read_tally
 from likely.models.shapes import Axis
 from likely.sums.columns.counts import Counts

@@ -6,12 +6,12 @@ Knows the grid of levels and its pairs. Missing cells are summed out exactly, al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.contracts import Exhibit, Model, Terms, setting_of
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares

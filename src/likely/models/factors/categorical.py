@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
+from likely.machinery.records import dataclass
 from likely.models.knowledge.known import Shares
 from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import LevelTable, Ratio, Ratios

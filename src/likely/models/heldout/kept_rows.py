@@ -7,13 +7,14 @@ or who read which of them. Knows batches; no learner.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.models.heldout.dealing import deal_copies, is_heavy, scramble
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.row_hashes import cell_bits, fold_bits

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from likely.errors import LikelyError, SettingError
+from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import class_codes, recode_target

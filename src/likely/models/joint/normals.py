@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.normal import Normal

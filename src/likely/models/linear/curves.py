@@ -4,13 +4,13 @@ them say of a row. Knows no search. Numbers that enter as they are, and levels b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from likely.machinery.arrays import Floats
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.models import shapes
 from likely.models.contracts import Exhibit
 from likely.models.factors.bins import edges_of

@@ -4,11 +4,12 @@ classes share. Rows are turned into columns once and kept, where they are few.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Search
 from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
 from likely.models.linear.columns import Design

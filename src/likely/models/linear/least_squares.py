@@ -6,13 +6,13 @@ Everything comes from exact sums of products. The outputs are scores, no probabi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Model, Terms
 from likely.models.linear.design import Weighed, constant_notes, exhibit, hyperplane, outputs, plane_exhibit
 from likely.models.linear.equations import normal_equations, output_steps

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves

@@ -11,11 +11,12 @@ unique, so it is the one that Newton's method finds on the fold's rows alone (te
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Search
 from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
 from likely.models.linear.columns import Design

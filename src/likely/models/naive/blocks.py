@@ -6,12 +6,13 @@ Levels and bins have a joint table, numbers a normal density; both are those of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit
 from likely.models.factors.gaussian import known_shares
 from likely.models.factors.joint import CellSettings, Table, table

@@ -5,13 +5,13 @@ Knows counts and normal densities that stand alone; who joins, bins or knows bef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.factors.categorical import Categorical, categorical
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Factor, Model, Search, Trait, require_model
 from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.gaussian import NormalSettings
@@ -21,12 +22,10 @@ from likely.models.naive.blocks import BlockSettings, arrange_blocks, block_fact
 from likely.models.naive.prior_vs_rows import known_notes
 from likely.models.naive.product import Product
 from likely.models.naive.settings import NaiveBayesSettings
-from likely.models.naive.temperature_search import start_temperature_search
 from likely.models.naive.weighted_product import WeightedProduct, weight_product
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
 from likely.models.text.factor import text_factor, text_notes
-from likely.models.text.search import start_text_search
 from likely.models.text.settings import Text, as_text
 from likely.sums import state
 from likely.sums.checks import read_number, require
@@ -69,9 +68,13 @@ class NaiveBayes(NaiveBayesSettings):
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         self.check(summary.schema)
         if self.temperature == "auto":
+            from likely.models.naive.temperature_search import start_temperature_search
+
             return start_temperature_search(self, summary)
         if not any(isinstance(held, Words) for held in summary.columns.values()):
             return self.model(summary)
+        from likely.models.text.search import start_text_search
+
         return start_text_search(self, summary) or self.model(summary)
 
     def restore(self, summary: Summary, found: State) -> Product | WeightedProduct:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, setting_of
 from likely.models.drawing import DrawnRows
 from likely.models.naive.prior_vs_rows import known_exhibits

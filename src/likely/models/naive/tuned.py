@@ -6,13 +6,14 @@ Nothing is learned twice: every setting is tried on the same sums of the parts o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Search, require_model
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.weighing import evidence_weights, score_alone

@@ -6,12 +6,13 @@ With powers other than 1 the scores are no densities of rows any more; their pos
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from likely.errors import shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, has_trait, setting_of
 from likely.models.naive.product import Product, scored
 from likely.models.posterior import Matrix

@@ -6,12 +6,13 @@ Knows distances, classes and weights, no schema. The votes are those of the comp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.posterior import Posterior
 from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import Exhibit

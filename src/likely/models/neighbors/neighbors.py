@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Model
 from likely.models.model import learnable
 from likely.models.neighbors.ball import Ball, distances

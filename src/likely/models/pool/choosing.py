@@ -6,12 +6,12 @@ Knows learners by their contract; what comes of it is a trial.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import LikelyError
+from likely.machinery.records import dataclass
 from likely.machinery.steps import teller
 from likely.machinery.threads import in_order
 from likely.models.contracts import HeldOutAnswers, Learner

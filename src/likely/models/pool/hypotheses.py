@@ -7,13 +7,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.trying import log_posterior

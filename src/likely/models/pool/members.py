@@ -10,43 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.models.additive.additive import Additive
 from likely.models.contracts import Learner, Model, Restores, begin_learning
-from likely.models.dependence.one_dependence import OneDependence
-from likely.models.dependence.tree import TreeAugmented
-from likely.models.joint.discriminant import LinearDiscriminant
-from likely.models.joint.full import FullBayes
-from likely.models.linear.least_squares import LeastSquares
-from likely.models.linear.logistic import Logistic
-from likely.models.naive.baseline import Prior
-from likely.models.naive.density import Density
-from likely.models.naive.naive import NaiveBayes
-from likely.models.naive.one_rule import OneRule
-from likely.models.naive.tuned import TunedNaiveBayes
-from likely.models.neighbors.neighbors import Neighbors
-from likely.models.registry import build_learner, register
+from likely.models.registry import build_learner
 from likely.models.settings import changed_settings, settings_of
-from likely.models.text_logistic.learner import TextLogistic
 from likely.sums.checks import require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 
-register(
-    Additive,
-    LeastSquares,
-    Logistic,
-    TextLogistic,
-    Prior,
-    NaiveBayes,
-    FullBayes,
-    LinearDiscriminant,
-    Density,
-    Neighbors,
-    OneDependence,
-    OneRule,
-    TreeAugmented,
-    TunedNaiveBayes,
-)
 MOST_SHOWN = 40
 """Characters of a setting in a name."""
 MIXTURES = ("Auto", "Gibbs", "Mixture", "Pool")

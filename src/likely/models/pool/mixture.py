@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models import shapes
 from likely.models.contracts import Model, require_model
 from likely.models.heldout.dealing import uniform_numbers

@@ -7,13 +7,13 @@ no search.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers, Learner, Model, Terms
 from likely.models.heldout.trying import log_posterior
 from likely.models.naive.naive import NaiveBayes
@@ -61,7 +61,7 @@ class PoolModel(Model):
         for start in range(0, batch.rows, BLOCK):
             rows = slice(start, start + BLOCK)
             total = np.tile(self.log_prior, (len(out[rows]), 1))
-            for term in self._lines(batch.sliced(rows)).values():
+            for term in self._lines(batch if batch.rows <= BLOCK else batch.sliced(rows)).values():
                 total += term
             out[rows] = total
         return out, words
@@ -79,9 +79,8 @@ class PoolModel(Model):
         lines: dict[str, Floats] = {}
         rest: dict[str, Floats] = {}
         for whole, member, weight in zip(self._whole_lines, self.members, self.weights.tolist(), strict=True):
-            for name, logs in member_evidence(member, batch, self.log_prior, whole):
+            for name, said in member_evidence(member, batch, self.log_prior, whole, weight):
                 into = rest if name == REST else lines
-                said = weight * logs
                 into[name] = into[name] + said if name in into else said
         ordered = {name: lines.pop(name) for name in names if name in lines}
         return ordered | lines | rest
@@ -219,8 +218,11 @@ def whole_line(model: Model, title: str) -> str:
     return " & ".join(names[0]) if len(names) == 1 and names[0] else f"all values by {title}"
 
 
-def member_evidence(model: Model, batch: Batch, log_prior: Floats, whole: str) -> list[tuple[str, Floats]]:
-    """What a model says of rows beyond the prior, by attribute or set; of one that is no sum, in one line."""
+def member_evidence(
+    model: Model, batch: Batch, log_prior: Floats, whole: str, weight: float
+) -> list[tuple[str, Floats]]:
+    """What a model says of rows beyond the prior, times its weight, by attribute or set; of one that is no sum, in one
+    line."""
     terms = None
     if is_sum(model):
         try:
@@ -230,11 +232,12 @@ def member_evidence(model: Model, batch: Batch, log_prior: Floats, whole: str) -
     if terms is None or terms.first != "prior":
         logs = log_posterior(model, batch, model.classes)
         finite = np.isfinite(log_prior)
-        return [(whole, np.where(finite, logs - np.where(finite, log_prior, 0.0), logs))]
+        return [(whole, weight * np.where(finite, logs - np.where(finite, log_prior, 0.0), logs))]
     last = len(terms.names) - (terms.last != "attribute")
-    out = [(name, terms.array[:, k]) for k, name in enumerate(terms.names) if 0 < k < last]
+    said = weight * terms.array
+    out = [(name, said[:, k]) for k, name in enumerate(terms.names) if 0 < k < last]
     if terms.last in ("rounding", "evidence"):
-        out.append((REST, terms.array[:, -1]))
+        out.append((REST, said[:, -1]))
     return out
 
 

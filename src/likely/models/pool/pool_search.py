@@ -6,11 +6,12 @@ How candidates are judged is in choosing.py, the model in pool_model.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.machinery.steps import teller
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import recode_target, sum_rows

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers
 from likely.models.pool.members import learner_titles, member_learner
 from likely.sums.checks import read_array, read_mapping, read_number, read_text, read_whole, require

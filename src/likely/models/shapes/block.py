@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.quotient import Quotient
 from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of
@@ -187,11 +187,19 @@ class Axis:
             found = bin_of(self.edges, cells)
             return found if self.missing < 0 else np.where(found < 0, np.int32(self.missing), found)
         assert isinstance(cells, Codes)
-        places = [self.levels.index.get(name, -1) for name in cells.labels.names]
-        if self.groups is not None:
-            places = [int(self.groups[place]) if place >= 0 else -1 for place in places]
-        # The last two places serve the codes of an unseen level (-2) and of a missing cell (-1).
-        return np.array([*places, -1, self.missing], np.int32)[cells.codes]
+        return self._places(cells.labels)[cells.codes]
+
+    def _places(self, labels: Labels) -> NDArray[np.int32]:
+        """The code here of each code of other labels, which are mostly the same as the last time."""
+        held = self.__dict__.get("_held")
+        if held is None or held[0] is not labels or held[1] != len(labels):
+            places = [self.levels.index.get(name, -1) for name in labels.names]
+            if self.groups is not None:
+                places = [int(self.groups[place]) if place >= 0 else -1 for place in places]
+            # The last two places serve the codes of an unseen level (-2) and of a missing cell (-1).
+            held = labels, len(labels), np.array([*places, -1, self.missing], np.int32)
+            self.__dict__["_held"] = held
+        return held[2]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.quotient import Quotient
 from likely.models.setting_values import Closed
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Parts = tuple[Sequence[str], Floats]
 
 
+FEW = 2
+"""Rows up to which numpy adds from a table: a kernel would take longer to call."""
 Presence: TypeAlias = tuple[tuple[Quotient, Quotient], ...]
 """Where being missing is evidence: P(known | class) and P(missing | class), for each class."""
 
@@ -117,7 +119,7 @@ class LevelTable(Column):
 
     def add_cells(self, cells: Codes, out: Floats) -> None:
         """Add the row of each cell."""
-        kernels.add_levels(self.translated(cells), self.log_table, out)
+        add_rows(self.translated(cells), self.log_table, out)
 
     def translated(self, cells: Codes) -> NDArray[np.int32]:
         """The codes of cells, which may have been read with other labels, as places of this table."""
@@ -155,12 +157,20 @@ class BinTable(Column):
 
     def add_cells(self, cells: Floats, out: Floats) -> None:
         """Add the row of each cell's bin."""
-        kernels.add_levels(bin_of(self.starts, cells), self.log_table, out)
+        add_rows(bin_of(self.starts, cells), self.log_table, out)
 
 
 def bin_of(starts: Floats, cells: Floats) -> NDArray[np.int32]:
     """The bin of each cell; -1 where it is missing or infinite. A number beyond the values falls into an end bin."""
-    return np.where(np.isfinite(cells), np.searchsorted(starts, cells, side="right"), -1).astype(np.int32)
+    return np.where(np.isfinite(cells), starts.searchsorted(cells, side="right"), -1).astype(np.int32)
+
+
+def add_rows(codes: NDArray[np.int32], table: Floats, out: Floats) -> None:
+    """out[i] += table[code of i]; negative codes count from the end of the table, as numpy has them."""
+    if len(codes) <= FEW:
+        out += table[codes]
+    else:
+        kernels.add_levels(codes, table, out)
 
 
 def bin_names(edges: NDArray[np.float64], closed: Closed, tell: Callable[[float], str] = number_label) -> list[str]:

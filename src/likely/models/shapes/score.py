@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.shapes.block import Axis, Block, Tree
 from likely.models.shapes.column import Column
 

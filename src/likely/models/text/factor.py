@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit
 from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import WordSettings, WordWeights

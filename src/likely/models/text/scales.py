@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Longs
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

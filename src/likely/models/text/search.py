@@ -5,12 +5,13 @@ candidate is scored by the log probability that it gives to the classes of these
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.dealing import recode_target, sum_rows
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows

@@ -6,12 +6,12 @@ Knows sums and settings; no documents. Every sum is of exact counts in one order
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.text.settings import Text
 from likely.sums.words.tally import Tally
 from likely.sums.words.words import Words

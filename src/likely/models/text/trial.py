@@ -6,7 +6,7 @@ Knows sums, documents as counts of words, and the log score; nothing of files, b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Ints
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.models.text.scales import HeldOutRows, best_scales
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, absent, weights

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from likely.errors import shown
+from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Factor, HeldOut, Learner, Model
 from likely.models.model import unread_texts
 from likely.models.naive.naive import NaiveBayes

@@ -5,13 +5,14 @@ With other attributes there is a second sweep: what these say of each row, by na
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Search
 from likely.models.heldout.dealing import class_codes, recode_target, sum_rows
 from likely.models.model import learnable

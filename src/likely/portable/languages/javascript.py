@@ -20,7 +20,7 @@ _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILIN
 _EXPORT = re.compile(r"^export (?=(?:const|function|class|async) )", re.MULTILINE)
 _REMARK = re.compile(r"^\s*//.*\n", re.MULTILINE)
 _QUOTED = re.compile("[\"'`/]")
-_BLANKS = re.compile(r" ?([{}()=,;:?<>*&|!]) ?")
+_BLANKS = re.compile(r" (?=[{}()=,;:?<>*&|!])|(?<=[{}()=,;:?<>*&|!]) ")
 _INDENT = re.compile(r"^[ \n]+", re.MULTILINE)
 
 _HEAD = """// A model that {learner} learned{of}: posterior(row) and predict(row).
@@ -92,4 +92,4 @@ def join_scripts(scripts: Mapping[str, str]) -> str:
 
 def _without_blanks(line: str) -> str:
     """A line without blanks around signs; one with a text or a pattern in it stays as it is."""
-    return line if _QUOTED.search(line) else _BLANKS.sub(r"\1", line)
+    return line if _QUOTED.search(line) else _BLANKS.sub("", line)

@@ -25,6 +25,7 @@ A row is a dict of values; what it does not have is missing. Written by likely; 
 from __future__ import annotations
 
 import types as _types
+from dataclasses import dataclass
 
 
 class UnseenLevel(Exception):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.present.charts.drawing import Axis, Chart, Frame, at, cut, key, line, path, svg, text, thin_line, ticks
 
 if TYPE_CHECKING:

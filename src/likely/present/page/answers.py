@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import shown
@@ -10,8 +9,9 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.ranking import Ranking
+from likely.machinery.records import dataclass
 from likely.machinery.toml import toml_value
-from likely.models.default import default_learner
+from likely.models.default import is_unasked
 from likely.models.settings import changed_settings
 from likely.present.charts.bars import rung
 from likely.present.charts.drawing import Chart
@@ -223,7 +223,7 @@ def settings(learner: object) -> str:
 def fit_options(model: Model) -> list[str]:
     """What `likely fit` must be told so that the same learner learns: nothing, where it is what learns unasked."""
     learner = model.learner
-    if learner == default_learner("fit", model.summary).learner:
+    if is_unasked(learner, model.summary):
         return []
     out = ["--learner", type(learner).__name__]
     for name, value in changed_settings(learner).items():
@@ -233,13 +233,13 @@ def fit_options(model: Model) -> list[str]:
 
 def python(record: Look) -> str:
     """The same by Python."""
-    learner, dealing = "", record.dealing
-    usual = None if record.model is None else default_learner("fit", record.model.summary)
+    learner, dealing, model = "", record.dealing, record.model
+    name = "" if model is None else type(model.learner).__name__
     # Auto is named where folds were asked for: unasked it is judged by the rows that it holds out itself.
-    unasked = usual is not None and usual.reason != "chosen" and repr(usual.learner) == record.learner
-    if record.model is not None and dealing.dealt != "content" and not unasked:
-        said = changed_settings(record.model.learner)
-        name = type(record.model.learner).__name__
+    as_asked = model is not None and name != "Auto" and repr(model.learner) == record.learner
+    unasked = as_asked and model is not None and is_unasked(model.learner, model.summary)
+    if model is not None and dealing.dealt != "content" and not unasked:
+        said = changed_settings(model.learner)
         learner = f", likely.{name}({', '.join(f'{k}={v!r}' for k, v in said.items())})"
     learner = learner if len(learner) < 300 else ", learner"
     own = dealing.folds != 10 and dealing.dealt not in ("leave-one-out", "content")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.evaluate.attributes.value_evidence import value_logs
 from likely.evaluate.look import AttributeBits
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.shapes import Density
 from likely.present.charts.bars import diverging, stacked

@@ -5,10 +5,11 @@ A part whose data is not there makes no section.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from likely.evaluate.look import Look
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.present.charts.bars import scale
 from likely.present.charts.confusion import MOST as MOST_MAPPED
@@ -22,8 +23,6 @@ from likely.present.page import answers
 from likely.present.page.attributes import LEAST_BITS, Card
 from likely.present.page.graphs import MOST, Node, draw_graph, graph
 from likely.present.report import look_tables as tables
-from likely.present.report.comparison import present_comparison
-from likely.present.report.curve import present_curve
 from likely.present.report.model import exhibit_table
 from likely.present.report.terms import NOT_APART, grid_bits, term_tables
 from likely.present.sections import Bar, Section, Table
@@ -169,6 +168,8 @@ def present_reliability(record: Look) -> Section | None:
 
 def present_learning(curve: Curve) -> Section | None:
     """The learning curve."""
+    from likely.present.report.curve import present_curve
+
     charts = learning(curve)
     if not charts:
         return None
@@ -179,6 +180,8 @@ def present_learning(curve: Curve) -> Section | None:
 
 def present_comparison_of(found: Comparison) -> Section | None:
     """The same rows predicted by other learners."""
+    from likely.present.report.comparison import present_comparison
+
     report = present_comparison(found)
     if not report.tables:
         return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.present.charts.bars import bar
 from likely.present.charts.drawing import Chart, class_colours

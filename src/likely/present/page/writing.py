@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import re
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from likely.errors import LikelyError
 from likely.evaluate.look import Look
+from likely.machinery.native.caching import read_cached, write_cached
 from likely.models.contracts import Model
 from likely.portable.languages.javascript import join_scripts, read_scripts, scoring_scripts
 from likely.present.charts.drawing import STYLE
@@ -142,9 +144,28 @@ SETTINGS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blo
 
 @cache
 def template(name: str) -> Any:
-    """A template of the folder, which escapes everything that is put in."""
+    """A template of the folder, which escapes everything that is put in. Compiled once, and kept as kernels are."""
     import jinja2
 
-    # Parsed in every process: compiled templates are code, and a cache of code is one more thing to guard.
-    made = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, **SETTINGS)
-    return made.get_template(name)
+    class Kept(jinja2.BytecodeCache):
+        """Compiled templates among the code that is kept on disk, by what they were made of and what compiled them."""
+
+        def load_bytecode(self, bucket: Any) -> None:
+            code = read_cached(_kept_name(bucket))
+            if code is not None:
+                bucket.bytecode_from_string(code)
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            write_cached(_kept_name(bucket), bucket.bytecode_to_string())
+
+    loader, made_of = jinja2.FileSystemLoader(HERE), {"undefined": jinja2.StrictUndefined, **SETTINGS}
+    return jinja2.Environment(loader=loader, bytecode_cache=Kept(), **made_of).get_template(name)
+
+
+def _kept_name(bucket: Any) -> str:
+    """A name that changes with a template (`checksum`), the settings, the compiler and the Python that it is for."""
+    import jinja2.compiler
+
+    sources = (Path(file).read_bytes() for file in (__file__, jinja2.compiler.__file__))
+    about = b"".join([*sources, repr((bucket.key, bucket.checksum, sys.implementation.cache_tag)).encode()])
+    return f"page-{hashlib.sha256(about).hexdigest()[:20]}.template"

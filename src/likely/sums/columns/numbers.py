@@ -203,7 +203,7 @@ class Numbers:
         out.cap, out.level, out._tidy = self.cap, self.level, self._tidy
         out._set_tally(self._keys, self.table.canonical())
         out.other = self.other.canonical()
-        out._powers = Powers.of(*(s.canonical() for s in self._powers.sums()))
+        out._powers = Powers.of(*(s.canonical() for s in self._powers.sums())) if self.level else Powers(self.groups)
         if self._tidy:
             out._cache = self._cache
         return out
@@ -291,7 +291,8 @@ class Numbers:
         out.level = self.level
         out._set_tally(own._keys, own.table.scattered(places, 1, groups))
         out.other = own.other.scattered(places, 1, groups)
-        out._powers = Powers.of(*(s.scattered(places, 0, groups) for s in own._powers.sums()))
+        if self.level:
+            out._powers = Powers.of(*(s.scattered(places, 0, groups) for s in own._powers.sums()))
         return out
 
     @property

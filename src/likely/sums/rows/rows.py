@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.arrays import distinct
 from likely.sums.checks import read_array, read_names, read_whole, read_wholes, require
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
@@ -164,7 +165,7 @@ class Rows:
         total = weight.scattered(places, 0, int(new.sum()))
         some = ~total.is_zero()
         kept = order[new][some]
-        labels = [Labels([x.names[c] for c in np.unique(codes[kept, k]) if c >= 0]) for k, x in enumerate(ordered)]
+        labels = [Labels([x.names[c] for c in distinct(codes[kept, k]) if c >= 0]) for k, x in enumerate(ordered)]
         part = (numbers[kept], codes[kept], group[kept], total[np.flatnonzero(some)].canonical())
         out = self._made(labels, [self._made(ordered, [part])._over(labels)])
         out._tidy = True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Hashes, Ints, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.records import dataclass
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, TIMES_AT
 from likely.sums.words.tally import join_equal, merge_sorted

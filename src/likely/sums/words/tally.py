@@ -5,7 +5,6 @@ An entry says how much the documents of a group weigh in which a word occurs so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
+from likely.machinery.records import dataclass
 from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact

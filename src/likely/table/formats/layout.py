@@ -7,9 +7,9 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from likely.errors import ColumnError, InputError, SettingError, shown
+from likely.machinery.records import dataclass
 from likely.table.formats.text_file import SAMPLE, TextFile
 from likely.table.source import check_names
 
@@ -92,18 +92,21 @@ def _layout(name: str, sample: str, whole: bool, delimiter: str | None, hint: st
     return Layout(delimiter or ",", names, len(before.encode()), lines, tuple(notes))
 
 
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
 class _Records:
     """Records of a text as Python's csv reads them, with the characters used so far."""
 
     def __init__(self, text: str, delimiter: str) -> None:
         self.used = 0
-        self._lines = io.StringIO(text, newline="")
+        self._text = text
         self._reader = csv.reader(self._counted(), delimiter=delimiter)
 
     def _counted(self) -> Iterator[str]:
-        for line in self._lines:
-            self.used += len(line)
-            yield line
+        for line in _LINE.finditer(self._text):  # one after the other: a few are enough
+            self.used = line.end()
+            yield line[0]
 
     def __iter__(self) -> Iterator[list[str]]:
         return iter(self._reader)

@@ -5,6 +5,7 @@ Knows Python and Arrow containers; must not guess what a value means. What can b
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ROWS, ArrowArray, plain_batch, plain_schema
+from likely.table.arrow import ROWS, ArrowArray, few_values, plain_batch, plain_schema
 from likely.table.columns import RowBatch
 from likely.table.source import HALF_CHARACTER, Source, check_names, has_half_character
 
@@ -150,6 +151,14 @@ def _of_rows(rows: Sequence[object]) -> pa.Table:
 def _of_one_row(row: dict[str, object]) -> pa.Table | None:
     """A row in one call of Arrow's, not one for each column; None where Arrow does not know a value."""
     check_names("the table", tuple(row))
+    if "pandas" not in sys.modules:  # which that call would import
+        try:
+            cells = [few_values([value]) for value in row.values()]
+        except UnicodeEncodeError:
+            return None
+        arrays = [cell for cell in cells if cell is not None]
+        if len(arrays) == len(cells):
+            return pa.table(arrays, names=list(row))
     try:
         return pa.Table.from_struct_array(pa.array([row], from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -190,7 +199,8 @@ def _array(name: str, values: Any) -> Any:
     if not hasattr(values, "__arrow_c_stream__") and not hasattr(values, "__arrow_c_array__"):
         values = values if isinstance(values, (list, tuple, np.ndarray)) or hasattr(values, "dtype") else list(values)
     try:
-        array = pa.array(values, from_pandas=True)
+        few = few_values(values) if isinstance(values, (list, tuple)) else None
+        array = pa.array(values, from_pandas=True) if few is None else few
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         # from_pandas: NaN among texts is a missing cell.
         texts = [None if v is None or v != v else str(v) for v in values]

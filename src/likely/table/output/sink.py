@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, shown
-from likely.table.arrow import ArrowArray, ArrowBatch, decode_batch, label_array, number_array
+from likely.table.arrow import ArrowArray, ArrowBatch, decode_batch, has_match, label_array, number_array
 from likely.table.output.atomic import PartFile
 from likely.table.output.parquet import ParquetGroups
 
@@ -134,12 +134,8 @@ class Sink:
 
 
 def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
-    import pyarrow.compute
-
-    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
-        return False
-    compute: Any = pyarrow.compute
-    return bool(compute.any(compute.match_substring_regex(array, f'[{delimiter}"\r\n]|^\\s|\\s$')).as_py())
+    is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+    return is_text and has_match(array, f'[{delimiter}"\r\n]|^\\s|\\s$')
 
 
 DENSITY, PREDICTION = "log_density", "prediction"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
 
 from likely.machinery.arrays import Bytes, Hashes, Longs
+from likely.machinery.records import dataclass
 from likely.table.arrow import ArrowArray
 from likely.table.batch import Texts, pack_texts
-from likely.table.columns import CellBatch, TextArray, TextColumn
+from likely.table.columns import CellBatch, TextArray, TextColumn, copied_texts
 from likely.table.texts import cells, plain_json
 from likely.table.texts.plain_json import BOOLEAN, DOUBLE, PADDING, REFUSED, SIGNED, TEXT, WHOLE
 from likely.table.words.tokens import first_broken
@@ -98,13 +98,9 @@ class CutLines:
     def _column(self, k: int, kind: pa.DataType) -> ArrowArray | None:
         starts, ends = self._edges(k)
         there = starts != 0
-        nulls = None if there.all() else _buffer(np.packbits(there, bitorder="little"))
+        nulls = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little").data)
         if self.kinds[k] in (TEXT, SIGNED):
-            offsets = np.zeros(len(starts) + 1, np.int32)
-            np.cumsum(ends - starts, out=offsets[1:])
-            texts = np.empty(int(offsets[-1]), np.uint8)
-            plain_json.join_texts(self.data, starts, ends, offsets, texts)
-            return pa.Array.from_buffers(pa.string(), len(starts), [nulls, _buffer(offsets), _buffer(texts)]).cast(kind)
+            return copied_texts(Texts(self.data, starts, ends), there).cast(kind)
         held: NDArray[np.generic]
         if self.kinds[k] == BOOLEAN:
             held = np.packbits(self.data[starts] == ord("t"), bitorder="little")
@@ -117,8 +113,4 @@ class CutLines:
             if (state > 1).any() or not np.isfinite(values[there]).all():
                 return None
             held = values
-        return pa.Array.from_buffers(kind, len(starts), [nulls, _buffer(held)])
-
-
-def _buffer(array: NDArray[np.generic]) -> pa.Buffer:
-    return pa.py_buffer(array)  # type: ignore[arg-type]
+        return pa.Array.from_buffers(kind, len(starts), [nulls, pa.py_buffer(held.data)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Ints, Longs, Whole
+from likely.machinery.arrays import Bytes, Longs, Whole
 from likely.machinery.jit import inner, kernel, trailing_zeros
 from likely.table.texts.grammar import find_no_digit
 from likely.table.words.tokens import load_eight
@@ -217,13 +217,3 @@ def read_wholes(data: Bytes, starts: Longs, ends: Longs, out: Longs) -> None:
         for k in range(np.uint64(starts[i]), np.uint64(ends[i])):
             value = value * np.int64(10) + np.int64(data[k] - np.uint8(_ZERO))
         out[i] = value
-
-
-@kernel("u1[], i8[], i8[], i4[], u1[]")
-def join_texts(data: Bytes, starts: Longs, ends: Longs, offsets: Ints, out: Bytes) -> None:
-    """Copy the texts of cells, one after the other, to where the offsets say."""
-    for i in range(starts.size):
-        at = np.uint64(offsets[i])
-        for k in range(np.uint64(starts[i]), np.uint64(ends[i])):
-            out[at] = data[k]
-            at += _ONE

@@ -5,7 +5,6 @@ Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import inner, kernel
+from likely.machinery.records import dataclass
 from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
 if TYPE_CHECKING:

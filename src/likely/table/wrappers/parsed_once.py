@@ -5,13 +5,17 @@ Knows batches, not what they mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from likely.table.source import Source, SourceWrapper
+from likely.errors import LikelyError
+from likely.machinery.threads import in_order
+from likely.table.columns import CellBatch
+from likely.table.source import Source, SourceWrapper, Uncut
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch
+    from likely.table.columns import RowBatch
 
 MOST_BYTES = 64 << 20
 """Of a table whose batches take more, none are kept: memory does not grow with the rows."""
@@ -67,4 +71,27 @@ class ParsedOnce(SourceWrapper):
         broken, self._broken_off = self._broken_off, None
         if broken is not None and broken[0] == names:
             return broken[1], broken[2]
-        return [], self.source.batches(columns)
+        return [], self._sweep(names, columns)
+
+    def _sweep(self, names: list[str], columns: Sequence[str] | None) -> Iterator[ArrowBatch]:
+        """The batches of a source, in pieces that threads read side by side where it has such; the source's own sweep
+        goes on where these cannot be read."""
+        given = 0
+        if names and self.source.piece_count:
+            try:
+                for batches in in_order(self.source.pieces(columns), _read_piece):
+                    for batch in batches:
+                        given += batch.num_rows
+                        yield batch
+                return
+            except (Uncut, LikelyError):
+                pass
+        for batch in self.source.batches(columns):
+            passed = min(given, batch.num_rows)
+            given -= passed
+            if passed < batch.num_rows or not names:
+                yield batch.slice(passed) if passed else batch
+
+
+def _read_piece(piece: Callable[[], Iterable[RowBatch]]) -> list[ArrowBatch]:
+    return [batch.to_arrow() if isinstance(batch, CellBatch) else batch for batch in piece()]
