@@ -40,14 +40,14 @@ LONGEST = 1 << 30
 """The most bytes that one text may have."""
 PIECE = 1 << 13
 """Bytes of a text that are looked at at once: few enough to stay in the nearest cache of the processor."""
-_MANY = 1 << 19
+_MANY = 1 << 20
 """Entries that are kept before they are sorted and joined, unless there are already more different ones."""
 _NONE: NDArray[np.int32] = np.empty(0, np.int32)
 _NO_ROWS: NDArray[np.bool_] = np.empty(0, np.bool_)
 
 
 class Scratch:
-    """Room for one piece of a text: its small letters, the bounds of its words, and two words side by side."""
+    """Room for one piece of a text: its small letters, the bounds of its words, two words side by side, and hashes."""
 
     def __init__(self, size: int = PIECE) -> None:
         self.size = size
@@ -55,6 +55,7 @@ class Scratch:
             np.zeros(size + MARGIN, np.uint8),
             np.zeros(size + MARGIN, np.int32),
             np.zeros(2 * (size + MARGIN), np.uint8),
+            np.zeros(size // 2 + MARGIN, np.uint64),
         )
 
 
@@ -129,26 +130,26 @@ class WordCounter:
 
     def _sort(self, weights: Weights | None = None, rows: NDArray[np.int32] = _NONE) -> None:
         """Sort the entries that have come, and add them to those that are sorted."""
+        self._sorted = self._sorted.with_more(self._sort_new(weights, rows))
+
+    def _sort_new(self, weights: Weights | None = None, rows: NDArray[np.int32] = _NONE) -> Entries:
+        """The entries that have come since this was last asked."""
         count = int(self.state[ENTRIES])
         self.state[ENTRIES] = 0
-        if count:
-            weight = None
-            if weights is not None:
-                weight = Exact(np.stack(weights.chunks)[:, rows[:count]], weights.base)
-            more = Entries.of(self._word[:count], self._key[:count], int(self.state[WORDS]), weight)
-            self._sorted = self._sorted.with_more(more)
+        if not count:
+            return Entries.none()
+        weight = None if weights is None else Exact(np.stack(weights.chunks)[:, rows[:count]], weights.base)
+        return Entries.of(self._word[:count], self._key[:count], int(self.state[WORDS]), weight)
 
     def finish(self) -> Tally:
         """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
-        self._sort()
-        words = int(self.state[WORDS])
+        last, words = self._sort_new(), int(self.state[WORDS])
         # Nothing more is counted: what only counting needs is given back before more is asked for.
         del self._hashes, self._index, self._touched, self._word, self._key
         met = Vocabulary(self._letters[: self._ends[words]], self._ends[: words + 1])
-        own = self._sorted.widened(words)
         order = met.order()
-        order = order[np.diff(own.starts)[order] > 0]
-        kept = own.taken(order)
+        order = order[(self._sorted.sizes(words) + last.sizes(words))[order] > 0]
+        kept = self._sorted.joined(last, order)
         return Tally(met.taken(order), kept.starts, kept.keys, kept.weight.canonical()).without_zeros()
 
 

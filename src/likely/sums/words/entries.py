@@ -11,7 +11,7 @@ from likely.machinery.arrays import Hashes, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, TIMES_AT
-from likely.sums.words.tally import join_equal, merge_sorted
+from likely.sums.words.tally import join_equal, merge_sorted, trim_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,11 +55,28 @@ class Entries:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def widened(self, words: int) -> Entries:
-        """The same entries among more words."""
-        starts = np.full(words + 1, self.starts[-1])
-        starts[: len(self.starts)] = self.starts
-        return Entries(starts, self.keys, self.weight)
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """What entries weigh, where these are whole numbers of one digit."""
+        return self.weight.planes[0] if len(self.weight.planes) == 1 and self.weight.base == 0 else None
+
+    def sizes(self, words: int) -> NDArray[np.int64]:
+        """How many entries each of so many words has."""
+        out = np.zeros(words, np.int64)
+        out[: len(self.starts) - 1] = np.diff(self.starts)
+        return out
+
+    def joined(self, other: Entries, order: NDArray[np.int32]) -> Entries:
+        """The entries of both for these words, in this order; all others have none."""
+        counts, more = self.counts, other.counts
+        if counts is None or more is None:
+            return self.with_more(other).taken(order)
+        size = len(self) + len(other)
+        starts, keys, new = np.zeros(len(order) + 1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+        count = join_ordered(
+            order, self.starts, self.keys, counts, other.starts, other.keys, more, starts, keys, new
+        )  # fmt: skip
+        return Entries(starts, trim_array(keys, count), Exact.owned(trim_array(new, count)))
 
     def with_more(self, other: Entries) -> Entries:
         """Both together."""
@@ -177,3 +194,37 @@ def move_entries(starts: Longs, order: Ints, new_starts: Longs, old: Longs, new:
         for j in range(new_starts[k], new_starts[k + 1]):
             new[j] = old[at]
             at += 1
+
+
+@kernel("i4[], i8[], i8[], i8[], i8[], i8[], i8[], i8[], i8[], i8[]", returns=1)
+def join_ordered(
+    order: Ints, starts: Longs, keys: Longs, counts: Longs, more_starts: Longs, more_keys: Longs, more_counts: Longs,
+    new_starts: Longs, new_keys: Longs, new_counts: Longs,
+) -> int:  # fmt: skip
+    """The entries of two sets of the same words together, the words in this order; returns how many there are."""
+    at = 0
+    for w in range(order.size):
+        k = order[w]
+        i = upto = j = until = np.int64(0)
+        if k + 1 < starts.size:
+            i, upto = starts[k], starts[k + 1]
+        if k + 1 < more_starts.size:
+            j, until = more_starts[k], more_starts[k + 1]
+        while i < upto and j < until:
+            x, y = keys[i], more_keys[j]
+            first, second = np.int64(x <= y), np.int64(y <= x)
+            new_keys[at] = min(x, y)
+            new_counts[at] = counts[i] * first + more_counts[j] * second
+            i += first
+            j += second
+            at += 1
+        for n in range(i, upto):
+            new_keys[at] = keys[n]
+            new_counts[at] = counts[n]
+            at += 1
+        for n in range(j, until):
+            new_keys[at] = more_keys[n]
+            new_counts[at] = more_counts[n]
+            at += 1
+        new_starts[w + 1] = at
+    return at

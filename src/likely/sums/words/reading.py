@@ -110,6 +110,41 @@ def count_word(
 
 
 @inner
+def count_plain(
+    low: Bytes, bounds: Ints, found: Whole, hashes: Hashes, words: Table, touched: Ints, state: Longs, ceiling: Whole
+) -> Whole:
+    """Count words by their bounds in `low`, as they are; returns why that cannot be, or DONE.
+
+    All hashes come first: then the processor looks several words up at once.
+    """
+    index = words[3]
+    mask = np.uint64(index.shape[0] - 1)
+    for w in range(np.uint64(found)):
+        hashes[w] = word_hash(low, np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE]))
+    different = np.uint64(state[TOUCHED])
+    for w in range(np.uint64(found)):
+        h = hashes[w]
+        slot = h & mask
+        about = index[slot, 1]
+        length = np.uint64(bounds[w + w + _ONE] - bounds[w + w])
+        # Nearly all words are short, known, and where they should be.
+        if index[slot, 0] == h and ((about >> LONG_AT) & _ONE) == 0 and length <= SHORT and h <= ceiling:
+            index[slot, 1] = about + _ONE
+            # Without a branch: whether a word was met before in this document is hard to foresee.
+            touched[different] = slot
+            different += np.uint64((about & TIMES) == 0)
+        else:
+            state[TOUCHED] = different
+            a = np.uint64(bounds[w + w])
+            why = count_word(low, a, a + length, h, words, touched, state, ceiling)
+            if why != DONE:
+                return why
+            different = np.uint64(state[TOUCHED])
+    state[TOUCHED] = different
+    return DONE
+
+
+@inner
 def forget(index: Hashes, touched: Ints, state: Longs) -> None:
     """Count nothing of this document."""
     for j in range(state[TOUCHED]):
@@ -211,14 +246,14 @@ def _count_as_set(
 @inner
 def read_document(
     data: Bytes, begin: int, end: int, alphabet: tuple[Bytes, Ints, Bytes], how: Longs,
-    scratch: tuple[Bytes, Ints, Bytes], stop: Table, words: Table, touched: Ints, state: Longs, ceiling: Whole,
+    scratch: tuple[Bytes, Ints, Bytes, Hashes], stop: Table, words: Table, touched: Ints, state: Longs, ceiling: Whole,
 ) -> Any:  # fmt: skip
     """Count the words of data[begin:end] in their slots; `touched` lists these. On failure nothing is counted.
 
     The text is read in pieces that fit into `low`; a word that a piece breaks off begins the next one. In `joint`
     stands the word before.
     """
-    low, bounds, joint = scratch
+    low, bounds, joint, marks = scratch
     plain = how[0] == 1 and how[1] == 0 and how[2] == 0 and stop[3].shape[0] == 1
     state[UNKNOWN] = state[COUNTED] = state[TOUCHED] = state[BEFORE] = 0
     here, size = begin, 0
@@ -232,17 +267,16 @@ def read_document(
             rest = np.int64(bounds[2 * found])
             if rest == 0:
                 why = NO_SCRATCH
-        for w in range(np.uint64(found)):
-            a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
-            h = word_hash(low, a, b)
-            if plain:
-                why = count_word(low, a, b, h, words, touched, state, ceiling)
-            else:
-                why = _count_as_set(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
-            if why != DONE:
-                break
-        if plain:
+        if plain and why == DONE:
+            why = count_plain(low, bounds, found, marks, words, touched, state, ceiling)
             state[COUNTED] += found
+        elif why == DONE:
+            for w in range(np.uint64(found)):
+                a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
+                h = word_hash(low, a, b)
+                why = _count_as_set(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
+                if why != DONE:
+                    break
         if at_end or why != DONE:
             break
         for j in range(size - rest):
@@ -265,21 +299,21 @@ def _size(count: int) -> int:
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, i4[], b1[], u1[], i4[], u1[], i8[], u1[], i4[], u1[], u1[], i8[], u8[], u8[][], u1[], i8[], "
-    "u8[], u8[][], i4[], i4[], i8[], i4[], i8[], u8[]",
+    "u1[], i8[], i8[], i8, i4[], b1[], u1[], i4[], u1[], i8[], u1[], i4[], u1[], u8[], u1[], i8[], u8[], u8[][], u1[], "
+    "i8[], u8[], u8[][], i4[], i4[], i8[], i4[], i8[], u8[]",
     returns=2,
 )
 def count_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, group: Ints, left_out: Bools, bytes_: Bytes, small: Ints,
-    near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, stop_letters: Bytes, stop_ends: Longs,
-    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
+    near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes,
+    stop_ends: Longs, stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
     touched: Ints, entry_word: Ints, entry_key: Longs, entry_row: Ints, state: Longs, limit: Hashes,
 ) -> tuple[Whole, Whole]:  # fmt: skip
     """Write an entry for each word of each document from number `row` on: the word, its key and, if asked, the row.
 
     Word 0 stands for the document itself: its `times` are all the words. Returns the first document not taken, and why.
     """
-    alphabet, scratch = (bytes_, small, near), (low, bounds, joint)
+    alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
     stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
     with_row = entry_row.size > 0
     ceiling = limit[0]
@@ -320,21 +354,21 @@ def count_words(
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], i4[], u1[], u1[], i8[], u8[], u8[][], u1[], i8[], u8[], "
+    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], i4[], u1[], u8[], u1[], i8[], u8[], u8[][], u1[], i8[], u8[], "
     "u8[][], i4[], i8[], u8[], f8[], f8[][], f8[][], i8[], i8[]",
     returns=2,
 )
 def score_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, bytes_: Bytes, small: Ints, near: Bytes, how: Longs,
-    low: Bytes, bounds: Ints, joint: Bytes, stop_letters: Bytes, stop_ends: Longs, stop_hashes: Hashes,
-    stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes, touched: Ints, state: Longs,
+    low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes, stop_ends: Longs,
+    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes, touched: Ints, state: Longs,
     limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs, unknown: Longs,
 ) -> tuple[Whole, Whole]:  # fmt: skip
     """out[i] += sum over the known words of document i of damped[times] * weights[word].
 
     Returns the document at which it stopped and why: a reason, or (negative) a count beyond `damped`.
     """
-    alphabet, scratch = (bytes_, small, near), (low, bounds, joint)
+    alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
     stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
     ceiling = limit[0]
     for i in range(row, starts.size):

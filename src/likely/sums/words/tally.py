@@ -191,14 +191,14 @@ def merge_sorted(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArr
             starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, to,
             new_keys, counts,
         )  # fmt: skip
-        return to, _trimmed(new_keys, count), Exact.owned(_trimmed(counts, count))
+        return to, trim_array(new_keys, count), Exact.owned(trim_array(counts, count))
     into, other_into = np.empty(len(keys), np.int64), np.empty(len(other_keys), np.int64)
     count = merge_entries(starts, keys, mine, other_starts, other_keys, theirs, into, other_into, to, new_keys)
     moved, other_moved = weight.scattered(into, 0, count), other_weight.scattered(other_into, 0, count)
-    return to, _trimmed(new_keys, count), moved + other_moved if sign > 0 else moved - other_moved
+    return to, trim_array(new_keys, count), moved + other_moved if sign > 0 else moved - other_moved
 
 
-def _trimmed(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def trim_array(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """The beginning of an array; a copy of it where much memory would be held for nothing."""
     return array[:size] if size > len(array) - len(array) // 8 else array[:size].copy()
 
