@@ -13,7 +13,8 @@ import likely
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, weights
 from likely.sums.words.counting import PIECE
-from likely.sums.words.entries import Entries, radix_sort
+from likely.sums.words.entries import Entries
+from likely.sums.words.sorting import radix_sort
 from likely.sums.words.words import Words
 from likely.table.batch import pack_texts
 from likely.table.words.tokens import Tokens, words_of

@@ -20,6 +20,7 @@ import numpy as np
 
 from likely.errors import LikelyError
 from likely.machinery.native.blocks import BLOCK as BLOCK
+from likely.machinery.native.blocks import blank_bits as blank_bits
 from likely.machinery.native.blocks import lower_block as lower_block
 from likely.machinery.native.blocks import nonzero_bits as nonzero_bits
 from likely.machinery.native.inner import (

@@ -78,18 +78,28 @@ class _Nonzero(_Block):
         return _bits(builder, builder.icmp_unsigned("!=", block, _all(0)))
 
 
+class _Blank(_Block):
+    def _write(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        block = _load(context, builder, signature.args[0], *args)
+        return _bits(
+            builder, builder.or_(builder.icmp_unsigned("==", block, _all(32)), _among(builder, block, "\t", 5))
+        )
+
+
+def _among(builder: Any, block: Any, first: str, count: int) -> Any:
+    """Whether bytes are among so many, from the first one on."""
+    return builder.icmp_unsigned("<", builder.sub(block, _all(ord(first))), _all(count))
+
+
 class _Lower(_Block):
     arrays, results = 2, 1
 
     def _write(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         block = _load(context, builder, signature.args[0], args[0], args[1])
 
-        def among(bytes_: Any, first: str, count: int) -> Any:
-            return builder.icmp_unsigned("<", builder.sub(bytes_, _all(ord(first))), _all(count))
-
-        capital = among(block, "A", 26)
+        capital = _among(builder, block, "A", 26)
         small = builder.select(capital, builder.or_(block, _all(32)), block)
-        word = builder.or_(among(small, "a", 26), among(block, "0", 10))
+        word = builder.or_(_among(builder, small, "a", 26), _among(builder, block, "0", 10))
         word = builder.or_(word, builder.icmp_unsigned("==", block, _all(ord("_"))))
         store = builder.store(
             builder.select(word, small, _all(0)), _pointer(context, builder, signature.args[2], args[2], args[3])
@@ -100,6 +110,10 @@ class _Lower(_Block):
 
 def _nonzero(data: Any, at: int) -> int:
     return sum(int(data[at + k] != 0) << k for k in range(BLOCK))
+
+
+def _blank(data: Any, at: int) -> int:
+    return sum(int(data[at + k] in b" \t\n\v\f\r") << k for k in range(BLOCK))
 
 
 def _lower(data: Any, at: int, low: Any, to: int) -> int:
@@ -113,6 +127,8 @@ def _lower(data: Any, at: int, low: Any, to: int) -> int:
 
 nonzero_bits: Any = _Nonzero(cast(Any, _nonzero))
 """For kernels: nonzero_bits(data, at) has a bit for each of the 64 bytes from `at` on that is not 0."""
+blank_bits: Any = _Blank(cast(Any, _blank))
+"""For kernels: blank_bits(data, at) has a bit for each of the 64 bytes from `at` on that is a blank of ASCII."""
 lower_block: Any = _Lower(cast(Any, _lower))
 """For kernels: lower_block(data, at, low, to) writes the small form of 64 bytes, 0 where one is not of a word, and
 answers with a bit for each byte beyond ASCII (for which it writes 0)."""

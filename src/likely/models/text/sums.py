@@ -6,13 +6,14 @@ Knows sums and settings; no documents. Every sum is of exact counts in one order
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.models.text.settings import Text
+from likely.sums.words.reading import SIZES
 from likely.sums.words.tally import Tally
 from likely.sums.words.words import Words
 
@@ -49,6 +50,10 @@ DAMPED: dict[str, Callable[[Floats], Floats]] = {
 models can be sent to executors."""
 
 
+_AT_ONCE = 1 << 15
+"""Cells of a table of words and classes that are worked on at once."""
+
+
 class WordSums:
     """What was counted of the words of one column, in as many classes, read off under any settings."""
 
@@ -57,7 +62,6 @@ class WordSums:
         self.classes = classes
         vocabulary = self.tally.vocabulary
         self._documents_first = bool(len(vocabulary)) and vocabulary.ends[1] == 0
-        self._times, self._size = self.tally.times, self.tally.size
 
     @property
     def is_word(self) -> Which:
@@ -71,8 +75,8 @@ class WordSums:
     def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Of documents that are not missing: class, number of words, and what they weigh."""
         upto = int(self.tally.starts[1]) if self._documents_first else 0
-        group, times = self.tally.group[:upto], self._times[:upto]
-        some = self._size[:upto] > 0
+        own = replace(self.tally, keys=self.tally.keys[:upto])
+        group, times, some = own.group, own.times, own.size > 0
         return group[some], times[some], self.tally.weight[np.arange(upto)].floats()[some]
 
     @cached_property
@@ -84,18 +88,15 @@ class WordSums:
     @cached_property
     def having(self) -> Floats:
         """What the documents weigh that have each word, (words, classes)."""
-        return self.tally.collected(np.ones(len(self._times)), self.classes)
+        return self.tally.collected(_once, np.ones(SIZES + 1), self.classes)
 
     def damped(self, damping: str, length: bool) -> Floats:
         """The sum of f(times a word occurs), over the root of a document's size where asked, (words, classes)."""
         if damping == "binary" and not length:
             return self.having
-        # (The empty word, which stands for documents, may have no times; its sums are no one's.)
-        values = DAMPED[damping](np.maximum(self._times, 1).astype(np.float64))
-        if length:
-            # A document of size s has from 2**(s-1) to 2**s - 1 words: 2**(s-1/2) in the middle of these.
-            values = values * np.exp2((0.5 - np.arange(64.0)) / 2)[self._size]
-        return self.tally.collected(values, self.classes)
+        # A document of size s has from 2**(s-1) to 2**s - 1 words: 2**(s-1/2) in the middle of these.
+        by_size = np.exp2((0.5 - np.arange(SIZES + 1.0)) / 2) if length else np.ones(SIZES + 1)
+        return self.tally.collected(DAMPED[damping], by_size, self.classes)
 
     def idf(self) -> Floats:
         """How much more a rare word counts: log((1 + N) / (1 + n)) + 1 where n of N documents have it."""
@@ -114,9 +115,14 @@ class WordSums:
             out[some[order[: settings.most_words]]] = True
         return out
 
+    def shares(self, settings: Text) -> bool:
+        """Whether the sums that the settings want are those that `having` keeps, which nobody may change."""
+        once = settings.damping == "binary" and not settings.length and not settings.idf
+        return settings.model == "bernoulli" or once
+
     def sums_for(self, settings: Text) -> Floats:
         """The sums that the settings want, (words, classes)."""
-        if settings.model == "bernoulli":
+        if self.shares(settings):
             return self.having
         table = self.damped(settings.damping, settings.length is True)
         return table * self.idf()[:, None] if settings.idf else table
@@ -146,11 +152,24 @@ class Weights:
     base: Floats
 
 
-def weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Floats) -> Floats:
+def weights(
+    settings: Text, some: Floats, totals: Floats, count: int, texts: Floats, into: Floats | None = None
+) -> Floats:  # fmt: skip
     """log weights of some words from their sums, (words, classes): what one of each adds to the score of a class.
 
-    `totals` are the sums over all `count` kept words; `texts` what the documents weigh (for 'bernoulli').
+    `totals` are the sums over all `count` kept words; `texts` what the documents weigh (for 'bernoulli'). They may be
+    written `into` the table of sums itself.
     """
+    out = np.empty_like(some) if into is None else into
+    # So many words at a time that what is worked on stays in the cache of the processor.
+    step = max(1, _AT_ONCE // max(1, len(totals)))
+    for start in range(0, len(some), step):
+        part = slice(start, start + step)
+        out[part] = _weights(settings, some[part], totals, count, texts)
+    return out
+
+
+def _weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Floats) -> Floats:
     extra = settings.pseudo_count
     assert extra != "auto"
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -161,10 +180,11 @@ def weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Flo
         if settings.model == "complement":
             out = np.zeros_like(some)
         else:
-            out = some + extra  # in place: the table is large
+            out = some + extra
             np.log(out, out)
             out -= np.log(totals + extra * count)
-            out[np.isnan(out)] = -np.inf  # 0 of 0: a class without any word
+            if not (extra and np.isfinite(totals).all()):
+                out[np.isnan(out)] = -np.inf  # 0 of 0: a class without any word
         if settings.model != "multinomial":
             others = np.maximum(some.sum(1, keepdims=True) - some, 0.0)
             others += extra
@@ -213,8 +233,10 @@ def word_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     some = np.flatnonzero(kept)
     # A copy of the table only where words between others are left out: it is large.
     table = table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
-    found = weights(settings, table, table.sum(0), len(table), sums.texts)
     base = absent(settings, table, sums.texts)
+    # The table is large: unless others read it as well, the weights take its place.
+    own = None if sums.shares(settings) else table
+    found = weights(settings, table, table.sum(0), len(table), sums.texts, own)
     if settings.idf:
         found = found * sums.idf()[kept][:, None]
     return kept, Weights(np.ascontiguousarray(found), base)

@@ -5,6 +5,7 @@ An entry says how much the documents of a group weigh in which a word occurs so 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BELOW_GROUP = (1 << GROUP_AT) - 1
+_TABLED = 1 << 12
+"""Times whose values are looked up in a table."""
 MOST_GROUPS = 1 << 27
 """Classes that a key has room for."""
 
@@ -67,14 +70,21 @@ class Tally:
         """
         return self.keys & SIZES
 
-    def collected(self, values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
-        """The sum of values[entry] * weight over the entries of each word and group, (words, groups)."""
+    def collected(self, damped: Callable[[Floats], Floats], by_size: Floats, groups: int) -> Floats:
+        """The sum of damped(times) * by_size[size] * weight over the entries of each word and group, (words, groups).
+
+        Where there are no times, which is so of documents alone, there is taken to be one.
+        """
         out = np.zeros((len(self.vocabulary), groups))
         weight = self.weight.canonical()
+        top = most_times(self.keys) + 1
+        by_times = damped(np.maximum(np.arange(min(top, _TABLED), dtype=np.float64), 1.0))
+        # More times than the table has are rare, and looked up one after the other.
+        rare = damped(self.times[self.times >= _TABLED].astype(np.float64)) if top > _TABLED else np.empty(0)
         if len(weight.planes) == 1 and weight.base == 0:  # counts, which need not become floats first
-            collect_counts(self.starts, self.keys, weight.planes[0], values, out)
+            collect_counts(self.starts, self.keys, weight.planes[0], by_times, rare, by_size, out)
         else:
-            collect(self.starts, self.keys, weight.floats(), values, out)
+            collect(self.starts, self.keys, weight.floats(), by_times, rare, by_size, out)
         return out
 
     @property
@@ -214,20 +224,46 @@ def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArra
     return Tally(vocabulary, new_starts, keys[:count].copy(), total).without_zeros()
 
 
-@kernel("i8[], i8[], i8[], f8[], f8[][]")
-def collect_counts(starts: Longs, keys: Longs, counts: Longs, values: Floats, out: Floats) -> None:
-    """Add values * counts of each entry to its word and group, entries one after the other."""
+@kernel("i8[]", returns=1)
+def most_times(keys: Longs) -> int:
+    """The largest times of any key."""
+    out = np.int64(0)
+    for k in range(keys.size):
+        out = max(out, (keys[k] & _BELOW_GROUP) >> TIMES_AT)
+    return out
+
+
+@inner
+def _value(key: np.int64, by_times: Floats, rare: Floats, met: int, by_size: Floats) -> tuple[np.float64, int]:
+    """What an entry counts, and how many with rare times were met up to it."""
+    times = np.uint64((key & _BELOW_GROUP) >> TIMES_AT)
+    if times < np.uint64(by_times.size):
+        return by_times[times] * by_size[np.uint64(key & SIZES)], met
+    return rare[met] * by_size[np.uint64(key & SIZES)], met + 1
+
+
+@kernel("i8[], i8[], i8[], f8[], f8[], f8[], f8[][]")
+def collect_counts(
+    starts: Longs, keys: Longs, counts: Longs, by_times: Floats, rare: Floats, by_size: Floats, out: Floats
+) -> None:
+    """Add the value of each entry, times its count, to its word and group, entries one after the other."""
+    met = 0
     for w in range(np.uint64(out.shape[0])):
         for k in range(np.uint64(starts[w]), np.uint64(starts[w + np.uint64(1)])):
-            out[w, np.uint64(keys[k] >> GROUP_AT)] += values[k] * np.float64(counts[k])
+            value, met = _value(keys[k], by_times, rare, met, by_size)
+            out[w, np.uint64(keys[k] >> GROUP_AT)] += value * np.float64(counts[k])
 
 
-@kernel("i8[], i8[], f8[], f8[], f8[][]")
-def collect(starts: Longs, keys: Longs, weight: Floats, values: Floats, out: Floats) -> None:
-    """Add values * weight of each entry to its word and group, entries one after the other."""
+@kernel("i8[], i8[], f8[], f8[], f8[], f8[], f8[][]")
+def collect(
+    starts: Longs, keys: Longs, weight: Floats, by_times: Floats, rare: Floats, by_size: Floats, out: Floats
+) -> None:
+    """Add the value of each entry, times its weight, to its word and group, entries one after the other."""
+    met = 0
     for w in range(out.shape[0]):
         for k in range(starts[w], starts[w + 1]):
-            out[w, keys[k] >> GROUP_AT] += values[k] * weight[k]
+            value, met = _value(keys[k], by_times, rare, met, by_size)
+            out[w, keys[k] >> GROUP_AT] += value * weight[k]
 
 
 @kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
