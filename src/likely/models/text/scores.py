@@ -14,7 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
 from likely.sums.words.counting import Scratch
-from likely.sums.words.reading import DONE, FROZEN, Table, score_words
+from likely.sums.words.reading import DONE, FROZEN, STATE, Table, score_words
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Texts
 from likely.table.words.letters import BYTES
@@ -50,7 +50,7 @@ class WordScores:
     def score(self, cells: Texts) -> DocumentScores:
         """The scores of all documents of a column, (documents, classes)."""
         rows = len(cells)
-        letters, state = alphabet_for(cells), np.zeros(8, np.int64)
+        letters, state = alphabet_for(cells), np.zeros(STATE, np.int64)
         state[FROZEN] = 1
         out = np.zeros((rows, self.weights.shape[1]))
         counted, unknown = np.zeros(rows, np.int64), np.zeros(rows, np.int64)

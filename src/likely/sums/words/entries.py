@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Hashes, Ints, Longs
+from likely.machinery.arrays import Ints, Longs
 from likely.machinery.jit import kernel
 from likely.sums.exact import Exact
-from likely.sums.words.reading import GROUP_AT, TIMES_AT
-from likely.sums.words.sorting import radix_sort
 from likely.sums.words.tally import join_equal, merge_sorted, trim_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_BELOW_GROUP = (1 << GROUP_AT) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +32,6 @@ class Entries:
     def of(cls, word: NDArray[np.int32], key: NDArray[np.int64], words: int, weight: Exact | None) -> Entries:
         """From entries in any order, equal ones among them; each weighs one if no weight is given."""
         starts = np.zeros(words + 1, np.int64)
-        group, times = most_bits(key)
-        if weight is None and int(words).bit_length() + group + times + TIMES_AT <= 64:
-            packed = np.empty(len(key), np.uint64)
-            pack_keys(word, key, group, times, packed)
-            packed, spare = radix_sort(packed, int(words).bit_length() + group + times + TIMES_AT)
-            keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
-            count = join_packed(packed, group, times, starts, keys, counts)
-            return cls(starts, keys[:count].copy(), Exact.owned(counts[:count].copy()))
         order = np.lexsort((key, word))
         np.cumsum(np.bincount(word, minlength=words), out=starts[1:])
         keys, place, joined = key[order], np.empty(len(key), np.int64), np.zeros(words + 1, np.int64)
@@ -64,6 +52,13 @@ class Entries:
         out = np.zeros(words, np.int64)
         out[: len(self.starts) - 1] = np.diff(self.starts)
         return out
+
+    def without_gaps(self, words: NDArray[np.int32]) -> tuple[Entries, NDArray[np.int32]]:
+        """The same entries without words that have none, and which of these words are left."""
+        some = self.starts[1:] > self.starts[:-1]
+        if not len(some):
+            return self, words[:0]
+        return Entries(np.append(self.starts[:-1][some], self.starts[-1]), self.keys, self.weight), words[some]
 
     def joined(self, other: Entries, order: NDArray[np.int32]) -> Entries:
         """The entries of both for these words, in this order; all others have none."""
@@ -98,55 +93,6 @@ class Entries:
         for old, new in zip(self.weight.planes, planes, strict=True):
             move_entries(self.starts, order, starts, np.ascontiguousarray(old), new)
         return Entries(starts, keys, Exact(planes, self.weight.base))
-
-
-@kernel("i8[]", returns=2)
-def most_bits(keys: Longs) -> tuple[int, int]:
-    """The binary digits of the largest group and of the largest times."""
-    group = np.int64(0)
-    times = np.int64(0)
-    for k in range(keys.size):
-        group |= keys[k] >> GROUP_AT
-        times |= (keys[k] & _BELOW_GROUP) >> TIMES_AT
-    a = 0
-    while group >> a:
-        a += 1
-    b = 0
-    while times >> b:
-        b += 1
-    return a, b
-
-
-@kernel("i4[], i8[], i8, i8, u8[]")
-def pack_keys(word: Ints, keys: Longs, group: int, times: int, out: Hashes) -> None:
-    """Word and key as one number that sorts as they do, group and times in so many binary digits."""
-    for k in range(keys.size):
-        key = keys[k]
-        above = (np.int64(word[k]) << group) | (key >> GROUP_AT)
-        out[k] = np.uint64((above << (times + TIMES_AT)) | (key & _BELOW_GROUP))
-
-
-@kernel("u8[], i8, i8, i8[], i8[], i8[]", returns=1)
-def join_packed(packed: Hashes, group: int, times: int, starts: Longs, keys: Longs, counts: Longs) -> int:
-    """Sorted numbers of `pack_keys` as keys, each once; returns how many there are."""
-    low, shift = (np.uint64(1) << np.uint64(times + TIMES_AT)) - np.uint64(1), np.uint64(times + TIMES_AT)
-    inside = (np.uint64(1) << np.uint64(group)) - np.uint64(1)
-    count = 0
-    last = np.uint64(0)
-    for k in range(packed.size):
-        x = packed[k]
-        if k > 0 and x == last:
-            counts[count - 1] += 1
-            continue
-        last = x
-        above = x >> shift
-        keys[count] = np.int64(((above & inside) << np.uint64(GROUP_AT)) | (x & low))
-        counts[count] = 1
-        count += 1
-        starts[np.int64(above >> np.uint64(group)) + 1] = count
-    for w in range(1, starts.size):
-        starts[w] = max(starts[w], starts[w - 1])
-    return count
 
 
 @kernel("i8[], i4[], i8[], i8[], i8[]")

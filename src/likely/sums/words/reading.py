@@ -15,10 +15,11 @@ from likely.machinery.jit import inner, kernel
 from likely.table.words.lowering import find_words, lower_piece, word_hash
 from likely.table.words.tokens import SHORT, hash_word, load_eight
 
-WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE = range(8)
-"""Places in `state`: words known; entries of the tally; different words of this document; all its words; those that a
+WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE, DOCUMENTS, OFTEN, STATE = range(11)
+"""Places in `state`: words known; entries that came; different words of this document; all its words; those that a
 frozen vocabulary does not know; whether it is frozen; the most words that it may hold; how many
-bytes the word before has."""
+bytes the word before has; documents whose entries came; all times of these entries, bit by bit. Last how many places
+there are."""
 DONE, NO_WORDS, NO_LETTERS, NO_ENTRIES, NO_SCRATCH, BOUND = range(6)
 """Why reading stopped."""
 TIMES_AT, GROUP_AT, SIZES = 5, 36, 31
@@ -300,22 +301,21 @@ def _size(count: int) -> int:
 
 @kernel(
     "u1[], i8[], i8[], i8, i4[], b1[], u1[], i4[], u1[], i8[], u1[], i4[], u1[], u8[], u1[], i8[], u8[], u8[][], u1[], "
-    "i8[], u8[], u8[][], i4[], i4[], i8[], i4[], i8[], u8[]",
+    "i8[], u8[], u8[][], i4[], u8[], i8[][], i8[], u8[]",
     returns=2,
 )
 def count_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, group: Ints, left_out: Bools, bytes_: Bytes, small: Ints,
     near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes,
     stop_ends: Longs, stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
-    touched: Ints, entry_word: Ints, entry_key: Longs, entry_row: Ints, state: Longs, limit: Hashes,
+    touched: Ints, entries: Hashes, documents: Longs, state: Longs, limit: Hashes,
 ) -> tuple[Whole, Whole]:  # fmt: skip
-    """Write an entry for each word of each document from number `row` on: the word, its key and, if asked, the row.
+    """Write an entry for each word of each document from number `row` on, and what they share for the document.
 
     Word 0 stands for the document itself: its `times` are all the words. Returns the first document not taken, and why.
     """
     alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
     stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
-    with_row = entry_row.size > 0
     ceiling = limit[0]
     for i in range(row, starts.size):
         g = np.int64(group[i])
@@ -324,7 +324,8 @@ def count_words(
         why = read_document(
             data, starts[i], stops[i], alphabet, how, scratch, stop, words, touched, state, ceiling
         )  # fmt: skip
-        if why == DONE and state[ENTRIES] + state[TOUCHED] + 1 > entry_key.size:
+        full = state[ENTRIES] + state[TOUCHED] + 1 > entries.size or state[DOCUMENTS] == documents.shape[0]
+        if why == DONE and full:
             different = state[TOUCHED]
             forget(index, touched, state)
             state[TOUCHED] = different
@@ -334,22 +335,21 @@ def count_words(
         size = _size(state[COUNTED])
         if size == 0 and stops[i] > starts[i]:
             size = 1  # a text that has no words, which is not a missing one
-        rest = (g << GROUP_AT) | size
-        e = np.uint64(state[ENTRIES])
-        state[ENTRIES] += state[TOUCHED] + 1
-        entry_word[e] = 0
-        entry_key[e] = rest | (state[COUNTED] << TIMES_AT)
-        if with_row:
-            for j in range(state[TOUCHED] + 1):
-                entry_row[e + np.uint64(j)] = i
+        e, d = np.uint64(state[ENTRIES]), state[DOCUMENTS]
+        often = np.uint64(state[COUNTED])
+        entries[e] = often
         for j in range(np.uint64(state[TOUCHED])):
             e += _ONE
             slot = np.uint64(touched[j])
             about = index[slot, 1]
-            times = about & TIMES
-            index[slot, 1] = about - times
-            entry_word[e] = np.int32(about >> NUMBER_AT)
-            entry_key[e] = rest | (np.int64(times) << TIMES_AT)
+            index[slot, 1] = about & ~TIMES
+            entries[e] = about
+            often |= about
+        documents[d, 0] = state[ENTRIES] = np.int64(e) + 1
+        documents[d, 1] = (g << GROUP_AT) | size
+        documents[d, 2] = i
+        state[DOCUMENTS] = d + 1
+        state[OFTEN] |= np.int64(often & TIMES)
     return starts.size, DONE
 
 
