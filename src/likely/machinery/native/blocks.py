@@ -14,31 +14,30 @@ BLOCK = 64
 
 
 class _Block(Inner):
-    """A step over the block of an array that begins at a byte: `build` writes it for LLVM."""
+    """A step over the block of an array that begins at a byte: `_write` says it to LLVM."""
 
     def compiled(self) -> Any:
         if self._compiled is None:
             from numba.core import types
             from numba.extending import intrinsic
 
-            build, results = self._write, self.results
+            build = self._write
             if self.arrays == 1:
 
                 @intrinsic
                 def instruction(typing: Any, one: Any, at: Any) -> Any:
-                    answer = types.uint64 if results == 1 else types.UniTuple(types.uint64, results)
-                    return answer(one, types.uint64), build
+                    return types.uint64(one, types.uint64), build
             else:
 
                 @intrinsic
                 def instruction(typing: Any, one: Any, at: Any, two: Any, to: Any) -> Any:
-                    answer = types.uint64 if results == 1 else types.UniTuple(types.uint64, results)
-                    return answer(one, types.uint64, two, types.uint64), build
+                    return types.uint64(one, types.uint64, two, types.uint64), build
 
             self._compiled = instruction
         return self._compiled
 
-    arrays, results = 1, 1
+    arrays = 1
+    """Two where it also writes to one."""
 
     def _write(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         raise NotImplementedError
@@ -92,7 +91,7 @@ def _among(builder: Any, block: Any, first: str, count: int) -> Any:
 
 
 class _Lower(_Block):
-    arrays, results = 2, 1
+    arrays = 2
 
     def _write(self, context: Any, builder: Any, signature: Any, args: Any) -> Any:
         block = _load(context, builder, signature.args[0], args[0], args[1])

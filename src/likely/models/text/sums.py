@@ -88,7 +88,7 @@ class WordSums:
     @cached_property
     def having(self) -> Floats:
         """What the documents weigh that have each word, (words, classes)."""
-        return self.tally.collected(_once, np.ones(SIZES + 1), self.classes)
+        return self.tally.having(self.classes)
 
     def damped(self, damping: str, length: bool) -> Floats:
         """The sum of f(times a word occurs), over the root of a document's size where asked, (words, classes)."""

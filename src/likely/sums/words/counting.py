@@ -45,6 +45,8 @@ PIECE = 1 << 13
 """Bytes of a text that are looked at at once: few enough to stay in the nearest cache of the processor."""
 _MANY = 1 << 21
 """Entries that are kept before they are sorted and joined, unless there are already more different ones."""
+_FEW_SLOTS = 1 << 16
+"""Slots of an index that is made four times as large when it is full; a larger one becomes twice as large."""
 _NONE: NDArray[np.int32] = np.empty(0, np.int32)
 _NO_ROWS: NDArray[np.bool_] = np.empty(0, np.bool_)
 
@@ -110,7 +112,8 @@ class WordCounter:
         elif why == NO_LETTERS:
             self._letters = _longer(self._letters, 2 * len(self._letters))
         elif why == NO_WORDS:
-            self._make_words(2 * len(self._index))
+            few = len(self._index) < _FEW_SLOTS  # mostly there will be many more
+            self._make_words((4 if few else 2) * len(self._index))
         else:
             assert why == NO_ENTRIES
             if len(self._incoming) >= max(_MANY, len(self._sorted)):

@@ -10,7 +10,8 @@ import numpy as np
 from likely.machinery.arrays import Ints, Longs
 from likely.machinery.jit import kernel
 from likely.sums.exact import Exact
-from likely.sums.words.tally import join_equal, merge_sorted, trim_array
+from likely.sums.words.tally import merge_sorted, trim_array
+from likely.sums.words.tally_kernels import join_equal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

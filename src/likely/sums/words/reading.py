@@ -113,7 +113,7 @@ def count_word(
 @inner
 def count_plain(
     low: Bytes, bounds: Ints, found: Whole, hashes: Hashes, words: Table, touched: Ints, state: Longs, ceiling: Whole
-) -> Whole:
+) -> Any:
     """Count words by their bounds in `low`, as they are; returns why that cannot be, or DONE.
 
     All hashes come first: then the processor looks several words up at once.
@@ -307,8 +307,8 @@ def _size(count: int) -> int:
 def count_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, group: Ints, left_out: Bools, bytes_: Bytes, small: Ints,
     near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes,
-    stop_ends: Longs, stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
-    touched: Ints, entries: Hashes, documents: Longs, state: Longs, limit: Hashes,
+    stop_ends: Longs, stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes,
+    index: Hashes, touched: Ints, entries: Hashes, documents: Longs, state: Longs, limit: Hashes,
 ) -> tuple[Whole, Whole]:  # fmt: skip
     """Write an entry for each word of each document from number `row` on, and what they share for the document.
 
@@ -361,8 +361,9 @@ def count_words(
 def score_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, bytes_: Bytes, small: Ints, near: Bytes, how: Longs,
     low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes, stop_ends: Longs,
-    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes, touched: Ints, state: Longs,
-    limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs, unknown: Longs,
+    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
+    touched: Ints, state: Longs, limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs,
+    unknown: Longs,
 ) -> tuple[Whole, Whole]:  # fmt: skip
     """out[i] += sum over the known words of document i of damped[times] * weights[word].
 

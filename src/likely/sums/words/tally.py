@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Ints, Longs
-from likely.machinery.jit import inner, kernel
+from likely.machinery.arrays import Bytes, Floats, Longs
+from likely.machinery.jit import kernel
 from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
+from likely.sums.words.tally_kernels import (
+    collect,
+    collect_counts,
+    join_equal,
+    merge_counts,
+    merge_entries,
+    most_times,
+    move_groups,
+    rename_groups,
+    sort_entries,
+)
 from likely.sums.words.vocabulary import Vocabulary, read_varint, write_varint
 
 if TYPE_CHECKING:
@@ -26,6 +37,8 @@ if TYPE_CHECKING:
 _BELOW_GROUP = (1 << GROUP_AT) - 1
 _TABLED = 1 << 12
 """Times whose values are looked up in a table."""
+_FEW_GROUPS = 256
+"""Groups that are moved word by word; of more, the entries are sorted."""
 MOST_GROUPS = 1 << 27
 """Classes that a key has room for."""
 
@@ -87,6 +100,10 @@ class Tally:
             collect(self.starts, self.keys, weight.floats(), by_times, rare, by_size, out)
         return out
 
+    def having(self, groups: int) -> Floats:
+        """What the documents of each group weigh that have each word, (words, groups)."""
+        return self.collected(np.ones_like, np.ones(SIZES + 1), groups)
+
     @property
     def first_word(self) -> int:
         """The first entry that is of a word: before it are those of the documents themselves."""
@@ -145,12 +162,30 @@ class Tally:
 
     def regrouped(self, places: NDArray[np.intp]) -> Tally:
         """With group i called places[i], or left out where that is negative."""
+        different = len(np.unique(places)) == len(places) <= _FEW_GROUPS
+        if different and (places >= 0).all():  # so are the entries
+            return self._renamed(places.astype(np.int64))
         into = places[self.group] if len(self.keys) else np.empty(0, np.intp)
         own = self.with_entries(into >= 0)
         keys = into[into >= 0].astype(np.int64) << GROUP_AT | (own.keys & _BELOW_GROUP)
         if (np.diff(places[places >= 0]) > 0).all():  # the entries stay in order, and different
             return Tally(own.vocabulary, own.starts, keys, own.weight)
         return sorted_tally(own.vocabulary, own.starts, keys, own.weight)
+
+    def _renamed(self, places: NDArray[np.int64]) -> Tally:
+        """With group i called places[i], where no two are called the same."""
+        if (np.diff(places) > 0).all():
+            if not len(places) or places[-1] == len(places) - 1:
+                return self
+            keys = np.empty(len(self.keys), np.int64)
+            rename_groups(self.keys, places, keys)
+            return Tally(self.vocabulary, self.starts, keys, self.weight)
+        keys, planes = np.empty(len(self.keys), np.int64), np.empty_like(self.weight.planes)
+        groups = int(places.max()) + 1
+        from_, upto = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+        for old, new in zip(self.weight.planes, planes, strict=True):
+            move_groups(self.starts, self.keys, np.ascontiguousarray(old), places, from_, upto, keys, new)
+        return Tally(self.vocabulary, self.starts, keys, Exact(planes, self.weight.base).canonical())
 
     # -- the file ---------------------------------------------------------------------------------------------
 
@@ -222,166 +257,6 @@ def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArra
     moved = Exact(weight.planes[:, order], weight.base)
     total = moved.canonical() if count == len(keys) else moved.scattered(place, 0, count)
     return Tally(vocabulary, new_starts, keys[:count].copy(), total).without_zeros()
-
-
-@kernel("i8[]", returns=1)
-def most_times(keys: Longs) -> int:
-    """The largest times of any key."""
-    out = np.int64(0)
-    for k in range(keys.size):
-        out = max(out, (keys[k] & _BELOW_GROUP) >> TIMES_AT)
-    return out
-
-
-@inner
-def _value(key: np.int64, by_times: Floats, rare: Floats, met: int, by_size: Floats) -> tuple[np.float64, int]:
-    """What an entry counts, and how many with rare times were met up to it."""
-    times = np.uint64((key & _BELOW_GROUP) >> TIMES_AT)
-    if times < np.uint64(by_times.size):
-        return by_times[times] * by_size[np.uint64(key & SIZES)], met
-    return rare[met] * by_size[np.uint64(key & SIZES)], met + 1
-
-
-@kernel("i8[], i8[], i8[], f8[], f8[], f8[], f8[][]")
-def collect_counts(
-    starts: Longs, keys: Longs, counts: Longs, by_times: Floats, rare: Floats, by_size: Floats, out: Floats
-) -> None:
-    """Add the value of each entry, times its count, to its word and group, entries one after the other."""
-    met = 0
-    for w in range(np.uint64(out.shape[0])):
-        for k in range(np.uint64(starts[w]), np.uint64(starts[w + np.uint64(1)])):
-            value, met = _value(keys[k], by_times, rare, met, by_size)
-            out[w, np.uint64(keys[k] >> GROUP_AT)] += value * np.float64(counts[k])
-
-
-@kernel("i8[], i8[], f8[], f8[], f8[], f8[], f8[][]")
-def collect(
-    starts: Longs, keys: Longs, weight: Floats, by_times: Floats, rare: Floats, by_size: Floats, out: Floats
-) -> None:
-    """Add the value of each entry, times its weight, to its word and group, entries one after the other."""
-    met = 0
-    for w in range(out.shape[0]):
-        for k in range(starts[w], starts[w + 1]):
-            value, met = _value(keys[k], by_times, rare, met, by_size)
-            out[w, keys[k] >> GROUP_AT] += value * weight[k]
-
-
-@kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
-def merge_counts(
-    starts: Longs, keys: Longs, counts: Longs, mine: Ints, other_starts: Longs, other_keys: Longs,
-    other_counts: Longs, theirs: Ints, new_starts: Longs, new_keys: Longs, new_counts: Longs,
-) -> int:  # fmt: skip
-    """The entries of two tallies in one order, where weights are whole numbers of one digit each."""
-    a = 0
-    b = 0
-    count = 0
-    for w in range(new_starts.size - 1):
-        i = upto = j = until = np.int64(0)
-        if a < mine.size and mine[a] == w:
-            i, upto = starts[a], starts[a + 1]
-            a += 1
-        if b < theirs.size and theirs[b] == w:
-            j, until = other_starts[b], other_starts[b + 1]
-            b += 1
-        while i < upto and j < until:
-            x, y = keys[i], other_keys[j]
-            first, second = np.int64(x <= y), np.int64(y <= x)
-            new_keys[count] = min(x, y)
-            new_counts[count] = counts[i] * first + other_counts[j] * second
-            i += first
-            j += second
-            count += 1
-        for k in range(i, upto):
-            new_keys[count] = keys[k]
-            new_counts[count] = counts[k]
-            count += 1
-        for k in range(j, until):
-            new_keys[count] = other_keys[k]
-            new_counts[count] = other_counts[k]
-            count += 1
-        new_starts[w + 1] = count
-    return count
-
-
-@kernel("i8[], i8[], i4[], i8[], i8[], i4[], i8[], i8[], i8[], i8[]", returns=1)
-def merge_entries(
-    starts: Longs, keys: Longs, mine: Ints, other_starts: Longs, other_keys: Longs, theirs: Ints, one: Longs,
-    two: Longs, new_starts: Longs, new_keys: Longs,
-) -> int:  # fmt: skip
-    """The entries of two tallies in one order: where each goes, and how many there are."""
-    a = 0
-    b = 0
-    count = 0
-    for w in range(new_starts.size - 1):
-        i = upto = j = until = 0
-        if a < mine.size and mine[a] == w:
-            i, upto = starts[a], starts[a + 1]
-            a += 1
-        if b < theirs.size and theirs[b] == w:
-            j, until = other_starts[b], other_starts[b + 1]
-            b += 1
-        while i < upto or j < until:
-            first = j >= until or (i < upto and keys[i] <= other_keys[j])
-            second = i >= upto or (j < until and other_keys[j] <= keys[i])
-            new_keys[count] = keys[i] if first else other_keys[j]
-            if first:
-                one[i] = count
-                i += 1
-            if second:
-                two[j] = count
-                j += 1
-            count += 1
-        new_starts[w + 1] = count
-    return count
-
-
-@inner
-def _risen(keys: Longs, k: int, hi: int) -> int:
-    """Where the keys from k on first fall."""
-    while k + 1 < hi and keys[k] <= keys[k + 1]:
-        k += 1
-    return min(k + 1, hi)
-
-
-@kernel("i8[], i8[], i8[], i8[], i8[]")
-def sort_entries(starts: Longs, keys: Longs, order: Longs, room: Longs, order_room: Longs) -> None:
-    """Sort the keys of each word, and `order` with them, by merging stretches that rise: mostly there are few."""
-    for w in range(starts.size - 1):
-        lo, hi = starts[w], starts[w + 1]
-        while _risen(keys, lo, hi) < hi:
-            left = lo
-            while left < hi:
-                middle = _risen(keys, left, hi)
-                right = _risen(keys, middle, hi)
-                a, b = left, middle
-                for k in range(left, right):
-                    if b >= right or (a < middle and keys[a] <= keys[b]):
-                        room[k] = keys[a]
-                        order_room[k] = order[a]
-                        a += 1
-                    else:
-                        room[k] = keys[b]
-                        order_room[k] = order[b]
-                        b += 1
-                left = right
-            for k in range(lo, hi):
-                keys[k] = room[k]
-                order[k] = order_room[k]
-
-
-@kernel("i8[], i8[], i8[], i8[]", returns=1)
-def join_equal(starts: Longs, keys: Longs, place: Longs, new_starts: Longs) -> int:
-    """Each key of a word once, in place; where each entry goes, and how many there are."""
-    count = 0
-    for w in range(starts.size - 1):
-        first = count
-        for k in range(starts[w], starts[w + 1]):
-            if count == first or keys[count - 1] != keys[k]:
-                keys[count] = keys[k]
-                count += 1
-            place[k] = count - 1
-        new_starts[w + 1] = count
-    return count
 
 
 @kernel("i8[], i8[], i8[], u1[]", returns=1)

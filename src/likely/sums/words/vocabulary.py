@@ -95,7 +95,7 @@ class Vocabulary:
 
     def order(self) -> NDArray[np.int32]:
         """The words' numbers in the order of their bytes (for letters that are not in order yet)."""
-        count, own = len(self), int(len(self)).bit_length()
+        count, own = len(self), len(self).bit_length()
         packed = np.empty(count, np.uint64)
         pack_beginnings(self.letters, self.ends, RANKS, own, packed)
         packed, _ = radix_sort(packed, 64, own)
