@@ -70,23 +70,30 @@ def add_rows(
             chance[c] = math.exp(chance[c] - top)
             total += chance[c]
         value[0] += weight[i] * (own - math.log(total))
+        for c in range(chance.size):
+            chance[c] /= total
         for s in range(scales.size):
             mean[s] = 0.0
             for c in range(chance.size):
                 if chance[c] > 0:  # where it is 0 the score may be without bounds
-                    mean[s] += chance[c] / total * scores[s, i, c]
+                    mean[s] += chance[c] * scores[s, i, c]
             slope[s] += weight[i] * (scores[s, i, truth[i]] - mean[s])
         for s in range(scales.size):
             for t in range(scales.size):
                 both = 0.0
                 for c in range(chance.size):
                     if chance[c] > 0:
-                        both += chance[c] / total * (scores[s, i, c] - mean[s]) * (scores[t, i, c] - mean[t])
+                        both += chance[c] * (scores[s, i, c] - mean[s]) * (scores[t, i, c] - mean[t])
                 curve[s, t] += weight[i] * both
 
 
-def best_scales(parts: Sequence[HeldOutRows], given: Floats | None) -> tuple[Floats, float]:
-    """The best scales (or those given), in four digits, and the log score of a row in the mean, in nats."""
+def best_scales(
+    parts: Sequence[HeldOutRows], given: Floats | None, start: float = LEAST
+) -> tuple[Floats, float]:  # fmt: skip
+    """The best scales (or those given), in four digits, and the log score of a row in the mean, in nats.
+
+    The nearer to them it starts, the fewer steps there are.
+    """
     weight = sum(float(p.weight.sum()) for p in parts)
     if not weight:
         return np.ones(len(parts[0].scores)) if given is None else given, -np.inf
@@ -101,7 +108,7 @@ def best_scales(parts: Sequence[HeldOutRows], given: Floats | None) -> tuple[Flo
 
     if given is not None:
         return given, look(given)[0]
-    scales = np.full(len(parts[0].scores), LEAST)
+    scales = np.full(len(parts[0].scores), max(start, LEAST))
     value, slope, curve = look(scales)
     for _ in range(MOST_STEPS):
         held = (scales <= LEAST) & (slope <= 0)

@@ -153,23 +153,31 @@ class Weights:
 
 
 def weights(
-    settings: Text, some: Floats, totals: Floats, count: int, texts: Floats, into: Floats | None = None
-) -> Floats:  # fmt: skip
+    settings: Text,
+    some: Floats,
+    totals: Floats,
+    count: int,
+    texts: Floats,
+    into: Floats | None = None,
+    told: Floats | None = None,
+) -> Floats:
     """log weights of some words from their sums, (words, classes): what one of each adds to the score of a class.
 
     `totals` are the sums over all `count` kept words; `texts` what the documents weigh (for 'bernoulli'). They may be
-    written `into` the table of sums itself.
+    written `into` the table of sums itself. What words tell (`telling`) is found here unless it is given.
     """
     out = np.empty_like(some) if into is None else into
     # So many words at a time that what is worked on stays in the cache of the processor.
     step = max(1, _AT_ONCE // max(1, len(totals)))
     for start in range(0, len(some), step):
         part = slice(start, start + step)
-        out[part] = _weights(settings, some[part], totals, count, texts)
+        out[part] = _weights(settings, some[part], totals, count, texts, None if told is None else told[part])
     return out
 
 
-def _weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Floats) -> Floats:
+def _weights(
+    settings: Text, some: Floats, totals: Floats, count: int, texts: Floats, told: Floats | None
+) -> Floats:  # fmt: skip
     extra = settings.pseudo_count
     assert extra != "auto"
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -192,8 +200,8 @@ def _weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Fl
             out -= others
             out += np.log(totals.sum() - totals + extra * count)
         if settings.telling:
-            told = np.sqrt(telling(some, totals, extra))[:, None]
-            np.multiply(out, told, out, where=np.isfinite(out))  # what is impossible stays so
+            share = np.sqrt(telling(some, totals, extra) if told is None else told)[:, None]
+            np.multiply(out, share, out, where=np.isfinite(out))  # what is impossible stays so
         return out
 
 
@@ -226,13 +234,16 @@ def absent(settings: Text, some: Floats, texts: Floats) -> Floats:
     return without.sum(0)  # type: ignore[no-any-return]
 
 
+def take_words(table: Floats, kept: Which) -> Floats:
+    """The rows of these words: a copy only where words between others are left out, as the table is large."""
+    some = np.flatnonzero(kept)
+    return table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
+
+
 def word_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     """Which words are kept, and their weights."""
     kept = sums.kept(settings)
-    table = sums.sums_for(settings)
-    some = np.flatnonzero(kept)
-    # A copy of the table only where words between others are left out: it is large.
-    table = table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
+    table = take_words(sums.sums_for(settings), kept)
     base = absent(settings, table, sums.texts)
     # The table is large: unless others read it as well, the weights take its place.
     own = None if sums.shares(settings) else table

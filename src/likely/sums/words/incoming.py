@@ -16,7 +16,7 @@ from likely.sums.exact import Exact
 from likely.sums.weights import Weights
 from likely.sums.words.entries import Entries
 from likely.sums.words.reading import GROUP_AT, NUMBER_AT, TIMES, TIMES_AT
-from likely.sums.words.sorting import radix_sort
+from likely.sums.words.tally import sort_packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,11 +57,8 @@ class Incoming:
             word, key = self.unpack(documents)
             return Entries.of(rank[word] if len(rank) else word, key, words, None)
         pack_entries(raw, own, rank, group, int(times).bit_length())
-        packed, spare = radix_sort(raw, bits)
-        starts = np.zeros(words + 1, np.int64)
-        keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
-        count = join_packed(packed, group, int(times).bit_length(), starts, keys, counts)
-        return Entries(starts, keys[:count].copy(), Exact.owned(counts[:count].copy()))
+        starts, keys, counts = sort_packed(raw, words, group, int(times).bit_length())
+        return Entries(starts, keys, Exact.owned(counts))
 
     def fold_weighed(self, documents: int, words: int, weights: Weights) -> Entries:
         """The entries of so many documents, sorted: each weighs what the row of its document does."""
@@ -91,26 +88,3 @@ def pack_entries(entries: Hashes, documents: Longs, rank: Ints, group: int, time
                 word = np.uint64(rank[word])
             entries[k] = (word << np.uint64(group + times + TIMES_AT)) | own | ((about & TIMES) << np.uint64(TIMES_AT))
         e = np.uint64(documents[d, 0])
-
-
-@kernel("u8[], i8, i8, i8[], i8[], i8[]", returns=1)
-def join_packed(packed: Hashes, group: int, times: int, starts: Longs, keys: Longs, counts: Longs) -> int:
-    """Sorted numbers of `pack_entries` as keys, each once; returns how many there are."""
-    low, shift = (np.uint64(1) << np.uint64(times + TIMES_AT)) - np.uint64(1), np.uint64(times + TIMES_AT)
-    inside = (np.uint64(1) << np.uint64(group)) - np.uint64(1)
-    count = 0
-    last = np.uint64(0)
-    for k in range(packed.size):
-        x = packed[k]
-        if k > 0 and x == last:
-            counts[count - 1] += 1
-            continue
-        last = x
-        above = x >> shift
-        keys[count] = np.int64(((above & inside) << np.uint64(GROUP_AT)) | (x & low))
-        counts[count] = 1
-        count += 1
-        starts[np.int64(above >> np.uint64(group)) + 1] = count
-    for w in range(1, starts.size):
-        starts[w] = max(starts[w], starts[w - 1])
-    return count

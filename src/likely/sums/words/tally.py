@@ -18,14 +18,17 @@ from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
+from likely.sums.words.sorting import radix_sort
 from likely.sums.words.tally_kernels import (
     collect,
     collect_counts,
     join_equal,
+    join_packed,
     merge_counts,
     merge_entries,
     most_times,
     move_groups,
+    pack_keys,
     rename_groups,
     sort_entries,
 )
@@ -144,7 +147,13 @@ class Tally:
     def without_zeros(self) -> Tally:
         """Without entries that weigh nothing, and without words that have no entry left."""
         zero = self.weight.is_zero()
-        return self.with_entries(~zero) if zero.any() else self
+        if zero.any():
+            return self.with_entries(~zero)
+        some = self.starts[1:] > self.starts[:-1]
+        if some.all():
+            return self
+        starts = np.append(self.starts[:-1][some], self.starts[-1])
+        return Tally(self.vocabulary.taken(np.flatnonzero(some)), starts, self.keys, self.weight)
 
     def with_entries(self, which: NDArray[np.bool_]) -> Tally:
         """Some of the entries, and the words that they speak of."""
@@ -165,12 +174,28 @@ class Tally:
         different = len(np.unique(places)) == len(places) <= _FEW_GROUPS
         if different and (places >= 0).all():  # so are the entries
             return self._renamed(places.astype(np.int64))
+        if (found := self._sorted_anew(places.astype(np.int64))) is not None:
+            return found
         into = places[self.group] if len(self.keys) else np.empty(0, np.intp)
         own = self.with_entries(into >= 0)
         keys = into[into >= 0].astype(np.int64) << GROUP_AT | (own.keys & _BELOW_GROUP)
         if (np.diff(places[places >= 0]) > 0).all():  # the entries stay in order, and different
             return Tally(own.vocabulary, own.starts, keys, own.weight)
         return sorted_tally(own.vocabulary, own.starts, keys, own.weight)
+
+    def _sorted_anew(self, places: NDArray[np.int64]) -> Tally | None:
+        """With group i called places[i], or left out: where each entry is of one document, and short enough to sort."""
+        weight = self.weight.canonical()
+        if not len(self.keys) or len(weight.planes) > 1 or weight.base or (weight.planes != 1).any():
+            return None
+        words, times = len(self.vocabulary), int(most_times(self.keys)).bit_length()
+        group = int(places.max()).bit_length() if places.max() > 0 else 0
+        if words.bit_length() + group + times + TIMES_AT > 64:
+            return None
+        packed = np.empty(len(self.keys), np.uint64)
+        count = pack_keys(self.starts, self.keys, places, group, times, packed)
+        starts, keys, counts = sort_packed(packed[:count], words, group, times)
+        return Tally(self.vocabulary, starts, keys, Exact.owned(counts)).without_zeros()
 
     def _renamed(self, places: NDArray[np.int64]) -> Tally:
         """With group i called places[i], where no two are called the same."""
@@ -221,6 +246,18 @@ class Tally:
         return out
 
 
+def sort_packed(
+    packed: NDArray[np.uint64], words: int, group: int, times: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Entries of so many words, packed by `pack_keys`, sorted: where those of each word begin, keys, and how often each
+    was there. What is packed is used up."""
+    starts = np.zeros(words + 1, np.int64)
+    packed, spare = radix_sort(packed, words.bit_length() + group + times + TIMES_AT)
+    keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
+    count = join_packed(packed, group, times, starts, keys, counts)
+    return starts, keys[:count].copy(), counts[:count].copy()
+
+
 Sorted: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], Exact, NDArray[np.int32]]"
 """Entries by their words: where those of each word begin, keys, weights, and what number each word is given."""
 
@@ -230,10 +267,10 @@ def merge_sorted(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArr
     (starts, keys, weight, mine), (other_starts, other_keys, other_weight, theirs) = one, two
     size = len(keys) + len(other_keys)
     to, new_keys = np.zeros(words + 1, np.int64), np.empty(size, np.int64)
-    if sign > 0 and all(len(w.planes) == 1 and w.base == 0 for w in (weight, other_weight)):  # counts
+    if all(len(w.planes) == 1 and w.base == 0 for w in (weight, other_weight)):  # counts
         counts = np.empty(size, np.int64)
         count = merge_counts(
-            starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, to,
+            starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, sign, to,
             new_keys, counts,
         )  # fmt: skip
         return to, trim_array(new_keys, count), Exact.owned(trim_array(counts, count))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from likely.machinery.arrays import Floats, Ints, Longs, Whole
+from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
 
@@ -53,12 +53,15 @@ def collect(
             out[w, keys[k] >> GROUP_AT] += value * weight[k]
 
 
-@kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
+@kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8, i8[], i8[], i8[]", returns=1)
 def merge_counts(
     starts: Longs, keys: Longs, counts: Longs, mine: Ints, other_starts: Longs, other_keys: Longs,
-    other_counts: Longs, theirs: Ints, new_starts: Longs, new_keys: Longs, new_counts: Longs,
+    other_counts: Longs, theirs: Ints, sign: int, new_starts: Longs, new_keys: Longs, new_counts: Longs,
 ) -> int:  # fmt: skip
-    """The entries of two tallies in one order, where weights are whole numbers of one digit each."""
+    """The entries of two tallies in one order, where weights are whole numbers of one digit each.
+
+    Those of the other count `sign` times, 1 or -1; entries that come to nothing are left out.
+    """
     a = 0
     b = 0
     count = 0
@@ -74,17 +77,18 @@ def merge_counts(
             x, y = keys[i], other_keys[j]
             first, second = np.int64(x <= y), np.int64(y <= x)
             new_keys[count] = min(x, y)
-            new_counts[count] = counts[i] * first + other_counts[j] * second
+            both = counts[i] * first + sign * other_counts[j] * second
+            new_counts[count] = both
             i += first
             j += second
-            count += 1
+            count += both != 0
         for k in range(i, upto):
             new_keys[count] = keys[k]
             new_counts[count] = counts[k]
             count += 1
         for k in range(j, until):
             new_keys[count] = other_keys[k]
-            new_counts[count] = other_counts[k]
+            new_counts[count] = sign * other_counts[k]
             count += 1
         new_starts[w + 1] = count
     return count
@@ -204,4 +208,42 @@ def join_equal(starts: Longs, keys: Longs, place: Longs, new_starts: Longs) -> i
                 count += 1
             place[k] = count - 1
         new_starts[w + 1] = count
+    return count
+
+
+@kernel("i8[], i8[], i8[], i8, i8, u8[]", returns=1)
+def pack_keys(starts: Longs, keys: Longs, places: Longs, group: int, times: int, out: Hashes) -> int:
+    """Word and key as one number that sorts as they do, group i called places[i], which has so many binary digits, as
+    times have. Entries whose group is called a negative number are passed over; returns how many are not."""
+    at = 0
+    for w in range(starts.size - 1):
+        for k in range(starts[w], starts[w + 1]):
+            place = places[keys[k] >> GROUP_AT]
+            if place >= 0:
+                above = (np.int64(w) << group) | place
+                out[at] = np.uint64((above << (times + TIMES_AT)) | (keys[k] & _BELOW_GROUP))
+                at += 1
+    return at
+
+
+@kernel("u8[], i8, i8, i8[], i8[], i8[]", returns=1)
+def join_packed(packed: Hashes, group: int, times: int, starts: Longs, keys: Longs, counts: Longs) -> int:
+    """Sorted numbers of `pack_keys` as keys, each once; returns how many there are."""
+    low, shift = (np.uint64(1) << np.uint64(times + TIMES_AT)) - np.uint64(1), np.uint64(times + TIMES_AT)
+    inside = (np.uint64(1) << np.uint64(group)) - np.uint64(1)
+    count = 0
+    last = np.uint64(0)
+    for k in range(packed.size):
+        x = packed[k]
+        if k > 0 and x == last:
+            counts[count - 1] += 1
+            continue
+        last = x
+        above = x >> shift
+        keys[count] = np.int64(((above & inside) << np.uint64(GROUP_AT)) | (x & low))
+        counts[count] = 1
+        count += 1
+        starts[np.int64(above >> np.uint64(group)) + 1] = count
+    for w in range(1, starts.size):
+        starts[w] = max(starts[w], starts[w - 1])
     return count
