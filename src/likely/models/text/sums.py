@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.threads import in_order
 from likely.models.text.settings import Text
 from likely.sums.words.reading import SIZES
 from likely.sums.words.tally import Tally
@@ -52,6 +53,8 @@ models can be sent to executors."""
 
 _AT_ONCE = 1 << 15
 """Cells of a table of words and classes that are worked on at once."""
+_PARTS = 32
+"""Such parts that a thread takes at a time."""
 
 
 class WordSums:
@@ -167,11 +170,17 @@ def weights(
     written `into` the table of sums itself. What words tell (`telling`) is found here unless it is given.
     """
     out = np.empty_like(some) if into is None else into
-    # So many words at a time that what is worked on stays in the cache of the processor.
+    # So many words at a time that what is worked on stays in the cache of the processor; many such parts for a thread.
     step = max(1, _AT_ONCE // max(1, len(totals)))
-    for start in range(0, len(some), step):
-        part = slice(start, start + step)
-        out[part] = _weights(settings, some[part], totals, count, texts, None if told is None else told[part])
+
+    def write(parts: range) -> None:
+        for start in parts:
+            part = slice(start, start + step)
+            out[part] = _weights(settings, some[part], totals, count, texts, None if told is None else told[part])
+
+    every = range(0, len(some), step)
+    for _ in in_order((every[k : k + _PARTS] for k in range(0, len(every), _PARTS)), write):
+        pass
     return out
 
 

@@ -71,7 +71,9 @@ class Column:
         group = number[tally.group] if len(tally.keys) else np.empty(0, np.intp)
         at = own[tally.word]
         entries = np.flatnonzero((group >= 0) & (at >= 0))
-        some, word = np.unique(at[entries], return_inverse=True)
+        used = np.zeros(len(mine), np.bool_)
+        used[at[entries]] = True
+        some, word = np.flatnonzero(used), (np.cumsum(used, dtype=np.int32) - np.int32(1))[at[entries]]
         empty = np.ones(count, np.bool_)
         has = np.flatnonzero((group >= 0) & (tally.size > 0))
         empty[group[has]] = False
@@ -79,7 +81,7 @@ class Column:
             sums,
             some,
             group[entries].astype(np.int32),
-            word.astype(np.int32),
+            word,
             tally.times[entries].astype(np.float64),
             empty,
         )
@@ -170,7 +172,7 @@ class _Scorer:
         own = every if how.model == "bernoulli" else None
         there = kept[column.some]
         times = column.times if there.all() else column.times * there[column.word]
-        known = np.bincount(column.document, times, len(column.empty))
+        known = np.asarray(np.bincount(column.document, times, len(column.empty)), np.float64)
         return _SharedSums(table[column.some], every.sum(0), len(every), own, there, known, _Kept(2))
 
     def score(self, how: Text) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
 from likely.machinery.jit import inner, kernel
+from likely.machinery.threads import in_order
 from likely.table.batch import Batch, Cells, Codes, Texts
 from likely.table.words.letters import BYTES
 from likely.table.words.lowering import MARGIN, find_words, lower_piece
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _EIGHT, _EIGHTH, _ALL = np.uint64(8), np.uint64(3), np.uint64(2**64 - 1)
+_ROWS = 1 << 10
+"""Texts that a thread takes at a time."""
 _PIECE = 1 << 13
 """Bytes of a text that are looked at at once."""
 
@@ -54,8 +57,14 @@ def text_hashes(cells: Texts) -> NDArray[np.uint64]:
     It is what a word of these letters would have (tests/troubles/test_copies.py).
     """
     letters, out = alphabet_for(cells), np.empty(len(cells), np.uint64)
-    low, bounds = np.zeros(_PIECE + MARGIN, np.uint8), np.zeros(_PIECE + MARGIN, np.int32)
-    hash_texts(cells.data, cells.starts, cells.ends, BYTES, letters.small, letters.near, low, bounds, out)
+
+    def hash_some(rows: slice) -> None:
+        low, bounds = np.zeros(_PIECE + MARGIN, np.uint8), np.zeros(_PIECE + MARGIN, np.int32)
+        starts, ends = cells.starts[rows], cells.ends[rows]
+        hash_texts(cells.data, starts, ends, BYTES, letters.small, letters.near, low, bounds, out[rows])
+
+    for _ in in_order((slice(k, k + _ROWS) for k in range(0, len(cells), _ROWS)), hash_some):
+        pass
     return out
 
 

@@ -67,7 +67,9 @@ class Scratch:
 class WordCounter:
     """Word 0 is the empty one, which stands for the documents themselves."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, room: int = _MANY) -> None:
+        """With room for so many entries before they are sorted."""
+        self._room = room
         self.how = tokens.numbers()
         self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode)).tables()
         self.state = np.zeros(STATE, np.int64)
@@ -78,7 +80,7 @@ class WordCounter:
         self._letters, self._ends = np.empty(1 << 16, np.uint8), np.zeros(1, np.int64)
         self._hashes, self._index = np.empty(0, np.uint64), np.empty((0, 2), np.uint64)
         self._touched = _NONE
-        self._incoming, self._sorted = Incoming(_MANY), Entries.none()
+        self._incoming, self._sorted = Incoming(room), Entries.none()
         self._make_words(1 << 12)
 
     @property
@@ -116,7 +118,7 @@ class WordCounter:
             self._make_words((4 if few else 2) * len(self._index))
         else:
             assert why == NO_ENTRIES
-            if len(self._incoming) >= max(_MANY, len(self._sorted)):
+            if len(self._incoming) >= max(self._room, len(self._sorted)):
                 self._sort()
             least = int(self.state[ENTRIES] + self.state[TOUCHED]) + 1
             if self.state[DOCUMENTS] or least > len(self._incoming):
