@@ -9,6 +9,7 @@ import numpy as np
 
 from likely.machinery.arrays import Ints, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.pages import take_pages
 from likely.sums.exact import Exact
 from likely.sums.words.tally import merge_sorted, trim_array
 from likely.sums.words.tally_kernels import join_equal
@@ -67,7 +68,7 @@ class Entries:
         if counts is None or more is None:
             return self.with_more(other).taken(order)
         size = len(self) + len(other)
-        starts, keys, new = np.zeros(len(order) + 1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+        starts, keys, new = np.zeros(len(order) + 1, np.int64), take_pages(size, np.int64), take_pages(size, np.int64)
         count = join_ordered(
             order, self.starts, self.keys, counts, other.starts, other.keys, more, starts, keys, new
         )  # fmt: skip

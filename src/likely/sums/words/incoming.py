@@ -12,6 +12,7 @@ import numpy as np
 
 from likely.machinery.arrays import Hashes, Ints, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.pages import take_pages
 from likely.sums.exact import Exact
 from likely.sums.weights import Weights
 from likely.sums.words.entries import Entries
@@ -31,8 +32,8 @@ class Incoming:
 
     def __init__(self, size: int) -> None:
         # As large as it will be for most: memory that is not written to costs nothing, growing arrays do.
-        self.entries = np.empty(size, np.uint64)
-        self.documents = np.empty((size // _PER_DOCUMENT + 1, 3), np.int64)
+        self.entries = take_pages(size, np.uint64)
+        self.documents = take_pages(3 * (size // _PER_DOCUMENT + 1), np.int64).reshape(-1, 3)
         """Of each document: where its entries end, its key without times, and its row."""
 
     def __len__(self) -> int:

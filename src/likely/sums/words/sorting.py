@@ -8,6 +8,7 @@ import numpy as np
 
 from likely.machinery.arrays import Hashes, Longs
 from likely.machinery.jit import inner, kernel
+from likely.machinery.pages import take_pages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +29,7 @@ def radix_sort(
 
     Many are first dealt by their highest digits: what is then sorted at once stays in the cache of the processor.
     """
-    other = np.empty_like(numbers)
+    other = take_pages(len(numbers), np.uint64)
     digits = -(-max(bits - below, 0) // _DIGIT)
     if len(numbers) < _MANY or digits < 2:
         turned = sort_digits(numbers, other, np.zeros(digits << _DIGIT, np.int64), digits, below)

@@ -14,6 +14,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.pages import take_pages
 from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
@@ -266,9 +267,9 @@ def merge_sorted(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArr
     """The entries of both, or of one without the other: where those of each word begin, keys, weights."""
     (starts, keys, weight, mine), (other_starts, other_keys, other_weight, theirs) = one, two
     size = len(keys) + len(other_keys)
-    to, new_keys = np.zeros(words + 1, np.int64), np.empty(size, np.int64)
+    to, new_keys = np.zeros(words + 1, np.int64), take_pages(size, np.int64)
     if all(len(w.planes) == 1 and w.base == 0 for w in (weight, other_weight)):  # counts
-        counts = np.empty(size, np.int64)
+        counts = take_pages(size, np.int64)
         count = merge_counts(
             starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, sign, to,
             new_keys, counts,
