@@ -15,9 +15,10 @@ from likely.machinery.pages import take_pages
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 1 << 17, (1 << 17) + 1, 1 << 20])
 def test_arrays_are_as_any_other(size: int) -> None:
-    for kind in (np.uint64, np.int64, np.int32, np.uint8):
-        some = take_pages(size, kind)
-        assert some.shape == (size,) and some.dtype == kind and some.flags.c_contiguous and some.flags.writeable
+    for kind, scattered in ((np.uint64, True), (np.int64, False), (np.int32, True), (np.uint8, False)):
+        some = take_pages(size, kind, scattered=scattered)
+        assert not some.any() and some.shape == (size,) and some.dtype == kind
+        assert some.flags.c_contiguous and some.flags.writeable
         some[:] = np.arange(size) % 200
         assert np.array_equal(some, np.arange(size) % 200)
 

@@ -1,13 +1,15 @@
-"""Large arrays that go back to the system as soon as nobody holds them. Knows nothing of what they hold.
+"""Large arrays of the system's own pages: given back as soon as nobody holds them, and of large pages where that helps.
 
-The memory that numpy takes comes from the C library, which keeps what is given back for later. Arrays that live for a
-moment would so count as memory in use until the process ends.
+The memory that numpy takes comes from the C library, which keeps what is given back for later: arrays that live for a
+moment would so count as memory in use until the process ends. And what is looked up here and there in a table of many
+megabytes waits for the addresses of its pages, unless these are large. Knows nothing of what arrays hold.
 """
 
 from __future__ import annotations
 
 import mmap
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -20,16 +22,20 @@ _LARGE = 1 << 20
 """Bytes from which on it is worth a call of the system."""
 
 
-def take_pages(size: int, kind: type[S]) -> NDArray[S]:
-    """An array of so many numbers that are not set to anything; what is not written to takes no memory.
+def take_pages(shape: int | tuple[int, ...], kind: type[S], *, scattered: bool = False) -> NDArray[S]:
+    """An array of zeros; what is not written to takes no memory. Say so if it will be read or written here and there.
 
-    >>> len(take_pages(10, np.int64)), take_pages(1 << 20, np.int32).dtype
-    (10, dtype('int32'))
+    >>> take_pages(3, np.int64).tolist(), take_pages((1 << 10, 1 << 10), np.int32).shape
+    ([0, 0, 0], (1024, 1024))
     """
-    length = size * np.dtype(kind).itemsize
+    length = int(np.prod(shape)) * np.dtype(kind).itemsize
     if length < _LARGE:
-        return np.empty(size, kind)
+        return np.zeros(shape, kind)
     if sys.platform == "win32":
-        return np.frombuffer(mmap.mmap(-1, length), kind)
+        return np.frombuffer(mmap.mmap(-1, length), kind).reshape(shape)
     # Private: a process that is forked has its own, as of all other memory.
-    return np.frombuffer(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), kind)
+    pages = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if scattered and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a system without large pages
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, kind).reshape(shape)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.pages import take_pages
 from likely.sums.weights import Weights
 from likely.sums.words.entries import Entries
 from likely.sums.words.incoming import Incoming
@@ -129,7 +130,7 @@ class WordCounter:
         room = slots * 5 // 8
         self._ends, self._hashes = _longer(self._ends, room + 1), _longer(self._hashes, room)
         self._touched = _longer(self._touched, room + 1)
-        self._index = np.zeros((slots, 2), np.uint64)
+        self._index = take_pages((slots, 2), np.uint64, scattered=True)
         index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
 
     def _sort(self, weights: Weights | None = None) -> None:

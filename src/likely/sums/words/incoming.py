@@ -32,8 +32,8 @@ class Incoming:
 
     def __init__(self, size: int) -> None:
         # As large as it will be for most: memory that is not written to costs nothing, growing arrays do.
-        self.entries = take_pages(size, np.uint64)
-        self.documents = take_pages(3 * (size // _PER_DOCUMENT + 1), np.int64).reshape(-1, 3)
+        self.entries = take_pages(size, np.uint64, scattered=True)
+        self.documents = take_pages((size // _PER_DOCUMENT + 1, 3), np.int64)
         """Of each document: where its entries end, its key without times, and its row."""
 
     def __len__(self) -> int:

@@ -29,7 +29,7 @@ def radix_sort(
 
     Many are first dealt by their highest digits: what is then sorted at once stays in the cache of the processor.
     """
-    other = take_pages(len(numbers), np.uint64)
+    other = take_pages(len(numbers), np.uint64, scattered=True)
     digits = -(-max(bits - below, 0) // _DIGIT)
     if len(numbers) < _MANY or digits < 2:
         turned = sort_digits(numbers, other, np.zeros(digits << _DIGIT, np.int64), digits, below)

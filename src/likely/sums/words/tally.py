@@ -92,7 +92,7 @@ class Tally:
 
         Where there are no times, which is so of documents alone, there is taken to be one.
         """
-        out = np.zeros((len(self.vocabulary), groups))
+        out = take_pages((len(self.vocabulary), groups), np.float64, scattered=True)
         weight = self.weight.canonical()
         top = most_times(self.keys) + 1
         by_times = damped(np.maximum(np.arange(min(top, _TABLED), dtype=np.float64), 1.0))

@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
+from likely.machinery.pages import take_pages
 from likely.sums.checks import require
 from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
 from likely.sums.words.sorting import radix_sort
@@ -72,7 +73,7 @@ class Vocabulary:
     @cached_property
     def index(self) -> NDArray[np.uint64]:
         """The hash table in which compiled loops look words up."""
-        out = np.zeros((_room(len(self)), 2), np.uint64)
+        out = take_pages((_room(len(self)), 2), np.uint64, scattered=True)
         index_words(self.hashes, self.ends, len(self), out)
         return out
 
