@@ -189,6 +189,8 @@ def _weights(
 ) -> Floats:  # fmt: skip
     extra = settings.pseudo_count
     assert extra != "auto"
+    # Then no weight can be infinite, or 0 of 0.
+    finite = extra > 0 and bool(np.isfinite(totals).all())
     with np.errstate(divide="ignore", invalid="ignore"):
         if settings.model == "bernoulli":
             return np.log(some + extra) - np.log(np.maximum(texts - some, 0.0) + extra)
@@ -200,7 +202,7 @@ def _weights(
             out = some + extra
             np.log(out, out)
             out -= np.log(totals + extra * count)
-            if not (extra and np.isfinite(totals).all()):
+            if not finite:
                 out[np.isnan(out)] = -np.inf  # 0 of 0: a class without any word
         if settings.model != "multinomial":
             others = np.maximum(some.sum(1, keepdims=True) - some, 0.0)
@@ -210,7 +212,8 @@ def _weights(
             out += np.log(totals.sum() - totals + extra * count)
         if settings.telling:
             share = np.sqrt(telling(some, totals, extra) if told is None else told)[:, None]
-            np.multiply(out, share, out, where=np.isfinite(out))  # what is impossible stays so
+            # What is impossible stays so. (To ask of each weight whether it is takes longer than to multiply it.)
+            np.multiply(out, share, out, where=True if finite else np.isfinite(out))
         return out
 
 
@@ -229,7 +232,8 @@ def telling(some: Floats, totals: Floats, extra: float) -> Floats:
         ratio = chance / share
         np.log(ratio, ratio)
         chance *= ratio
-    chance[np.isnan(chance)] = 0.0  # no such class: 0 log 0
+    if not (extra > 0 and (share > 0).all()):
+        chance[np.isnan(chance)] = 0.0  # no such class: 0 log 0
     return np.maximum(chance.sum(1), 0.0)  # type: ignore[no-any-return]
 
 
