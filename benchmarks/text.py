@@ -250,7 +250,7 @@ def speed(whole: pa.Table, folder: Path, repeats: int) -> list[str]:
     fits = turns(repeats, lambda: our_fit(path), lambda: their_fit(path))
     lines.append(against("from Parquet to a model", *fits, 15))
     guesses = turns(repeats, lambda: model.predict(path), lambda: their_predict(path, vectorizer, peer))
-    lines.append(against("from Parquet to predictions", *guesses, 10))
+    lines.append(against("from Parquet to predictions", *guesses, 12))
     say("\n".join(lines[-2:]))
     peaks = [peak(who, path) for who in ("likely", "scikit-learn")]
     share = peaks[0] / peaks[1]
@@ -272,9 +272,18 @@ def speed(whole: pa.Table, folder: Path, repeats: int) -> list[str]:
         f"| file of the model, {len(model.classes)} classes | {size:.1f} MB, loads in {load:.2f} s | a few MB, < 1 s "
         f"{verdict(size < 10 and load < 1)} | |"
     )
-    ((chosen, busy),) = turns(1, lambda: likely.fit(path, "group", likely.NaiveBayes()))
+    ours: list[Callable[[], Any]] = [lambda: our_fit(path), lambda: likely.fit(path, "group", likely.NaiveBayes())]
+    plain, chosen = turns(max(1, repeats // 2), *ours)
     lines.append(
-        f"| the same, settings of text chosen (`NaiveBayes()`) | {chosen:.2f} s | | {busy:.2f} s of the processor |"
+        f"| the same, settings of text chosen (`NaiveBayes()`) | {chosen[0] / plain[0]:.1f} times a plain fit | ≤ 4 "
+        f"{verdict(chosen[0] <= 4 * plain[0])} | {plain[0]:.2f} s and {chosen[0]:.2f} s by the clock; "
+        f"{plain[1]:.2f} s and {chosen[1]:.2f} s of the processor ({chosen[1] / plain[1]:.1f} times) |"
+    )
+    one, two = turns(repeats, *(lambda t=t: likely.summarize(path, "group", threads=t) for t in (1, 2)))
+    lines.append(
+        f"| two threads against one, to a summary | {one[0] / two[0]:.2f}× | ≥ 1.7× "
+        f"{verdict(one[0] >= 1.7 * two[0])} | {one[0]:.2f} s and {two[0]:.2f} s by the clock; "
+        f"{one[1]:.2f} s and {two[1]:.2f} s of the processor |"
     )
     return [*lines, ""]
 

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import likely
+from likely.testing import bits
 
 THEIRS = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB, "complement": ComplementNB}
 WORDS = ["the", "Cat", "dog", "ß", "élan", "élan", "x1", "_", "incomprehensibilities", "naïve", "β", "on", "in"]
@@ -126,3 +127,38 @@ def _bits(having: Any, documents_of: Any) -> Any:
         for n, of in zip(side, documents_of, strict=True):
             if n:
                 yield n / total * np.log2(n * total / (there * of))
+
+
+def corpus(rows: int) -> tuple[list[str], list[str]]:
+    """Documents of all lengths, their words by Zipf's law from 40,000, short and long, some beyond ASCII."""
+    rng = np.random.default_rng(11)
+    ends = ["", "s", "ing", "_2", "É", "ß", "straßenbahnhaltestelle", "Σ", "語"]
+    words = [f"{'ab'[k % 2]}{k:x}{ends[k % len(ends)] if k % 7 == 0 else ''}" for k in range(40_000)]
+    gaps = [" ", ", ", "\n", " -- ", " «", "'", "\t\t", "; "]
+    labels, texts = [f"c{k}" for k in rng.integers(0, 7, rows)], []
+    for size in (2.0 ** rng.uniform(0, 11, rows)).astype(int):
+        some = [words[k] for k in np.minimum(rng.zipf(1.25, size), len(words)) - 1]
+        some = [word.upper() if k % 9 == 0 else word for k, word in enumerate(some)]
+        texts.append("".join(word + gap for word, gap in zip(some, rng.choice(gaps, size), strict=True)))
+    return texts, labels
+
+
+def test_words_of_a_corpus_are_counted_as_scikit_learn_counts_them_on_any_threads() -> None:
+    texts, labels = corpus(1500)
+    vectorizer = CountVectorizer(token_pattern=r"\w+")
+    counts = vectorizer.fit_transform(texts)
+    classes = sorted(set(labels))
+    expected = np.array([np.asarray(counts[np.array(labels) == name].sum(0))[0] for name in classes]).T
+    having = np.array([np.asarray((counts[np.array(labels) == name] > 0).sum(0))[0] for name in classes]).T
+    names = vectorizer.get_feature_names_out().tolist()
+    order = sorted(range(len(names)), key=lambda k: names[k].encode())
+    first = None
+    for threads, turn in ((1, 1), (2, 1), (3, -1)):
+        table = {"text": texts[::turn], "y": labels[::turn]}
+        words = likely.summarize(table, "y", types={"text": "text"}, threads=threads).columns["text"]
+        first = bits(words) if first is None else first
+        assert bits(words) == first
+        held = words.tally()
+        assert list(held.vocabulary) == ["", *(names[k] for k in order)]
+        assert np.array_equal(held.collected(np.positive, np.ones(32), 7)[1:], expected[order])
+        assert np.array_equal(held.having(7)[1:], having[order])

@@ -88,8 +88,17 @@ def test_a_bounded_vocabulary_does_not_depend_on_order_and_keeps_document_length
 def test_collected_sums_are_occurrences_and_documents() -> None:
     held = swept(["a a b", "a", "b b b", "a"], [0, 1, 1, 1], 2).tally()
     assert list(held.vocabulary) == ["", "a", "b"]
-    assert held.collected(held.times.astype(float), 2)[1:].tolist() == [[2, 2], [1, 3]]
-    assert held.collected(np.ones(len(held.keys)), 2).tolist() == [[1, 3], [1, 2], [1, 1]]
+    assert held.collected(np.positive, np.ones(32), 2)[1:].tolist() == [[2, 2], [1, 3]]
+    assert held.collected(np.ones_like, np.ones(32), 2).tolist() == [[1, 3], [1, 2], [1, 1]]
+    halves = held.collected(np.sqrt, np.full(32, 0.5), 2)
+    assert halves[1].tolist() == [np.sqrt(2.0) / 2, 1.0] and halves[2].tolist() == [0.5, np.sqrt(3.0) / 2]
+
+
+def test_times_beyond_any_table_are_collected_too() -> None:
+    held = swept(["a " * 5000 + "b", "b " * 4096 + "a", "b " * 9000], [0, 1, 1], 2).tally()
+    assert held.collected(np.positive, np.ones(32), 2)[1:].tolist() == [[5000, 1], [1, 13096]]
+    twice = swept(["a " * 5000 + "b", "b " * 4096 + "a", "b " * 9000], [0, 1, 1], 2, weight=np.full(3, 0.5)).tally()
+    assert twice.collected(np.positive, np.ones(32), 2)[1:].tolist() == [[2500, 0.5], [0.5, 6548]]
 
 
 def test_a_file_that_is_not_sound_is_refused() -> None:

@@ -29,6 +29,14 @@ def test_the_hash_is_that_of_the_words(some: list[str]) -> None:
     assert text_hashes(pack_texts(some)).tolist() == expected
 
 
+@pytest.mark.parametrize("word", ["incomprehensible", "ÀÉÎõü", "İi", "ΑΣ Σ", "b", "x" * 9000, "-"])
+def test_texts_of_several_pieces(word: str) -> None:
+    some = ["a" + "." * lead + word + " b " + word for lead in range(8192 - 24, 8192 + 4)]
+    some += [f"{'ab ' * 3000}{word}", word * 3, f"{'é ' * 5000}{word}", f"{'z' * 8190}{word}"]
+    expected = [Vocabulary.of([" ".join(words_of(text))]).hashes[0] for text in some]
+    assert text_hashes(pack_texts(some)).tolist() == expected
+
+
 def test_punctuation_and_case_make_no_difference() -> None:
     one, two, three, none, empty = text_hashes(pack_texts(["Hello,  World!", "hello world", "helloworld", "?!…", ""]))
     assert one == two != three

@@ -379,7 +379,7 @@ def frequent_names(statistic: ColumnStatistic, least: int) -> tuple[str, ...] | 
         return tuple(n for n, w in zip(statistic.labels.names, weight, strict=False) if w >= least)
     if isinstance(statistic, Words):
         held = statistic.tally()
-        weight = held.collected(np.ones(len(held.keys)), statistic.groups).sum(axis=1)
+        weight = held.having(statistic.groups).sum(axis=1)
         return tuple(word for word, w in zip(held.vocabulary, weight, strict=True) if word and w >= least)
     return None
 

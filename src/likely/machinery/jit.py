@@ -19,10 +19,15 @@ from typing import Any
 import numpy as np
 
 from likely.errors import LikelyError
+from likely.machinery.native.blocks import BLOCK as BLOCK
+from likely.machinery.native.blocks import blank_bits as blank_bits
+from likely.machinery.native.blocks import lower_block as lower_block
+from likely.machinery.native.blocks import nonzero_bits as nonzero_bits
 from likely.machinery.native.inner import (
     checks_bounds,
     digest_sources,
 )
+from likely.machinery.native.inner import count_bits as count_bits
 from likely.machinery.native.inner import inner as inner
 from likely.machinery.native.inner import leading_zeros as leading_zeros
 from likely.machinery.native.inner import trailing_zeros as trailing_zeros

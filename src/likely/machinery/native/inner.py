@@ -66,6 +66,23 @@ class _LeadingZeros(Inner):
         return instruction
 
 
+class _CountBits(Inner):
+    """How many of a 64-bit whole number's binary digits are 1: one instruction of the processor."""
+
+    def compiled(self) -> Any:
+        from numba.core import types
+        from numba.extending import intrinsic
+
+        @intrinsic
+        def instruction(typing: Any, x: Any) -> Any:
+            def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return builder.ctpop(args[0])
+
+            return types.uint64(types.uint64), build
+
+        return instruction
+
+
 class _UpperProduct(Inner):
     """The upper half of the product of two 64-bit whole numbers: one instruction of the processor."""
 
@@ -90,12 +107,18 @@ def _leading(value: int) -> int:
     return 64 - value.bit_length()
 
 
+def _ones(value: int) -> int:
+    return value.bit_count()
+
+
 def _upper(x: int, y: int) -> int:
     return x * y >> 64
 
 
 leading_zeros: Any = _LeadingZeros(cast(FunctionType, _leading))
 """For kernels: the number of zeros above the highest 1 of an unsigned number of 64 bits that is not 0."""
+count_bits: Any = _CountBits(cast(FunctionType, _ones))
+"""For kernels: the number of 1s of an unsigned number of 64 bits."""
 upper_product: Any = _UpperProduct(cast(FunctionType, _upper))
 """For kernels: the upper 64 bits of the product of two unsigned numbers of 64 bits."""
 

@@ -50,6 +50,11 @@ class _Piece:
     def take(self, rows: NDArray[Any]) -> _Piece:
         return _Piece(self.batch.take(rows), self.group[rows], self.weight[rows], self.hashes[rows])
 
+    def with_own_texts(self) -> _Piece:
+        """The same with copies of its texts: the bytes of a table are not kept for the sake of a few."""
+        cells = {n: _joined_texts([c]) if isinstance(c, Texts) else c for n, c in self.batch.cells.items()}
+        return replace(self, batch=replace(self.batch, cells=cells))
+
 
 @dataclass(frozen=True, eq=False)
 class GatheredRows:
@@ -66,10 +71,9 @@ class GatheredRows:
         names = [column.name for column in summary.schema.attributes]
         cells = {name: _shared_labels(summary, name, batch.cells[name]) for name in names}
         own = Batch(batch.rows, cells).take(counted)
-        # The bytes of a table are not kept for the sake of a few texts.
-        own = replace(own, cells={n: _joined_texts([c]) if isinstance(c, Texts) else c for n, c in own.cells.items()})
         piece = _Piece(own, group[counted].astype(np.int32), weight[counted], content_hashes(own, names))
-        return cls((piece,), most)._bounded()
+        out = cls((piece,), most)._bounded()
+        return replace(out, pieces=tuple(piece.with_own_texts() for piece in out.pieces))
 
     def __add__(self, other: GatheredRows) -> GatheredRows:
         return replace(self, pieces=self.pieces + other.pieces, dropped=self.dropped or other.dropped)._bounded()

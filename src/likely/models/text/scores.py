@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
+from likely.machinery.pages import take_pages
 from likely.machinery.records import dataclass
 from likely.sums.words.counting import Scratch
-from likely.sums.words.reading import DONE, FROZEN, Table, score_words
+from likely.sums.words.reading import DONE, FROZEN, STATE, Table, score_words
 from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Texts
 from likely.table.words.letters import BYTES
@@ -50,12 +51,12 @@ class WordScores:
     def score(self, cells: Texts) -> DocumentScores:
         """The scores of all documents of a column, (documents, classes)."""
         rows = len(cells)
-        letters, state = alphabet_for(cells), np.zeros(8, np.int64)
+        letters, state = alphabet_for(cells), np.zeros(STATE, np.int64)
         state[FROZEN] = 1
         out = np.zeros((rows, self.weights.shape[1]))
         counted, unknown = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
         tables = self._spare.pop() if self._spare else self._tables()
-        scratch, damped, row = Scratch(), self._damped(64), 0
+        scratch, damped, row = Scratch(), self._damped(256), 0
         while True:
             row, why = score_words(
                 cells.data, cells.starts, cells.ends, row, BYTES, letters.small, letters.near, self.tokens.numbers(),
@@ -80,7 +81,9 @@ class WordScores:
 
     def _tables(self) -> tuple[Bytes, Longs, Hashes, Hashes, Ints]:
         letters, ends, hashes, index = self.vocabulary.tables()
-        return letters, ends, hashes, index.copy(), np.zeros(len(self.vocabulary) + 1, np.int32)
+        own = take_pages(index.shape, np.uint64, scattered=True)
+        own[:] = index
+        return letters, ends, hashes, own, np.zeros(len(self.vocabulary) + 1, np.int32)
 
     def _damped(self, upto: int) -> NDArray[np.float64]:
         return np.concatenate([np.zeros(1), self.damping(np.arange(1.0, upto + 1))])

@@ -6,13 +6,16 @@ Knows sums and settings; no documents. Every sum is of exact counts in one order
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.records import dataclass
+from likely.machinery.threads import in_order
 from likely.models.text.settings import Text
+from likely.sums.words.reading import SIZES
 from likely.sums.words.tally import Tally
 from likely.sums.words.words import Words
 
@@ -49,6 +52,12 @@ DAMPED: dict[str, Callable[[Floats], Floats]] = {
 models can be sent to executors."""
 
 
+_AT_ONCE = 1 << 15
+"""Cells of a table of words and classes that are worked on at once."""
+_PARTS = 32
+"""Such parts that a thread takes at a time."""
+
+
 class WordSums:
     """What was counted of the words of one column, in as many classes, read off under any settings."""
 
@@ -57,7 +66,6 @@ class WordSums:
         self.classes = classes
         vocabulary = self.tally.vocabulary
         self._documents_first = bool(len(vocabulary)) and vocabulary.ends[1] == 0
-        self._times, self._size = self.tally.times, self.tally.size
 
     @property
     def is_word(self) -> Which:
@@ -71,8 +79,8 @@ class WordSums:
     def lengths(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Of documents that are not missing: class, number of words, and what they weigh."""
         upto = int(self.tally.starts[1]) if self._documents_first else 0
-        group, times = self.tally.group[:upto], self._times[:upto]
-        some = self._size[:upto] > 0
+        own = replace(self.tally, keys=self.tally.keys[:upto])
+        group, times, some = own.group, own.times, own.size > 0
         return group[some], times[some], self.tally.weight[np.arange(upto)].floats()[some]
 
     @cached_property
@@ -84,18 +92,15 @@ class WordSums:
     @cached_property
     def having(self) -> Floats:
         """What the documents weigh that have each word, (words, classes)."""
-        return self.tally.collected(np.ones(len(self._times)), self.classes)
+        return self.tally.having(self.classes)
 
     def damped(self, damping: str, length: bool) -> Floats:
         """The sum of f(times a word occurs), over the root of a document's size where asked, (words, classes)."""
         if damping == "binary" and not length:
             return self.having
-        # (The empty word, which stands for documents, may have no times; its sums are no one's.)
-        values = DAMPED[damping](np.maximum(self._times, 1).astype(np.float64))
-        if length:
-            # A document of size s has from 2**(s-1) to 2**s - 1 words: 2**(s-1/2) in the middle of these.
-            values = values * np.exp2((0.5 - np.arange(64.0)) / 2)[self._size]
-        return self.tally.collected(values, self.classes)
+        # A document of size s has from 2**(s-1) to 2**s - 1 words: 2**(s-1/2) in the middle of these.
+        by_size = np.exp2((0.5 - np.arange(SIZES + 1.0)) / 2) if length else np.ones(SIZES + 1)
+        return self.tally.collected(DAMPED[damping], by_size, self.classes)
 
     def idf(self) -> Floats:
         """How much more a rare word counts: log((1 + N) / (1 + n)) + 1 where n of N documents have it."""
@@ -114,9 +119,14 @@ class WordSums:
             out[some[order[: settings.most_words]]] = True
         return out
 
+    def shares(self, settings: Text) -> bool:
+        """Whether the sums that the settings want are those that `having` keeps, which nobody may change."""
+        once = settings.damping == "binary" and not settings.length and not settings.idf
+        return settings.model == "bernoulli" or once
+
     def sums_for(self, settings: Text) -> Floats:
         """The sums that the settings want, (words, classes)."""
-        if settings.model == "bernoulli":
+        if self.shares(settings):
             return self.having
         table = self.damped(settings.damping, settings.length is True)
         return table * self.idf()[:, None] if settings.idf else table
@@ -146,13 +156,42 @@ class Weights:
     base: Floats
 
 
-def weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Floats) -> Floats:
+def weights(
+    settings: Text,
+    some: Floats,
+    totals: Floats,
+    count: int,
+    texts: Floats,
+    into: Floats | None = None,
+    told: Floats | None = None,
+) -> Floats:
     """log weights of some words from their sums, (words, classes): what one of each adds to the score of a class.
 
-    `totals` are the sums over all `count` kept words; `texts` what the documents weigh (for 'bernoulli').
+    `totals` are the sums over all `count` kept words; `texts` what the documents weigh (for 'bernoulli'). They may be
+    written `into` the table of sums itself. What words tell (`telling`) is found here unless it is given.
     """
+    out = np.empty_like(some) if into is None else into
+    # So many words at a time that what is worked on stays in the cache of the processor; many such parts for a thread.
+    step = max(1, _AT_ONCE // max(1, len(totals)))
+
+    def write(parts: range) -> None:
+        for start in parts:
+            part = slice(start, start + step)
+            out[part] = _weights(settings, some[part], totals, count, texts, None if told is None else told[part])
+
+    every = range(0, len(some), step)
+    for _ in in_order((every[k : k + _PARTS] for k in range(0, len(every), _PARTS)), write):
+        pass
+    return out
+
+
+def _weights(
+    settings: Text, some: Floats, totals: Floats, count: int, texts: Floats, told: Floats | None
+) -> Floats:  # fmt: skip
     extra = settings.pseudo_count
     assert extra != "auto"
+    # Then no weight can be infinite, or 0 of 0.
+    finite = extra > 0 and bool(np.isfinite(totals).all())
     with np.errstate(divide="ignore", invalid="ignore"):
         if settings.model == "bernoulli":
             return np.log(some + extra) - np.log(np.maximum(texts - some, 0.0) + extra)
@@ -161,10 +200,11 @@ def weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Flo
         if settings.model == "complement":
             out = np.zeros_like(some)
         else:
-            out = some + extra  # in place: the table is large
+            out = some + extra
             np.log(out, out)
             out -= np.log(totals + extra * count)
-            out[np.isnan(out)] = -np.inf  # 0 of 0: a class without any word
+            if not finite:
+                out[np.isnan(out)] = -np.inf  # 0 of 0: a class without any word
         if settings.model != "multinomial":
             others = np.maximum(some.sum(1, keepdims=True) - some, 0.0)
             others += extra
@@ -172,8 +212,9 @@ def weights(settings: Text, some: Floats, totals: Floats, count: int, texts: Flo
             out -= others
             out += np.log(totals.sum() - totals + extra * count)
         if settings.telling:
-            told = np.sqrt(telling(some, totals, extra))[:, None]
-            np.multiply(out, told, out, where=np.isfinite(out))  # what is impossible stays so
+            share = np.sqrt(telling(some, totals, extra) if told is None else told)[:, None]
+            # What is impossible stays so. (To ask of each weight whether it is takes longer than to multiply it.)
+            np.multiply(out, share, out, where=True if finite else np.isfinite(out))
         return out
 
 
@@ -192,7 +233,8 @@ def telling(some: Floats, totals: Floats, extra: float) -> Floats:
         ratio = chance / share
         np.log(ratio, ratio)
         chance *= ratio
-    chance[np.isnan(chance)] = 0.0  # no such class: 0 log 0
+    if not (extra > 0 and (share > 0).all()):
+        chance[np.isnan(chance)] = 0.0  # no such class: 0 log 0
     return np.maximum(chance.sum(1), 0.0)  # type: ignore[no-any-return]
 
 
@@ -206,15 +248,20 @@ def absent(settings: Text, some: Floats, texts: Floats) -> Floats:
     return without.sum(0)  # type: ignore[no-any-return]
 
 
+def take_words(table: Floats, kept: Which) -> Floats:
+    """The rows of these words: a copy only where words between others are left out, as the table is large."""
+    some = np.flatnonzero(kept)
+    return table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
+
+
 def word_weights(sums: WordSums, settings: Text) -> tuple[Which, Weights]:
     """Which words are kept, and their weights."""
     kept = sums.kept(settings)
-    table = sums.sums_for(settings)
-    some = np.flatnonzero(kept)
-    # A copy of the table only where words between others are left out: it is large.
-    table = table[some[0] : some[-1] + 1] if len(some) and some[-1] - some[0] + 1 == len(some) else table[kept]
-    found = weights(settings, table, table.sum(0), len(table), sums.texts)
+    table = take_words(sums.sums_for(settings), kept)
     base = absent(settings, table, sums.texts)
+    # The table is large: unless others read it as well, the weights take its place.
+    own = None if sums.shares(settings) else table
+    found = weights(settings, table, table.sum(0), len(table), sums.texts, own)
     if settings.idf:
         found = found * sums.idf()[kept][:, None]
     return kept, Weights(np.ascontiguousarray(found), base)

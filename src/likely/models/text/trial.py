@@ -5,25 +5,30 @@ Knows sums, documents as counts of words, and the log score; nothing of files, b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from likely.machinery.arrays import Ints
 from likely.machinery.jit import kernel
 from likely.machinery.records import dataclass
-from likely.models.text.scales import HeldOutRows, best_scales
+from likely.machinery.threads import in_order
+from likely.models.text.scales import LEAST, HeldOutRows, best_scales
 from likely.models.text.settings import Text
-from likely.models.text.sums import DAMPED, WordSums, absent, weights
+from likely.models.text.sums import DAMPED, WordSums, absent, take_words, telling, weights
 from likely.sums.words.words import Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+T = TypeVar("T")
 
 FORMS: tuple[tuple[dict[str, Any], tuple[float, ...]], ...] = (
     ({"damping": "none", "length": False, "telling": False}, (0.1, 1.0)),
@@ -67,7 +72,9 @@ class Column:
         group = number[tally.group] if len(tally.keys) else np.empty(0, np.intp)
         at = own[tally.word]
         entries = np.flatnonzero((group >= 0) & (at >= 0))
-        some, word = np.unique(at[entries], return_inverse=True)
+        used = np.zeros(len(mine), np.bool_)
+        used[at[entries]] = True
+        some, word = np.flatnonzero(used), (np.cumsum(used, dtype=np.int32) - np.int32(1))[at[entries]]
         empty = np.ones(count, np.bool_)
         has = np.flatnonzero((group >= 0) & (tally.size > 0))
         empty[group[has]] = False
@@ -75,7 +82,7 @@ class Column:
             sums,
             some,
             group[entries].astype(np.int32),
-            word.astype(np.int32),
+            word,
             tally.times[entries].astype(np.float64),
             empty,
         )
@@ -102,6 +109,28 @@ class Trial:
         return HeldOutRows(offset[known], [s[known] for s in scores], self.truth[known], self.weight[known])
 
 
+class _Kept(Generic[T]):
+    """The last few things that were made, by a key. What one thread makes, another that wants it waits for."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._held: dict[Any, Future[T]] = {}
+
+    def get(self, key: Any, make: Callable[[], T]) -> T:
+        with self._lock:
+            known = self._held.pop(key, None)
+            future = self._held[key] = Future() if known is None else known
+            while len(self._held) > self._most:
+                del self._held[next(iter(self._held))]
+        if known is None:
+            try:
+                future.set_result(make())
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+        return future.result()
+
+
 @dataclass(frozen=True, eq=False)
 class _SharedSums:
     """What candidates share that differ in their pseudo-count and model alone."""
@@ -115,44 +144,59 @@ class _SharedSums:
     """All sums, where they are wanted."""
     there: NDArray[np.bool_]
     """Which words of the documents are kept."""
+    known: NDArray[np.float64]
+    """How many kept words each document has."""
+    told: _Kept[Floats]
+    """What each word tells of the class, by pseudo-count."""
 
 
 class _Scorer:
-    """Scores of the documents of one column under candidates, of which those that follow each other share sums."""
+    """Scores of the documents of one column under candidates, which share sums. Threads may ask side by side."""
 
     def __init__(self, column: Column) -> None:
         self.column = column
-        self._key: Any = None
-        self._made: _SharedSums
+        self._tables: _Kept[Floats] = _Kept(2)
+        self._made: _Kept[_SharedSums] = _Kept(3)
+        self._values: _Kept[Floats] = _Kept(len(DAMPED))
 
     def _sums(self, how: Text) -> _SharedSums:
-        absent_count = how.model == "bernoulli"
-        key = (absent_count, how.damping, how.length, how.idf, how.least_documents, how.most_words)
-        if key != self._key:
-            column, kept = self.column, self.column.sums.kept(how)
-            table = column.sums.sums_for(how)
-            every = table[kept]
-            own = every if absent_count else None
-            self._made = _SharedSums(table[column.some], every.sum(0), len(every), own, kept[column.some])
-            self._key = key
-        return self._made
+        about = (how.model == "bernoulli", how.damping, how.length, how.idf)
+        key = (*about, how.least_documents, how.most_words)
+        return self._made.get(key, lambda: self._make(how, self._tables.get(about, lambda: self._all(how))))
+
+    def _all(self, how: Text) -> Floats:
+        return self.column.sums.sums_for(how)
+
+    def _make(self, how: Text, table: Floats) -> _SharedSums:
+        column, kept = self.column, self.column.sums.kept(how)
+        every = take_words(table, kept)
+        own = every if how.model == "bernoulli" else None
+        there = kept[column.some]
+        times = column.times if there.all() else column.times * there[column.word]
+        known = np.asarray(np.bincount(column.document, times, len(column.empty)), np.float64)
+        return _SharedSums(table[column.some], every.sum(0), len(every), own, there, known, _Kept(2))
 
     def score(self, how: Text) -> Floats:
         """The scores of all documents without a scale, (documents, classes)."""
         column, sums, made = self.column, self.column.sums, self._sums(how)
-        found = weights(how, made.some, made.totals, made.count, sums.texts)
+        told = None
+        if how.telling:
+            extra = how.pseudo_count
+            assert extra != "auto"
+            told = made.told.get(extra, lambda: telling(made.some, made.totals, extra))
+        found = weights(how, made.some, made.totals, made.count, sums.texts, told=told)
         if how.idf:
             found = found * sums.idf()[column.some][:, None]
-        found[~made.there] = 0.0
+        if not made.there.all():
+            found[~made.there] = 0.0
         out = np.zeros((len(column.empty), sums.classes))
         if made.every is not None:
             out += absent(how, made.every, sums.texts)
         damping = "binary" if how.model == "bernoulli" else how.damping
-        add_words(column.document, column.word, DAMPED[damping](column.times), np.ascontiguousarray(found), out)
+        values = self._values.get(damping, lambda: DAMPED[damping](column.times))
+        add_words(column.document, column.word, values, np.ascontiguousarray(found), out)
         if how.length:
-            times = column.times * made.there[column.word]
-            known = np.bincount(column.document, times, len(column.empty))
-            out /= np.sqrt(np.maximum(known, 1))[:, None]
+            out /= np.sqrt(np.maximum(made.known, 1))[:, None]
         out[column.empty] = 0.0
         return out
 
@@ -160,29 +204,29 @@ class _Scorer:
 def choose_text(said: Text, name: str, trials: Sequence[Trial]) -> Text:
     """The best settings of one column among those that were not said, with the scale that is best for them."""
     scorers = [_Scorer(trial.columns[name]) for trial in trials]
-    best: tuple[float, Text] | None = None
+    free, best = said.scale == "auto", list[tuple[float, Text]]()
     tried: set[Text] = set()
 
-    def attempt(how: Text | None) -> None:
-        nonlocal best
-        if how is None or how in tried:
-            return
-        tried.add(how)
+    def judge(how: Text, start: float) -> tuple[float, Text]:
         rows = [trial.rows([scorer.score(how)]) for trial, scorer in zip(trials, scorers, strict=True)]
-        free = said.scale == "auto"
-        scale, value = best_scales(rows, None if free else np.array([_scale(how)]))
-        if best is None or value > best[0]:
-            best = value, replace(how, scale=float(scale[0]) if free else how.scale)
+        scale, value = best_scales(rows, None if free else np.array([_scale(how)]), start)
+        return value, replace(how, scale=float(scale[0]) if free else how.scale)
 
-    for how in _first(said, trials[0].offset.shape[1]):
-        attempt(how)
-    assert best is not None
+    def attempt(some: Iterable[Text | None]) -> None:
+        """Judge candidates side by side; of equally good ones the first is taken, whichever was judged first."""
+        new = [how for how in dict.fromkeys(some) if how is not None and how not in tried]
+        tried.update(new)
+        start = _scale(best[0][1]) if best else LEAST  # the same for all, so that none depends on another
+        for value, how in in_order(new, lambda how: judge(how, start)):
+            if not best or value > best[0][0]:
+                best[:] = [(value, how)]
+
+    attempt(_first(said, trials[0].offset.shape[1]))
     for setting, values in REFINED.items():
         if getattr(said, setting) == "auto":
-            lead = replace(best[1], scale=said.scale)
-            for value in values:
-                attempt(replace(lead, **{setting: "auto"}).candidate(**{setting: value}))  # type: ignore[arg-type]
-    return best[1]
+            lead = replace(best[0][1], scale=said.scale)
+            attempt(replace(lead, **{setting: "auto"}).candidate(**{setting: value}) for value in values)  # type: ignore[arg-type]
+    return best[0][1]
 
 
 def _scale(how: Text) -> float:

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.jit import kernel
+from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
+from likely.machinery.jit import inner, kernel
+from likely.machinery.threads import in_order
 from likely.table.batch import Batch, Cells, Codes, Texts
-from likely.table.words.letters import BREAK, BYTES, DOTTED, LONGER
-from likely.table.words.tokens import BASIS, alphabet_for, encode_character, finish_hash, fold_block, lower_character
+from likely.table.words.letters import BYTES
+from likely.table.words.lowering import MARGIN, find_words, lower_piece
+from likely.table.words.tokens import BASIS, alphabet_for, finish_hash, fold_block, load_eight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+_EIGHT, _EIGHTH, _ALL = np.uint64(8), np.uint64(3), np.uint64(2**64 - 1)
+_ROWS = 1 << 10
+"""Texts that a thread takes at a time."""
+_PIECE = 1 << 13
+"""Bytes of a text that are looked at at once."""
 
 
 def row_hashes(batch: Batch, names: Sequence[str]) -> NDArray[np.uint64]:
@@ -49,40 +57,57 @@ def text_hashes(cells: Texts) -> NDArray[np.uint64]:
     It is what a word of these letters would have (tests/troubles/test_copies.py).
     """
     letters, out = alphabet_for(cells), np.empty(len(cells), np.uint64)
-    room = np.empty(4, np.uint8)
-    hash_texts(cells.data, cells.starts, cells.ends, BYTES, letters.small, letters.near, room, out)
+
+    def hash_some(rows: slice) -> None:
+        low, bounds = np.zeros(_PIECE + MARGIN, np.uint8), np.zeros(_PIECE + MARGIN, np.int32)
+        starts, ends = cells.starts[rows], cells.ends[rows]
+        hash_texts(cells.data, starts, ends, BYTES, letters.small, letters.near, low, bounds, out[rows])
+
+    for _ in in_order((slice(k, k + _ROWS) for k in range(0, len(cells), _ROWS)), hash_some):
+        pass
     return out
 
 
-@kernel("u1[], i8[], i8[], u1[], i4[], u1[], u1[], u8[]")
-def hash_texts(data: Any, starts: Any, ends: Any, bytes_: Any, small: Any, near: Any, letters: Any, out: Any) -> None:
-    """out[i] = the hash of the words of text i, joined by blanks; `letters` has room for one."""
+@inner
+def _append(h: np.uint64, block: np.uint64, held: np.uint64, bytes_: np.uint64, count: np.uint64) -> Any:
+    """The running hash, the last block and how many bytes it holds, after one to eight more bytes.
+
+    A full block is kept until there is more: the last one counts otherwise.
+    """
+    if held == _EIGHT:
+        h, block, held = fold_block(h, block), np.uint64(0), np.uint64(0)
+    block |= bytes_ << (held << _EIGHTH)
+    if held + count > _EIGHT:
+        h, block = fold_block(h, block), bytes_ >> ((_EIGHT - held) << _EIGHTH)
+        return h, block, held + count - _EIGHT
+    return h, block, held + count
+
+
+@kernel("u1[], i8[], i8[], u1[], i4[], u1[], u1[], i4[], u8[]")
+def hash_texts(
+    data: Bytes, starts: Longs, ends: Longs, bytes_: Bytes, small: Ints, near: Bytes, low: Bytes, bounds: Ints,
+    out: Hashes,
+) -> None:  # fmt: skip
+    """out[i] = the hash of the words of text i, joined by blanks; `low` and `bounds` have room for a piece of it."""
+    letters, blank, one = (bytes_, small, near), np.uint64(32), np.uint64(1)
     for i in range(out.size):
-        h, block, size = BASIS, np.uint64(0), np.int64(0)
-        k, end = starts[i], ends[i]
-        begun: Any = False  # whether a blank is due before the next letter
-        while k < end:
-            c = bytes_[data[k]]
-            width = 1
-            count = 0
-            after: Any = False
-            if c == LONGER:
-                point, width = lower_character(data, starts[i], k, end, small, near)
-                if point != BREAK:
-                    count = encode_character(np.int64(105) if point == DOTTED else point, letters, 0)
-                    after = point == DOTTED
-            elif c > LONGER:
-                letters[0] = c
-                count = 1
-            k += width
-            if count == 0:
-                begun = size > 0
-                continue
-            for j in range(-1 if begun else 0, count):
-                if size & 7 == 0 and size > 0:
-                    h = fold_block(h, block)
-                    block = np.uint64(0)
-                block |= np.uint64(letters[j] if j >= 0 else 32) << np.uint64(8 * (size & 7))
-                size += 1
-            begun = after
-        out[i] = finish_hash(h, block, np.uint64(size)) if size > 0 else np.uint64(0)
+        h, block, held, size = BASIS, np.uint64(0), np.uint64(0), np.uint64(0)
+        here, end = starts[i], ends[i]
+        inside: Any = False  # whether the piece before ended within a word
+        while here < end:
+            here, used = lower_piece(data, starts[i], here, end, letters, low, 0)
+            found = np.uint64(find_words(low, used, bounds) >> 1)
+            for w in range(found):
+                a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + one])
+                if size > 0 and not (inside and a == 0):
+                    h, block, held = _append(h, block, held, blank, one)
+                    size += one
+                inside = False
+                size += b - a
+                while b - a > _EIGHT:
+                    h, block, held = _append(h, block, held, load_eight(low, a), _EIGHT)
+                    a += _EIGHT
+                last = load_eight(low, a) & (_ALL >> ((_EIGHT - (b - a)) << _EIGHTH))
+                h, block, held = _append(h, block, held, last, b - a)
+            inside = found > 0 and bounds[found + found - one] == used
+        out[i] = finish_hash(h, block, size) if size > 0 else np.uint64(0)

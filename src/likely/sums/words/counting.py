@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.sums.exact import Exact
+from likely.machinery.pages import take_pages
 from likely.sums.weights import Weights
 from likely.sums.words.entries import Entries
+from likely.sums.words.incoming import Incoming
 from likely.sums.words.reading import (
     BOUND,
+    DOCUMENTS,
     DONE,
     ENTRIES,
     MOST,
@@ -22,6 +24,8 @@ from likely.sums.words.reading import (
     NO_LETTERS,
     NO_SCRATCH,
     NO_WORDS,
+    OFTEN,
+    STATE,
     TOUCHED,
     WORDS,
     count_words,
@@ -40,14 +44,16 @@ LONGEST = 1 << 30
 """The most bytes that one text may have."""
 PIECE = 1 << 13
 """Bytes of a text that are looked at at once: few enough to stay in the nearest cache of the processor."""
-_MANY = 1 << 19
+_MANY = 1 << 21
 """Entries that are kept before they are sorted and joined, unless there are already more different ones."""
+_FEW_SLOTS = 1 << 16
+"""Slots of an index that is made four times as large when it is full; a larger one becomes twice as large."""
 _NONE: NDArray[np.int32] = np.empty(0, np.int32)
 _NO_ROWS: NDArray[np.bool_] = np.empty(0, np.bool_)
 
 
 class Scratch:
-    """Room for one piece of a text: its small letters, the bounds of its words, and two words side by side."""
+    """Room for one piece of a text: its small letters, the bounds of its words, two words side by side, and hashes."""
 
     def __init__(self, size: int = PIECE) -> None:
         self.size = size
@@ -55,16 +61,19 @@ class Scratch:
             np.zeros(size + MARGIN, np.uint8),
             np.zeros(size + MARGIN, np.int32),
             np.zeros(2 * (size + MARGIN), np.uint8),
+            np.zeros(size // 2 + MARGIN, np.uint64),
         )
 
 
 class WordCounter:
     """Word 0 is the empty one, which stands for the documents themselves."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, room: int = _MANY) -> None:
+        """With room for so many entries before they are sorted."""
+        self._room = room
         self.how = tokens.numbers()
         self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode)).tables()
-        self.state = np.zeros(8, np.int64)
+        self.state = np.zeros(STATE, np.int64)
         self.state[WORDS] = 1
         # One too many (and the empty one): only then is it known that there are too many.
         self.state[MOST] = np.iinfo(np.int64).max if tokens.vocabulary is None else tokens.vocabulary + 1
@@ -72,9 +81,7 @@ class WordCounter:
         self._letters, self._ends = np.empty(1 << 16, np.uint8), np.zeros(1, np.int64)
         self._hashes, self._index = np.empty(0, np.uint64), np.empty((0, 2), np.uint64)
         self._touched = _NONE
-        # As large as it will be for most: memory that is not written to costs nothing, growing arrays do.
-        self._word, self._key = np.empty(_MANY, np.int32), np.empty(_MANY, np.int64)
-        self._sorted = Entries.none()
+        self._incoming, self._sorted = Incoming(room), Entries.none()
         self._make_words(1 << 12)
 
     @property
@@ -91,14 +98,13 @@ class WordCounter:
         if not weights.plain:
             self._sort()  # entries that weigh one are not among those with a row
         while True:
-            rows = _NONE if weights.plain else np.empty(len(self._key), np.int32)
             row, why = count_words(
                 cells.data, cells.starts, cells.ends, row, group, left_out, BYTES, letters.small, letters.near,
                 self.how, *self._scratch.arrays, *self.stop, self._letters, self._ends, self._hashes, self._index,
-                self._touched, self._word, self._key, rows, self.state, limit,
+                self._touched, self._incoming.entries, self._incoming.documents, self.state, limit,
             )  # fmt: skip
             if not weights.plain:
-                self._sort(weights, rows)
+                self._sort(weights)
             if why in (DONE, BOUND):
                 return row, why
             self._grow(why)
@@ -109,46 +115,54 @@ class WordCounter:
         elif why == NO_LETTERS:
             self._letters = _longer(self._letters, 2 * len(self._letters))
         elif why == NO_WORDS:
-            self._make_words(2 * len(self._index))
+            few = len(self._index) < _FEW_SLOTS  # mostly there will be many more
+            self._make_words((4 if few else 2) * len(self._index))
         else:
             assert why == NO_ENTRIES
-            if len(self._key) >= max(_MANY, len(self._sorted)):
+            if len(self._incoming) >= max(self._room, len(self._sorted)):
                 self._sort()
             least = int(self.state[ENTRIES] + self.state[TOUCHED]) + 1
-            if least > len(self._key):
-                size = max(least, 2 * len(self._key))
-                self._word, self._key = _longer(self._word, size), _longer(self._key, size)
+            if self.state[DOCUMENTS] or least > len(self._incoming):
+                self._incoming = self._incoming.longer(max(least, 2 * len(self._incoming)))
 
     def _make_words(self, slots: int) -> None:
         """A hash table of so many slots, a power of two; small, so that it stays in the cache of the processor."""
         room = slots * 5 // 8
         self._ends, self._hashes = _longer(self._ends, room + 1), _longer(self._hashes, room)
         self._touched = _longer(self._touched, room + 1)
-        self._index = np.zeros((slots, 2), np.uint64)
+        self._index = take_pages((slots, 2), np.uint64, scattered=True)
         index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
 
-    def _sort(self, weights: Weights | None = None, rows: NDArray[np.int32] = _NONE) -> None:
+    def _sort(self, weights: Weights | None = None) -> None:
         """Sort the entries that have come, and add them to those that are sorted."""
-        count = int(self.state[ENTRIES])
-        self.state[ENTRIES] = 0
-        if count:
-            weight = None
-            if weights is not None:
-                weight = Exact(np.stack(weights.chunks)[:, rows[:count]], weights.base)
-            more = Entries.of(self._word[:count], self._key[:count], int(self.state[WORDS]), weight)
-            self._sorted = self._sorted.with_more(more)
+        self._sorted = self._sorted.with_more(self._sort_new(weights))
+
+    def _sort_new(self, weights: Weights | None = None, rank: NDArray[np.int32] = _NONE) -> Entries:
+        """The entries that have come since this was last asked, of words by their rank, if that is given."""
+        documents, words, often = (int(self.state[k]) for k in (DOCUMENTS, WORDS, OFTEN))
+        self.state[ENTRIES] = self.state[DOCUMENTS] = self.state[OFTEN] = 0
+        if not documents:
+            return Entries.none()
+        if weights is not None:
+            return self._incoming.fold_weighed(documents, words, weights)
+        return self._incoming.fold(documents, words, often, rank)
 
     def finish(self) -> Tally:
         """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
-        self._sort()
         words = int(self.state[WORDS])
         # Nothing more is counted: what only counting needs is given back before more is asked for.
-        del self._hashes, self._index, self._touched, self._word, self._key
+        del self._hashes, self._index, self._touched
         met = Vocabulary(self._letters[: self._ends[words]], self._ends[: words + 1])
-        own = self._sorted.widened(words)
         order = met.order()
-        order = order[np.diff(own.starts)[order] > 0]
-        kept = own.taken(order)
+        if len(self._sorted):
+            last = self._sort_new()
+            order = order[(self._sorted.sizes(words) + last.sizes(words))[order] > 0]
+            kept = self._sorted.joined(last, order)
+        else:  # nothing was sorted before: entries come to the places of their words at once
+            rank = np.empty(words, np.int32)
+            rank[order] = np.arange(words, dtype=np.int32)
+            kept, order = self._sort_new(rank=rank).without_gaps(order)
+        del self._incoming
         return Tally(met.taken(order), kept.starts, kept.keys, kept.weight.canonical()).without_zeros()
 
 

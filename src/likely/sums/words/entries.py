@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Hashes, Ints, Longs
+from likely.machinery.arrays import Ints, Longs
 from likely.machinery.jit import kernel
+from likely.machinery.pages import take_pages
 from likely.machinery.records import dataclass
 from likely.sums.exact import Exact
-from likely.sums.words.reading import GROUP_AT, TIMES_AT
-from likely.sums.words.tally import join_equal, merge_sorted
+from likely.sums.words.tally import merge_sorted, trim_array
+from likely.sums.words.tally_kernels import join_equal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_BELOW_GROUP = (1 << GROUP_AT) - 1
-_DIGIT = 11
-"""Binary digits by which numbers are sorted at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +34,6 @@ class Entries:
     def of(cls, word: NDArray[np.int32], key: NDArray[np.int64], words: int, weight: Exact | None) -> Entries:
         """From entries in any order, equal ones among them; each weighs one if no weight is given."""
         starts = np.zeros(words + 1, np.int64)
-        group, times = most_bits(key)
-        if weight is None and int(words).bit_length() + group + times + TIMES_AT <= 64:
-            packed = np.empty(len(key), np.uint64)
-            pack_keys(word, key, group, times, packed)
-            packed, spare = radix_sort(packed, int(words).bit_length() + group + times + TIMES_AT)
-            keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
-            count = join_packed(packed, group, times, starts, keys, counts)
-            return cls(starts, keys[:count].copy(), Exact.owned(counts[:count].copy()))
         order = np.lexsort((key, word))
         np.cumsum(np.bincount(word, minlength=words), out=starts[1:])
         keys, place, joined = key[order], np.empty(len(key), np.int64), np.zeros(words + 1, np.int64)
@@ -55,11 +44,35 @@ class Entries:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def widened(self, words: int) -> Entries:
-        """The same entries among more words."""
-        starts = np.full(words + 1, self.starts[-1])
-        starts[: len(self.starts)] = self.starts
-        return Entries(starts, self.keys, self.weight)
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """What entries weigh, where these are whole numbers of one digit."""
+        return self.weight.planes[0] if len(self.weight.planes) == 1 and self.weight.base == 0 else None
+
+    def sizes(self, words: int) -> NDArray[np.int64]:
+        """How many entries each of so many words has."""
+        out = np.zeros(words, np.int64)
+        out[: len(self.starts) - 1] = np.diff(self.starts)
+        return out
+
+    def without_gaps(self, words: NDArray[np.int32]) -> tuple[Entries, NDArray[np.int32]]:
+        """The same entries without words that have none, and which of these words are left."""
+        some = self.starts[1:] > self.starts[:-1]
+        if not len(some):
+            return self, words[:0]
+        return Entries(np.append(self.starts[:-1][some], self.starts[-1]), self.keys, self.weight), words[some]
+
+    def joined(self, other: Entries, order: NDArray[np.int32]) -> Entries:
+        """The entries of both for these words, in this order; all others have none."""
+        counts, more = self.counts, other.counts
+        if counts is None or more is None:
+            return self.with_more(other).taken(order)
+        size = len(self) + len(other)
+        starts, keys, new = np.zeros(len(order) + 1, np.int64), take_pages(size, np.int64), take_pages(size, np.int64)
+        count = join_ordered(
+            order, self.starts, self.keys, counts, other.starts, other.keys, more, starts, keys, new
+        )  # fmt: skip
+        return Entries(starts, trim_array(keys, count), Exact.owned(trim_array(new, count)))
 
     def with_more(self, other: Entries) -> Entries:
         """Both together."""
@@ -84,91 +97,6 @@ class Entries:
         return Entries(starts, keys, Exact(planes, self.weight.base))
 
 
-def radix_sort(numbers: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Numbers of so many binary digits, sorted, and an array to spare. (A fifth of the time of np.sort.)"""
-    other, digits = np.empty_like(numbers), -(-bits // _DIGIT)
-    turned = sort_digits(numbers, other, np.zeros(digits << _DIGIT, np.int64), digits)
-    return (other, numbers) if turned else (numbers, other)
-
-
-@kernel("u8[], u8[], i8[], i8", returns=1)
-def sort_digits(one: Hashes, two: Hashes, counts: Longs, digits: int) -> int:
-    """Sort by the lowest digit, then the next one and so on, to and fro; returns whether the result is in `two`."""
-    step, low = np.uint64(_DIGIT), np.uint64((1 << _DIGIT) - 1)
-    for k in range(one.size):
-        x = one[k]
-        for d in range(np.uint64(digits)):
-            counts[(d << step) | ((x >> (d * step)) & low)] += 1
-    turned = 0
-    for d in range(np.uint64(digits)):
-        first, shift = d << step, d * step
-        at = np.int64(0)
-        for j in range(first, first + low + np.uint64(1)):
-            count = counts[j]
-            counts[j] = at
-            at += count
-        for k in range(one.size):
-            x = two[k] if turned else one[k]
-            j = first | ((x >> shift) & low)
-            to = np.uint64(counts[j])
-            counts[j] += 1
-            if turned:
-                one[to] = x
-            else:
-                two[to] = x
-        turned = 1 - turned
-    return turned
-
-
-@kernel("i8[]", returns=2)
-def most_bits(keys: Longs) -> tuple[int, int]:
-    """The binary digits of the largest group and of the largest times."""
-    group = np.int64(0)
-    times = np.int64(0)
-    for k in range(keys.size):
-        group |= keys[k] >> GROUP_AT
-        times |= (keys[k] & _BELOW_GROUP) >> TIMES_AT
-    a = 0
-    while group >> a:
-        a += 1
-    b = 0
-    while times >> b:
-        b += 1
-    return a, b
-
-
-@kernel("i4[], i8[], i8, i8, u8[]")
-def pack_keys(word: Ints, keys: Longs, group: int, times: int, out: Hashes) -> None:
-    """Word and key as one number that sorts as they do, group and times in so many binary digits."""
-    for k in range(keys.size):
-        key = keys[k]
-        above = (np.int64(word[k]) << group) | (key >> GROUP_AT)
-        out[k] = np.uint64((above << (times + TIMES_AT)) | (key & _BELOW_GROUP))
-
-
-@kernel("u8[], i8, i8, i8[], i8[], i8[]", returns=1)
-def join_packed(packed: Hashes, group: int, times: int, starts: Longs, keys: Longs, counts: Longs) -> int:
-    """Sorted numbers of `pack_keys` as keys, each once; returns how many there are."""
-    low, shift = (np.uint64(1) << np.uint64(times + TIMES_AT)) - np.uint64(1), np.uint64(times + TIMES_AT)
-    inside = (np.uint64(1) << np.uint64(group)) - np.uint64(1)
-    count = 0
-    last = np.uint64(0)
-    for k in range(packed.size):
-        x = packed[k]
-        if k > 0 and x == last:
-            counts[count - 1] += 1
-            continue
-        last = x
-        above = x >> shift
-        keys[count] = np.int64(((above & inside) << np.uint64(GROUP_AT)) | (x & low))
-        counts[count] = 1
-        count += 1
-        starts[np.int64(above >> np.uint64(group)) + 1] = count
-    for w in range(1, starts.size):
-        starts[w] = max(starts[w], starts[w - 1])
-    return count
-
-
 @kernel("i8[], i4[], i8[], i8[], i8[]")
 def move_entries(starts: Longs, order: Ints, new_starts: Longs, old: Longs, new: Longs) -> None:
     """What is said of the entries, word by word in this order."""
@@ -177,3 +105,37 @@ def move_entries(starts: Longs, order: Ints, new_starts: Longs, old: Longs, new:
         for j in range(new_starts[k], new_starts[k + 1]):
             new[j] = old[at]
             at += 1
+
+
+@kernel("i4[], i8[], i8[], i8[], i8[], i8[], i8[], i8[], i8[], i8[]", returns=1)
+def join_ordered(
+    order: Ints, starts: Longs, keys: Longs, counts: Longs, more_starts: Longs, more_keys: Longs, more_counts: Longs,
+    new_starts: Longs, new_keys: Longs, new_counts: Longs,
+) -> int:  # fmt: skip
+    """The entries of two sets of the same words together, the words in this order; returns how many there are."""
+    at = 0
+    for w in range(order.size):
+        k = order[w]
+        i = upto = j = until = np.int64(0)
+        if k + 1 < starts.size:
+            i, upto = starts[k], starts[k + 1]
+        if k + 1 < more_starts.size:
+            j, until = more_starts[k], more_starts[k + 1]
+        while i < upto and j < until:
+            x, y = keys[i], more_keys[j]
+            first, second = np.int64(x <= y), np.int64(y <= x)
+            new_keys[at] = min(x, y)
+            new_counts[at] = counts[i] * first + more_counts[j] * second
+            i += first
+            j += second
+            at += 1
+        for n in range(i, upto):
+            new_keys[at] = keys[n]
+            new_counts[at] = counts[n]
+            at += 1
+        for n in range(j, until):
+            new_keys[at] = more_keys[n]
+            new_counts[at] = more_counts[n]
+            at += 1
+        new_starts[w + 1] = at
+    return at

@@ -15,10 +15,11 @@ from likely.machinery.jit import inner, kernel
 from likely.table.words.lowering import find_words, lower_piece, word_hash
 from likely.table.words.tokens import SHORT, hash_word, load_eight
 
-WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE = range(8)
-"""Places in `state`: words known; entries of the tally; different words of this document; all its words; those that a
+WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE, DOCUMENTS, OFTEN, STATE = range(11)
+"""Places in `state`: words known; entries that came; different words of this document; all its words; those that a
 frozen vocabulary does not know; whether it is frozen; the most words that it may hold; how many
-bytes the word before has."""
+bytes the word before has; documents whose entries came; all times of these entries, bit by bit. Last how many places
+there are."""
 DONE, NO_WORDS, NO_LETTERS, NO_ENTRIES, NO_SCRATCH, BOUND = range(6)
 """Why reading stopped."""
 TIMES_AT, GROUP_AT, SIZES = 5, 36, 31
@@ -106,6 +107,41 @@ def count_word(
     # Without a branch: whether a word was met before in this document is hard to foresee.
     touched[np.uint64(state[TOUCHED])] = slot
     state[TOUCHED] += about & TIMES == 0
+    return DONE
+
+
+@inner
+def count_plain(
+    low: Bytes, bounds: Ints, found: Whole, hashes: Hashes, words: Table, touched: Ints, state: Longs, ceiling: Whole
+) -> Any:
+    """Count words by their bounds in `low`, as they are; returns why that cannot be, or DONE.
+
+    All hashes come first: then the processor looks several words up at once.
+    """
+    index = words[3]
+    mask = np.uint64(index.shape[0] - 1)
+    for w in range(np.uint64(found)):
+        hashes[w] = word_hash(low, np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE]))
+    different = np.uint64(state[TOUCHED])
+    for w in range(np.uint64(found)):
+        h = hashes[w]
+        slot = h & mask
+        about = index[slot, 1]
+        length = np.uint64(bounds[w + w + _ONE] - bounds[w + w])
+        # Nearly all words are short, known, and where they should be.
+        if index[slot, 0] == h and ((about >> LONG_AT) & _ONE) == 0 and length <= SHORT and h <= ceiling:
+            index[slot, 1] = about + _ONE
+            # Without a branch: whether a word was met before in this document is hard to foresee.
+            touched[different] = slot
+            different += np.uint64((about & TIMES) == 0)
+        else:
+            state[TOUCHED] = different
+            a = np.uint64(bounds[w + w])
+            why = count_word(low, a, a + length, h, words, touched, state, ceiling)
+            if why != DONE:
+                return why
+            different = np.uint64(state[TOUCHED])
+    state[TOUCHED] = different
     return DONE
 
 
@@ -211,14 +247,14 @@ def _count_as_set(
 @inner
 def read_document(
     data: Bytes, begin: int, end: int, alphabet: tuple[Bytes, Ints, Bytes], how: Longs,
-    scratch: tuple[Bytes, Ints, Bytes], stop: Table, words: Table, touched: Ints, state: Longs, ceiling: Whole,
+    scratch: tuple[Bytes, Ints, Bytes, Hashes], stop: Table, words: Table, touched: Ints, state: Longs, ceiling: Whole,
 ) -> Any:  # fmt: skip
     """Count the words of data[begin:end] in their slots; `touched` lists these. On failure nothing is counted.
 
     The text is read in pieces that fit into `low`; a word that a piece breaks off begins the next one. In `joint`
     stands the word before.
     """
-    low, bounds, joint = scratch
+    low, bounds, joint, marks = scratch
     plain = how[0] == 1 and how[1] == 0 and how[2] == 0 and stop[3].shape[0] == 1
     state[UNKNOWN] = state[COUNTED] = state[TOUCHED] = state[BEFORE] = 0
     here, size = begin, 0
@@ -232,17 +268,16 @@ def read_document(
             rest = np.int64(bounds[2 * found])
             if rest == 0:
                 why = NO_SCRATCH
-        for w in range(np.uint64(found)):
-            a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
-            h = word_hash(low, a, b)
-            if plain:
-                why = count_word(low, a, b, h, words, touched, state, ceiling)
-            else:
-                why = _count_as_set(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
-            if why != DONE:
-                break
-        if plain:
+        if plain and why == DONE:
+            why = count_plain(low, bounds, found, marks, words, touched, state, ceiling)
             state[COUNTED] += found
+        elif why == DONE:
+            for w in range(np.uint64(found)):
+                a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
+                h = word_hash(low, a, b)
+                why = _count_as_set(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
+                if why != DONE:
+                    break
         if at_end or why != DONE:
             break
         for j in range(size - rest):
@@ -265,23 +300,22 @@ def _size(count: int) -> int:
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, i4[], b1[], u1[], i4[], u1[], i8[], u1[], i4[], u1[], u1[], i8[], u8[], u8[][], u1[], i8[], "
-    "u8[], u8[][], i4[], i4[], i8[], i4[], i8[], u8[]",
+    "u1[], i8[], i8[], i8, i4[], b1[], u1[], i4[], u1[], i8[], u1[], i4[], u1[], u8[], u1[], i8[], u8[], u8[][], u1[], "
+    "i8[], u8[], u8[][], i4[], u8[], i8[][], i8[], u8[]",
     returns=2,
 )
 def count_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, group: Ints, left_out: Bools, bytes_: Bytes, small: Ints,
-    near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, stop_letters: Bytes, stop_ends: Longs,
-    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
-    touched: Ints, entry_word: Ints, entry_key: Longs, entry_row: Ints, state: Longs, limit: Hashes,
+    near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes,
+    stop_ends: Longs, stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes,
+    index: Hashes, touched: Ints, entries: Hashes, documents: Longs, state: Longs, limit: Hashes,
 ) -> tuple[Whole, Whole]:  # fmt: skip
-    """Write an entry for each word of each document from number `row` on: the word, its key and, if asked, the row.
+    """Write an entry for each word of each document from number `row` on, and what they share for the document.
 
     Word 0 stands for the document itself: its `times` are all the words. Returns the first document not taken, and why.
     """
-    alphabet, scratch = (bytes_, small, near), (low, bounds, joint)
+    alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
     stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
-    with_row = entry_row.size > 0
     ceiling = limit[0]
     for i in range(row, starts.size):
         g = np.int64(group[i])
@@ -290,7 +324,8 @@ def count_words(
         why = read_document(
             data, starts[i], stops[i], alphabet, how, scratch, stop, words, touched, state, ceiling
         )  # fmt: skip
-        if why == DONE and state[ENTRIES] + state[TOUCHED] + 1 > entry_key.size:
+        full = state[ENTRIES] + state[TOUCHED] + 1 > entries.size or state[DOCUMENTS] == documents.shape[0]
+        if why == DONE and full:
             different = state[TOUCHED]
             forget(index, touched, state)
             state[TOUCHED] = different
@@ -300,41 +335,41 @@ def count_words(
         size = _size(state[COUNTED])
         if size == 0 and stops[i] > starts[i]:
             size = 1  # a text that has no words, which is not a missing one
-        rest = (g << GROUP_AT) | size
-        e = np.uint64(state[ENTRIES])
-        state[ENTRIES] += state[TOUCHED] + 1
-        entry_word[e] = 0
-        entry_key[e] = rest | (state[COUNTED] << TIMES_AT)
-        if with_row:
-            for j in range(state[TOUCHED] + 1):
-                entry_row[e + np.uint64(j)] = i
+        e, d = np.uint64(state[ENTRIES]), state[DOCUMENTS]
+        often = np.uint64(state[COUNTED])
+        entries[e] = often
         for j in range(np.uint64(state[TOUCHED])):
             e += _ONE
             slot = np.uint64(touched[j])
             about = index[slot, 1]
-            times = about & TIMES
-            index[slot, 1] = about - times
-            entry_word[e] = np.int32(about >> NUMBER_AT)
-            entry_key[e] = rest | (np.int64(times) << TIMES_AT)
+            index[slot, 1] = about & ~TIMES
+            entries[e] = about
+            often |= about
+        documents[d, 0] = state[ENTRIES] = np.int64(e) + 1
+        documents[d, 1] = (g << GROUP_AT) | size
+        documents[d, 2] = i
+        state[DOCUMENTS] = d + 1
+        state[OFTEN] |= np.int64(often & TIMES)
     return starts.size, DONE
 
 
 @kernel(
-    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], i4[], u1[], u1[], i8[], u8[], u8[][], u1[], i8[], u8[], "
+    "u1[], i8[], i8[], i8, u1[], i4[], u1[], i8[], u1[], i4[], u1[], u8[], u1[], i8[], u8[], u8[][], u1[], i8[], u8[], "
     "u8[][], i4[], i8[], u8[], f8[], f8[][], f8[][], i8[], i8[]",
     returns=2,
 )
 def score_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, bytes_: Bytes, small: Ints, near: Bytes, how: Longs,
-    low: Bytes, bounds: Ints, joint: Bytes, stop_letters: Bytes, stop_ends: Longs, stop_hashes: Hashes,
-    stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes, touched: Ints, state: Longs,
-    limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs, unknown: Longs,
+    low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes, stop_ends: Longs,
+    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
+    touched: Ints, state: Longs, limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs,
+    unknown: Longs,
 ) -> tuple[Whole, Whole]:  # fmt: skip
     """out[i] += sum over the known words of document i of damped[times] * weights[word].
 
     Returns the document at which it stopped and why: a reason, or (negative) a count beyond `damped`.
     """
-    alphabet, scratch = (bytes_, small, near), (low, bounds, joint)
+    alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
     stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
     ceiling = limit[0]
     for i in range(row, starts.size):

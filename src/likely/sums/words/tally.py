@@ -5,24 +5,44 @@ An entry says how much the documents of a group weigh in which a word occurs so 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from likely.machinery.arrays import Bytes, Floats, Ints, Longs
-from likely.machinery.jit import inner, kernel
+from likely.machinery.arrays import Bytes, Floats, Longs
+from likely.machinery.jit import kernel
+from likely.machinery.pages import take_pages
 from likely.machinery.records import dataclass
 from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.words.reading import GROUP_AT, SIZES, TIMES_AT
+from likely.sums.words.sorting import radix_sort
+from likely.sums.words.tally_kernels import (
+    collect,
+    collect_counts,
+    join_equal,
+    join_packed,
+    merge_counts,
+    merge_entries,
+    most_times,
+    move_groups,
+    pack_keys,
+    rename_groups,
+    sort_entries,
+)
 from likely.sums.words.vocabulary import Vocabulary, read_varint, write_varint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BELOW_GROUP = (1 << GROUP_AT) - 1
+_TABLED = 1 << 12
+"""Times whose values are looked up in a table."""
+_FEW_GROUPS = 256
+"""Groups that are moved word by word; of more, the entries are sorted."""
 MOST_GROUPS = 1 << 27
 """Classes that a key has room for."""
 
@@ -67,15 +87,26 @@ class Tally:
         """
         return self.keys & SIZES
 
-    def collected(self, values: NDArray[np.float64], groups: int) -> NDArray[np.float64]:
-        """The sum of values[entry] * weight over the entries of each word and group, (words, groups)."""
-        out = np.zeros((len(self.vocabulary), groups))
+    def collected(self, damped: Callable[[Floats], Floats], by_size: Floats, groups: int) -> Floats:
+        """The sum of damped(times) * by_size[size] * weight over the entries of each word and group, (words, groups).
+
+        Where there are no times, which is so of documents alone, there is taken to be one.
+        """
+        out = take_pages((len(self.vocabulary), groups), np.float64, scattered=True)
         weight = self.weight.canonical()
+        top = most_times(self.keys) + 1
+        by_times = damped(np.maximum(np.arange(min(top, _TABLED), dtype=np.float64), 1.0))
+        # More times than the table has are rare, and looked up one after the other.
+        rare = damped(self.times[self.times >= _TABLED].astype(np.float64)) if top > _TABLED else np.empty(0)
         if len(weight.planes) == 1 and weight.base == 0:  # counts, which need not become floats first
-            collect_counts(self.starts, self.keys, weight.planes[0], values, out)
+            collect_counts(self.starts, self.keys, weight.planes[0], by_times, rare, by_size, out)
         else:
-            collect(self.starts, self.keys, weight.floats(), values, out)
+            collect(self.starts, self.keys, weight.floats(), by_times, rare, by_size, out)
         return out
+
+    def having(self, groups: int) -> Floats:
+        """What the documents of each group weigh that have each word, (words, groups)."""
+        return self.collected(np.ones_like, np.ones(SIZES + 1), groups)
 
     @property
     def first_word(self) -> int:
@@ -117,7 +148,13 @@ class Tally:
     def without_zeros(self) -> Tally:
         """Without entries that weigh nothing, and without words that have no entry left."""
         zero = self.weight.is_zero()
-        return self.with_entries(~zero) if zero.any() else self
+        if zero.any():
+            return self.with_entries(~zero)
+        some = self.starts[1:] > self.starts[:-1]
+        if some.all():
+            return self
+        starts = np.append(self.starts[:-1][some], self.starts[-1])
+        return Tally(self.vocabulary.taken(np.flatnonzero(some)), starts, self.keys, self.weight)
 
     def with_entries(self, which: NDArray[np.bool_]) -> Tally:
         """Some of the entries, and the words that they speak of."""
@@ -135,12 +172,46 @@ class Tally:
 
     def regrouped(self, places: NDArray[np.intp]) -> Tally:
         """With group i called places[i], or left out where that is negative."""
+        different = len(np.unique(places)) == len(places) <= _FEW_GROUPS
+        if different and (places >= 0).all():  # so are the entries
+            return self._renamed(places.astype(np.int64))
+        if (found := self._sorted_anew(places.astype(np.int64))) is not None:
+            return found
         into = places[self.group] if len(self.keys) else np.empty(0, np.intp)
         own = self.with_entries(into >= 0)
         keys = into[into >= 0].astype(np.int64) << GROUP_AT | (own.keys & _BELOW_GROUP)
         if (np.diff(places[places >= 0]) > 0).all():  # the entries stay in order, and different
             return Tally(own.vocabulary, own.starts, keys, own.weight)
         return sorted_tally(own.vocabulary, own.starts, keys, own.weight)
+
+    def _sorted_anew(self, places: NDArray[np.int64]) -> Tally | None:
+        """With group i called places[i], or left out: where each entry is of one document, and short enough to sort."""
+        weight = self.weight.canonical()
+        if not len(self.keys) or len(weight.planes) > 1 or weight.base or (weight.planes != 1).any():
+            return None
+        words, times = len(self.vocabulary), int(most_times(self.keys)).bit_length()
+        group = int(places.max()).bit_length() if places.max() > 0 else 0
+        if words.bit_length() + group + times + TIMES_AT > 64:
+            return None
+        packed = np.empty(len(self.keys), np.uint64)
+        count = pack_keys(self.starts, self.keys, places, group, times, packed)
+        starts, keys, counts = sort_packed(packed[:count], words, group, times)
+        return Tally(self.vocabulary, starts, keys, Exact.owned(counts)).without_zeros()
+
+    def _renamed(self, places: NDArray[np.int64]) -> Tally:
+        """With group i called places[i], where no two are called the same."""
+        if (np.diff(places) > 0).all():
+            if not len(places) or places[-1] == len(places) - 1:
+                return self
+            keys = np.empty(len(self.keys), np.int64)
+            rename_groups(self.keys, places, keys)
+            return Tally(self.vocabulary, self.starts, keys, self.weight)
+        keys, planes = np.empty(len(self.keys), np.int64), np.empty_like(self.weight.planes)
+        groups = int(places.max()) + 1
+        from_, upto = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+        for old, new in zip(self.weight.planes, planes, strict=True):
+            move_groups(self.starts, self.keys, np.ascontiguousarray(old), places, from_, upto, keys, new)
+        return Tally(self.vocabulary, self.starts, keys, Exact(planes, self.weight.base).canonical())
 
     # -- the file ---------------------------------------------------------------------------------------------
 
@@ -176,6 +247,18 @@ class Tally:
         return out
 
 
+def sort_packed(
+    packed: NDArray[np.uint64], words: int, group: int, times: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Entries of so many words, packed by `pack_keys`, sorted: where those of each word begin, keys, and how often each
+    was there. What is packed is used up."""
+    starts = np.zeros(words + 1, np.int64)
+    packed, spare = radix_sort(packed, words.bit_length() + group + times + TIMES_AT)
+    keys, counts = packed.view(np.int64), spare.view(np.int64)  # no entry is written before it was read
+    count = join_packed(packed, group, times, starts, keys, counts)
+    return starts, keys[:count].copy(), counts[:count].copy()
+
+
 Sorted: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], Exact, NDArray[np.int32]]"
 """Entries by their words: where those of each word begin, keys, weights, and what number each word is given."""
 
@@ -184,21 +267,21 @@ def merge_sorted(words: int, one: Sorted, two: Sorted, sign: int) -> tuple[NDArr
     """The entries of both, or of one without the other: where those of each word begin, keys, weights."""
     (starts, keys, weight, mine), (other_starts, other_keys, other_weight, theirs) = one, two
     size = len(keys) + len(other_keys)
-    to, new_keys = np.zeros(words + 1, np.int64), np.empty(size, np.int64)
-    if sign > 0 and all(len(w.planes) == 1 and w.base == 0 for w in (weight, other_weight)):  # counts
-        counts = np.empty(size, np.int64)
+    to, new_keys = np.zeros(words + 1, np.int64), take_pages(size, np.int64)
+    if all(len(w.planes) == 1 and w.base == 0 for w in (weight, other_weight)):  # counts
+        counts = take_pages(size, np.int64)
         count = merge_counts(
-            starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, to,
+            starts, keys, weight.planes[0], mine, other_starts, other_keys, other_weight.planes[0], theirs, sign, to,
             new_keys, counts,
         )  # fmt: skip
-        return to, _trimmed(new_keys, count), Exact.owned(_trimmed(counts, count))
+        return to, trim_array(new_keys, count), Exact.owned(trim_array(counts, count))
     into, other_into = np.empty(len(keys), np.int64), np.empty(len(other_keys), np.int64)
     count = merge_entries(starts, keys, mine, other_starts, other_keys, theirs, into, other_into, to, new_keys)
     moved, other_moved = weight.scattered(into, 0, count), other_weight.scattered(other_into, 0, count)
-    return to, _trimmed(new_keys, count), moved + other_moved if sign > 0 else moved - other_moved
+    return to, trim_array(new_keys, count), moved + other_moved if sign > 0 else moved - other_moved
 
 
-def _trimmed(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def trim_array(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """The beginning of an array; a copy of it where much memory would be held for nothing."""
     return array[:size] if size > len(array) - len(array) // 8 else array[:size].copy()
 
@@ -212,140 +295,6 @@ def sorted_tally(vocabulary: Vocabulary, starts: NDArray[np.int64], keys: NDArra
     moved = Exact(weight.planes[:, order], weight.base)
     total = moved.canonical() if count == len(keys) else moved.scattered(place, 0, count)
     return Tally(vocabulary, new_starts, keys[:count].copy(), total).without_zeros()
-
-
-@kernel("i8[], i8[], i8[], f8[], f8[][]")
-def collect_counts(starts: Longs, keys: Longs, counts: Longs, values: Floats, out: Floats) -> None:
-    """Add values * counts of each entry to its word and group, entries one after the other."""
-    for w in range(np.uint64(out.shape[0])):
-        for k in range(np.uint64(starts[w]), np.uint64(starts[w + np.uint64(1)])):
-            out[w, np.uint64(keys[k] >> GROUP_AT)] += values[k] * np.float64(counts[k])
-
-
-@kernel("i8[], i8[], f8[], f8[], f8[][]")
-def collect(starts: Longs, keys: Longs, weight: Floats, values: Floats, out: Floats) -> None:
-    """Add values * weight of each entry to its word and group, entries one after the other."""
-    for w in range(out.shape[0]):
-        for k in range(starts[w], starts[w + 1]):
-            out[w, keys[k] >> GROUP_AT] += values[k] * weight[k]
-
-
-@kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8[], i8[], i8[]", returns=1)
-def merge_counts(
-    starts: Longs, keys: Longs, counts: Longs, mine: Ints, other_starts: Longs, other_keys: Longs,
-    other_counts: Longs, theirs: Ints, new_starts: Longs, new_keys: Longs, new_counts: Longs,
-) -> int:  # fmt: skip
-    """The entries of two tallies in one order, where weights are whole numbers of one digit each."""
-    a = 0
-    b = 0
-    count = 0
-    for w in range(new_starts.size - 1):
-        i = upto = j = until = np.int64(0)
-        if a < mine.size and mine[a] == w:
-            i, upto = starts[a], starts[a + 1]
-            a += 1
-        if b < theirs.size and theirs[b] == w:
-            j, until = other_starts[b], other_starts[b + 1]
-            b += 1
-        while i < upto and j < until:
-            x, y = keys[i], other_keys[j]
-            first, second = np.int64(x <= y), np.int64(y <= x)
-            new_keys[count] = min(x, y)
-            new_counts[count] = counts[i] * first + other_counts[j] * second
-            i += first
-            j += second
-            count += 1
-        for k in range(i, upto):
-            new_keys[count] = keys[k]
-            new_counts[count] = counts[k]
-            count += 1
-        for k in range(j, until):
-            new_keys[count] = other_keys[k]
-            new_counts[count] = other_counts[k]
-            count += 1
-        new_starts[w + 1] = count
-    return count
-
-
-@kernel("i8[], i8[], i4[], i8[], i8[], i4[], i8[], i8[], i8[], i8[]", returns=1)
-def merge_entries(
-    starts: Longs, keys: Longs, mine: Ints, other_starts: Longs, other_keys: Longs, theirs: Ints, one: Longs,
-    two: Longs, new_starts: Longs, new_keys: Longs,
-) -> int:  # fmt: skip
-    """The entries of two tallies in one order: where each goes, and how many there are."""
-    a = 0
-    b = 0
-    count = 0
-    for w in range(new_starts.size - 1):
-        i = upto = j = until = 0
-        if a < mine.size and mine[a] == w:
-            i, upto = starts[a], starts[a + 1]
-            a += 1
-        if b < theirs.size and theirs[b] == w:
-            j, until = other_starts[b], other_starts[b + 1]
-            b += 1
-        while i < upto or j < until:
-            first = j >= until or (i < upto and keys[i] <= other_keys[j])
-            second = i >= upto or (j < until and other_keys[j] <= keys[i])
-            new_keys[count] = keys[i] if first else other_keys[j]
-            if first:
-                one[i] = count
-                i += 1
-            if second:
-                two[j] = count
-                j += 1
-            count += 1
-        new_starts[w + 1] = count
-    return count
-
-
-@inner
-def _risen(keys: Longs, k: int, hi: int) -> int:
-    """Where the keys from k on first fall."""
-    while k + 1 < hi and keys[k] <= keys[k + 1]:
-        k += 1
-    return min(k + 1, hi)
-
-
-@kernel("i8[], i8[], i8[], i8[], i8[]")
-def sort_entries(starts: Longs, keys: Longs, order: Longs, room: Longs, order_room: Longs) -> None:
-    """Sort the keys of each word, and `order` with them, by merging stretches that rise: mostly there are few."""
-    for w in range(starts.size - 1):
-        lo, hi = starts[w], starts[w + 1]
-        while _risen(keys, lo, hi) < hi:
-            left = lo
-            while left < hi:
-                middle = _risen(keys, left, hi)
-                right = _risen(keys, middle, hi)
-                a, b = left, middle
-                for k in range(left, right):
-                    if b >= right or (a < middle and keys[a] <= keys[b]):
-                        room[k] = keys[a]
-                        order_room[k] = order[a]
-                        a += 1
-                    else:
-                        room[k] = keys[b]
-                        order_room[k] = order[b]
-                        b += 1
-                left = right
-            for k in range(lo, hi):
-                keys[k] = room[k]
-                order[k] = order_room[k]
-
-
-@kernel("i8[], i8[], i8[], i8[]", returns=1)
-def join_equal(starts: Longs, keys: Longs, place: Longs, new_starts: Longs) -> int:
-    """Each key of a word once, in place; where each entry goes, and how many there are."""
-    count = 0
-    for w in range(starts.size - 1):
-        first = count
-        for k in range(starts[w], starts[w + 1]):
-            if count == first or keys[count - 1] != keys[k]:
-                keys[count] = keys[k]
-                count += 1
-            place[k] = count - 1
-        new_starts[w + 1] = count
-    return count
 
 
 @kernel("i8[], i8[], i8[], u1[]", returns=1)

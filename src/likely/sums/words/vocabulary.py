@@ -10,15 +10,29 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
+from likely.machinery.pages import take_pages
 from likely.machinery.records import dataclass
 from likely.sums.checks import require
 from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
+from likely.sums.words.sorting import radix_sort
 from likely.table.words.tokens import SHORT, hash_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_EIGHT = np.uint64(8)
+RANK_BITS = 6
+_SHARED = 63
+
+
+def _ranks() -> NDArray[np.uint8]:
+    out = np.full(256, _SHARED, np.uint8)
+    for rank, letter in enumerate(b" 0123456789_abcdefghijklmnopqrstuvwxyz", 1):
+        out[letter] = rank
+    return out
+
+
+RANKS = _ranks()
+"""The place of each byte among those that words mostly have, in six bits. Beyond ASCII all have the last one."""
 MOST_LETTERS = 1 << 30
 """A short file can say of each word that it begins as the one before: more letters than this are not believed."""
 
@@ -59,7 +73,7 @@ class Vocabulary:
     @cached_property
     def index(self) -> NDArray[np.uint64]:
         """The hash table in which compiled loops look words up."""
-        out = np.zeros((_room(len(self)), 2), np.uint64)
+        out = take_pages((_room(len(self)), 2), np.uint64, scattered=True)
         index_words(self.hashes, self.ends, len(self), out)
         return out
 
@@ -82,14 +96,20 @@ class Vocabulary:
 
     def order(self) -> NDArray[np.int32]:
         """The words' numbers in the order of their bytes (for letters that are not in order yet)."""
-        first = np.empty(len(self), np.uint64)
-        prefixes(self.letters, self.ends, first)
-        out = np.argsort(first).astype(np.int32)
-        sort_ties(self.letters, self.ends, first[out], out, np.empty(len(out), np.int32))
+        count, own = len(self), len(self).bit_length()
+        packed = np.empty(count, np.uint64)
+        pack_beginnings(self.letters, self.ends, RANKS, own, packed)
+        packed, _ = radix_sort(packed, 64, own)
+        out = (packed & np.uint64((1 << own) - 1)).astype(np.int32)
+        packed >>= np.uint64(own)
+        sort_ties(self.letters, self.ends, packed, out, np.empty(count, np.int32))
         return out
 
     def taken(self, which: NDArray[Any]) -> Vocabulary:
-        """Some of the words, in that order."""
+        """Some of the words, in that order; letters are not copied where the words stand one after the other."""
+        if len(which) and (np.diff(which) == 1).all():
+            ends = self.ends[which[0] : which[-1] + 2]
+            return Vocabulary(self.letters[ends[0] : ends[-1]], ends - ends[0])
         sizes = np.diff(self.ends)[which]
         ends = np.zeros(len(which) + 1, np.int64)
         np.cumsum(sizes, out=ends[1:])
@@ -178,22 +198,30 @@ def first_unsorted(letters: Bytes, ends: Longs) -> int:
     return -1
 
 
-@kernel("u1[], i8[], u8[]")
-def prefixes(letters: Bytes, ends: Longs, out: Hashes) -> None:
-    """The first eight bytes of each word as a number that sorts as they do."""
+@kernel("u1[], i8[], u1[], i8, u8[]")
+def pack_beginnings(letters: Bytes, ends: Longs, ranks: Bytes, own: int, out: Hashes) -> None:
+    """The first letters of each word by their ranks, as many as there is room for, and below its number in `own` bits.
+
+    Sorted, they are in the order of words as far as they tell these apart: behind a letter that shares its rank with
+    others nothing is said.
+    """
+    room = (64 - own) // RANK_BITS
     for k in range(out.size):
         value = np.uint64(0)
-        start = ends[k]
-        for j in range(8):
-            value <<= _EIGHT
-            if start + j < ends[k + 1]:
-                value |= np.uint64(letters[start + j])
-        out[k] = value
+        start, size = ends[k], ends[k + 1] - ends[k]
+        told = np.int64(1)
+        for j in range(room):
+            value <<= np.uint64(RANK_BITS)
+            if told and j < size:
+                rank = ranks[letters[start + j]]
+                value |= np.uint64(rank)
+                told = np.int64(rank != _SHARED)
+        out[k] = (value << np.uint64(64 - room * RANK_BITS)) | np.uint64(k)
 
 
 @kernel("u1[], i8[], u8[], i4[], i4[]")
 def sort_ties(letters: Bytes, ends: Longs, first: Hashes, order: Ints, room: Ints) -> None:
-    """Sort each run of words that share their first eight bytes, by merging."""
+    """Sort each run of words that share their beginnings in `first`, by merging."""
     lo = 0
     while lo < order.size:
         hi = lo + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Hashes, Longs, Whole
-from likely.machinery.jit import inner, kernel
+from likely.machinery.jit import BLOCK, blank_bits, count_bits, inner, kernel
 from likely.table.texts.grammar import CODE as CODE
 from likely.table.texts.grammar import DATE as DATE
 from likely.table.texts.grammar import DECIMAL as DECIMAL
@@ -17,6 +17,7 @@ from likely.table.texts.grammar import (
     LONG,
     NOT_A_NUMBER,
     hash_text,
+    hash_within,
     nearest_double,
     read_date,
     read_plain_number,
@@ -27,7 +28,7 @@ from likely.table.texts.grammar import WHOLE as WHOLE
 from likely.table.texts.grammar import WORDS as WORDS
 from likely.table.texts.grammar import is_blank as is_blank
 
-_SIX_BITS = np.uint64(63)
+_ONE, _SIX_BITS, _BLOCK = np.uint64(1), np.uint64(63), np.uint64(BLOCK)
 LONGEST_TOKEN = 64
 """Bytes of a text, with its blanks, that may still be a token for "missing"."""
 
@@ -53,10 +54,20 @@ def _is_token(h: np.uint64, missing: Hashes, some: np.uint64) -> bool:
 
 @inner
 def _count_words(data: Bytes, a: int, b: int) -> Whole:
-    count: Whole = 1
-    for k in range(np.uint64(a + 1), np.uint64(b)):
-        count += is_blank(data[k - np.uint64(1)]) & ~is_blank(data[k]) & 1
-    return count
+    """How many runs of other bytes than blanks there are; data[a] is none."""
+    count = np.uint64(1)
+    before = np.uint64(0)
+    at, end = np.uint64(a), np.uint64(b)
+    while at + _BLOCK <= end:
+        blank = blank_bits(data, at)
+        count += count_bits(((blank << _ONE) | before) & ~blank)
+        before = blank >> _SIX_BITS
+        at += _BLOCK
+    for k in range(at, end):
+        blank = np.uint64(is_blank(data[k]))
+        count += before & ~blank
+        before = blank
+    return np.int64(count)
 
 
 @kernel("u1[], i8[], i8[], u8[], i8[], u1[], u8[], i8[]")
@@ -76,11 +87,11 @@ def describe(
         if often == 0:
             continue
         a, b = trim_blanks(data, starts[i], ends[i])
-        h = hash_text(data, a, b)
+        h, whole = hash_within(data, starts[i], a, b, ends[i])
         if a == b or _is_token(h, missing, some):
             totals[MISSING] += often
             continue
-        hashes[i] = h if b - a == ends[i] - starts[i] else hash_text(data, starts[i], ends[i])
+        hashes[i] = whole
         form, ease, _, _, _, _ = read_plain_number(data, a, b)
         words: Whole = 1  # there are no blanks in a number
         if ease == NOT_A_NUMBER:

@@ -67,6 +67,30 @@ def hash_text(data: Bytes, a: int, b: int) -> np.uint64:
     while b - a > 8:
         h = fold_block(h, load_eight(data, np.uint64(a)))
         a += 8
+    return _end_hash(h, data, a, b)  # type: ignore[no-any-return]
+
+
+@inner
+def hash_within(data: Bytes, start: int, a: int, b: int, end: int) -> tuple[np.uint64, np.uint64]:
+    """The hashes of data[a:b] and of data[start:end] around it: side by side, as each waits for its multiplications."""
+    if a != start or b == end:
+        h = hash_text(data, a, b)
+        return h, (h if b - a == end - start else hash_text(data, start, end))
+    one, two = np.uint64(b - a) * _ODD, np.uint64(end - a) * _ODD
+    while b - a > 8:
+        block = load_eight(data, np.uint64(a))
+        one, two = fold_block(one, block), fold_block(two, block)
+        a += 8
+    first = _end_hash(one, data, a, b)
+    while end - a > 8:
+        two = fold_block(two, load_eight(data, np.uint64(a)))
+        a += 8
+    return first, _end_hash(two, data, a, end)
+
+
+@inner
+def _end_hash(h: np.uint64, data: Bytes, a: int, b: int) -> np.uint64:
+    """The hash of a text of which at most eight bytes, data[a:b], are left."""
     if a < b:
         h = fold_block(h, last_bytes(data, a, b))
     return max(mix_bits(h), np.uint64(1))

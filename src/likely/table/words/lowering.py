@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Whole
-from likely.machinery.jit import inner, trailing_zeros
+from likely.machinery.jit import BLOCK, count_bits, inner, lower_block, nonzero_bits, trailing_zeros
 from likely.table.words.letters import BREAK, DOTTED, LONGER
 from likely.table.words.tokens import BASIS, encode_character, finish_hash, fold_block, load_eight, lower_character
 
 MARGIN = 80
 """Bytes of room behind a piece: it is read in blocks, beyond its end."""
-_ONE, _SEVEN, _EIGHT = np.uint64(1), np.uint64(7), np.uint64(8)
-_BLOCK, _TOP, _ALL = np.uint64(64), np.uint64(63), np.uint64(2**64 - 1)
-_LOW_BITS, _HIGH_BITS = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
-_GATHER = np.uint64(0x0102040810204080)
-"""Multiplied by bytes that are 0 or 1, it brings these together in the highest byte."""
-_LAST = np.uint64(56)
+_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+_BLOCK, _TOP, _ALL = np.uint64(BLOCK), np.uint64(BLOCK - 1), np.uint64(2**64 - 1)
 
 
 @inner
@@ -47,15 +43,22 @@ def lower_piece(
     bytes_, small, near = letters
     room = low.size - MARGIN
     stop = max(here, min(end, here + room - size))
-    any_bits = np.uint8(0)
-    at = np.uint64(size)
-    for k in range(np.uint64(here), np.uint64(stop)):
-        c = data[k]
-        any_bits |= c
+    beyond = np.uint64(0)
+    at, k = np.uint64(size), np.uint64(here)
+    whole = np.uint64(max(min(stop, data.size - BLOCK + 1), 0))
+    while k < whole:
+        found = lower_block(data, k, low, at)
+        left = np.uint64(stop) - k
+        beyond |= found if left >= _BLOCK else found << (_BLOCK - left)
+        k += _BLOCK
+        at += _BLOCK
+    for j in range(k, np.uint64(stop)):
+        c = data[j]
+        beyond |= np.uint64(c >> 7)
         low[at] = bytes_[c]
         at += _ONE
-    if any_bits < 128:
-        return stop, np.int64(at)
+    if beyond == 0:
+        return stop, np.int64(size + stop - here)
     while here < end and size < room:
         c = bytes_[data[here]]
         if c != LONGER:
@@ -89,16 +92,17 @@ def find_words(low: Bytes, size: int, bounds: Hashes) -> Whole:
     before = np.uint64(0)
     at = np.uint64(0)
     while at <= np.uint64(size):
-        inside = np.uint64(0)
-        for j in range(np.uint64(8)):
-            x = load_eight(low, at + _EIGHT * j)
-            nonzero = (((x & _LOW_BITS) + _LOW_BITS) | x) & _HIGH_BITS
-            inside |= (((nonzero >> _SEVEN) * _GATHER) >> _LAST) << (_EIGHT * j)
+        inside = nonzero_bits(low, at)
         turns = inside ^ ((inside << _ONE) | before)
         before = inside >> _TOP
-        while turns != 0:
-            bounds[count] = at + np.uint64(trailing_zeros(turns))
-            count += _ONE
-            turns &= turns - _ONE
+        # Eight at a time, however many there are: how often a loop goes round that ends with each block is hard to
+        # foresee. What is written too much is written over.
+        upto = count + count_bits(turns)
+        while count < upto:
+            for j in range(_EIGHT):
+                bounds[count + j] = at + np.uint64(trailing_zeros(turns))
+                turns &= turns - _ONE
+            count += _EIGHT
+        count = upto
         at += _BLOCK
     return np.int64(count)
