@@ -199,7 +199,9 @@ def test_compare_as_a_table_and_as_json(run, examples) -> None:
         if "," in one["name"]:
             continue
         ran = run("look", examples / "weather_mixed.csv", "play", "--learner", one["name"], "--json")
-        if one["scores"] is None:
+        if one["name"] == "Auto":  # of so few rows it is not asked, though it would answer
+            assert one["scores"] is None and "14 rows are too few" in one["refused"] and ran.done().out
+        elif one["scores"] is None:
             assert one["refused"] in ran.refused().err
         else:
             assert json.loads(ran.done().out)["scores"] == one["scores"]
