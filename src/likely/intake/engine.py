@@ -34,15 +34,9 @@ W = TypeVar("W", bound=Worker)
 S = TypeVar("S", bound=Sum)
 
 
-FEW_CELLS = 1 << 17
-"""A table of fewer cells is swept by one thread: it is done before others have started."""
-
-
-def crew_for(source: Source, columns: int, threads: int | None) -> int:
-    """How many threads sweep so many columns of a source: as many as were asked for, else what the table is worth."""
-    if threads is None and source.rows is not None and source.rows * columns < FEW_CELLS:
-        return 1
-    return threads or default_threads()
+def crew_for(source: Source, threads: int | None) -> int:
+    """How many threads sweep a source: as many as were asked for, else what the table is worth."""
+    return 1 if threads is None and source.is_small else threads or default_threads()
 
 
 def sweep(

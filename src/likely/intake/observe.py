@@ -300,7 +300,7 @@ def observe_source(
     """Sweep a source."""
     if not plan.columns and plan.schema is None:
         return Observation(plan)
-    count = crew_for(source, len(plan.columns), threads)
+    count = crew_for(source, threads)
     # One thread keeps everything once as it is; from text it would only read the target more often.
     in_shares = source.reads_columns_apart or (count > 1 and source.piece_count >= count)
     shares = plan.split(count, source.reads_columns_apart, source.rows) if in_shares else [plan]

@@ -44,6 +44,9 @@ class Source(ABC):
     parses_text = False
     """Whether its cells are made out of text in every sweep, which takes longer than anything done with them."""
 
+    is_small = False
+    """Whether one thread has swept it before others have started."""
+
     piece_count: float = 0
     """How many `pieces` threads may read side by side: infinite where there are enough for any, 0 where none is."""
 
@@ -101,6 +104,7 @@ class SourceWrapper(Source):
         self.source = source
         self.name, self.schema, self.declared = source.name, source.schema, source.declared
         self.rows = source.rows
+        self.is_small = source.is_small
         self.is_snapshot, self.parses_text = source.is_snapshot, source.parses_text
 
     @property

@@ -21,6 +21,9 @@ from likely.table.source import HALF_CHARACTER, Source, check_names, has_half_ch
 PIECE = 1 << 16
 """Rows that a thread takes at a time. Smaller chunks are joined: each column of a batch costs a few calls."""
 
+SMALL = 1 << 20
+"""Bytes of a table of which one thread is done before others have started."""
+
 
 class TableSource(Source):
     """An Arrow table in memory."""
@@ -39,6 +42,7 @@ class TableSource(Source):
         self.name, self.table = name, table
         self.schema = plain_schema(table.schema)
         self.rows = table.num_rows
+        self.is_small = table.nbytes < SMALL
 
     def with_column(self, name: str, column: ArrowArray) -> TableSource:
         """The table with one more column."""
