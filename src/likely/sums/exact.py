@@ -269,7 +269,7 @@ class Exact:
         require(
             not top.size or (top.min() >= (0 if weights else -_WIDE) and top.max() < _WIDE), "the top digit is sound"
         )
-        return cls(kept.astype(np.int64), base)
+        return cls(kept.astype(np.int64), base)._settled()
 
 
 def _nearest(value: Fraction) -> float:

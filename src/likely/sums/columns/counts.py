@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,6 +175,8 @@ class Counts:
         out.other = Exact.from_state(state["other"], weights=True)
         require(len(out.other.shape) == 2 and out.other.shape[0] == 1, "missing cells are one row of counts")
         out.table = Exact.from_state(state["table"], (len(out.labels), out.groups), weights=True)
+        in_order = all(a < b for a, b in pairwise(out.labels.names))
+        out._tidy = in_order and not out.table.is_zero().all(axis=1).any()
         return out
 
 

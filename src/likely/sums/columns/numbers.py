@@ -335,6 +335,7 @@ class Numbers:
             first = Exact.from_state(state["first"], (groups,))
             out._powers = Powers.of(first, Exact.from_state(state["second"], (groups,), weights=True))
             require(not out.impossible, "no spread is below zero")
+        out._tidy = not out.table.is_zero().all(axis=1).any()
         return out
 
 
