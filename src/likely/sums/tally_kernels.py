@@ -13,11 +13,11 @@ from likely.sums.kernels import (
     EXPONENT_AT,
     FRACTION,
     HALF,
-    HIDDEN,
     ONE,
     SIGN_AT,
     add_times_to_bin,
     add_to_bin,
+    split_bits,
 )
 
 SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
@@ -94,10 +94,9 @@ def take_numbers(
             continue
         g = np.uint64(group[i])
         u = bits[i]
-        e = (u >> EXPONENT_AT) & EXPONENT
-        m = u & FRACTION
+        e, m = split_bits(u)
         if e == EXPONENT:
-            other[0 if m != 0 else (1 if (u >> SIGN_AT) else 2), g] += 1
+            other[0 if (u & FRACTION) != 0 else (1 if (u >> SIGN_AT) else 2), g] += 1
             continue
         if (u << ONE) == 0:
             u = np.uint64(0)  # minus zero is zero
@@ -116,10 +115,6 @@ def take_numbers(
             known += 1
         table[np.uint64(code), g] += 1
         if level > 0 and u != 0:
-            if e == 0:
-                e = ONE
-            else:
-                m |= HIDDEN
             add_to_bin(bins, e - first, g, m, u >> SIGN_AT)
     return bits.size, known
 
@@ -256,15 +251,10 @@ def bin_tally(keys: Hashes, known: int, table: Longs, least: int, bins: Longs) -
         u = keys[k]
         if (u << ONE) == 0:
             continue
-        e = np.int64((u >> EXPONENT_AT) & EXPONENT)
-        m = u & FRACTION
-        if e == 0:
-            e = np.int64(1)
-        else:
-            m |= HIDDEN
+        e, m = split_bits(u)
         for g in range(table.shape[1]):
             if table[k, g] != 0:
-                add_times_to_bin(bins, e - 1075 - least, g, m, u >> SIGN_AT, table[k, g])
+                add_times_to_bin(bins, np.int64(e) - 1075 - least, g, m, u >> SIGN_AT, table[k, g])
 
 
 @kernel("u8[], i8[][][], i8, u8[], i8[][][], i8, i8, u8[], i8[][][]", returns=1)

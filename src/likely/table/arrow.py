@@ -145,7 +145,7 @@ def text_array(texts: Sequence[str], valid: Bools | None = None) -> ArrowArray:
     """Texts as an Arrow array, null where it is not `valid`. (`pa.array` would import pandas, which takes too long.)"""
     data = [text.encode() for text in texts]
     offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int32)
-    buffers = [_bits(valid), pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
+    buffers = [bit_buffer(valid), pa.py_buffer(offsets.data), pa.py_buffer(b"".join(data))]
     return pa.Array.from_buffers(pa.string(), len(data), buffers)
 
 
@@ -174,7 +174,7 @@ def few_values(values: Sequence[object]) -> ArrowArray | None:
         known = ~np.isnan(numbers)
         return number_array(numbers, None if known.all() else known) if known.any() else pa.nulls(len(values))
     if kind is bool:
-        buffers = [_bits(valid), _bits(np.array([value is True for value in values]))]
+        buffers = [bit_buffer(valid), bit_buffer(np.array([value is True for value in values]))]
         return pa.Array.from_buffers(pa.bool_(), len(values), buffers)
     if kind is int and all(-(1 << 63) <= cast(int, value or 0) < 1 << 63 for value in values):
         return number_array(np.array([value or 0 for value in values], np.int64), valid)
@@ -184,10 +184,10 @@ def few_values(values: Sequence[object]) -> ArrowArray | None:
 def number_array(values: NDArray[np.generic], valid: Bools | None = None) -> ArrowArray:
     """A numpy array of numbers as an Arrow array, null where it is not `valid`."""
     data = pa.py_buffer(np.ascontiguousarray(values).data)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [_bits(valid), data])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bit_buffer(valid), data])
 
 
-def _bits(flags: Bools | None) -> Any:
+def bit_buffer(flags: Bools | None) -> Any:
     """Truth values as Arrow keeps them."""
     return None if flags is None else pa.py_buffer(np.packbits(flags, bitorder="little").data)
 

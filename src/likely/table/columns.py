@@ -14,7 +14,7 @@ import pyarrow as pa
 from likely.machinery.arrays import Bools, Bytes, Longs
 from likely.machinery.jit import kernel
 from likely.machinery.records import dataclass
-from likely.table.arrow import ArrowArray, ArrowBatch, text_array
+from likely.table.arrow import ArrowArray, ArrowBatch, bit_buffer, text_array
 from likely.table.batch import Texts
 
 
@@ -74,8 +74,8 @@ def copied_texts(cells: Texts, there: Bools | None = None) -> ArrowArray:
     data = np.empty(int(offsets[-1]), np.uint8)
     starts, ends = np.ascontiguousarray(cells.starts), np.ascontiguousarray(cells.ends)
     copy_cells(cells.data, starts, ends, data)
-    nulls = None if there is None or there.all() else pa.py_buffer(np.packbits(there, bitorder="little").data)
-    return pa.Array.from_buffers(pa.string(), len(cells), [nulls, pa.py_buffer(offsets.data), pa.py_buffer(data.data)])
+    buffers = [bit_buffer(there), pa.py_buffer(offsets.data), pa.py_buffer(data.data)]
+    return pa.Array.from_buffers(pa.string(), len(cells), buffers)
 
 
 @kernel("u1[], i8[], i8[], u1[]")

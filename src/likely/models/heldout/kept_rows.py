@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs
-from likely.machinery.jit import kernel
+from likely.machinery.arrays import Bools, Floats, Hashes, Ints
 from likely.machinery.records import dataclass
 from likely.models.heldout.dealing import deal_copies, is_heavy, scramble
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.row_hashes import cell_bits, fold_bits
 from likely.sums.summary import Summary
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
+from likely.table.columns import copy_cells
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
@@ -211,16 +211,6 @@ def _joined_texts(column: Sequence[Texts]) -> Texts:
     bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     data, at = np.empty(int(bounds[-1]), np.uint8), 0
     for own in column:
-        copy_texts(own.data, own.starts, own.ends, data[at:])
+        copy_cells(own.data, own.starts, own.ends, data[at:])
         at += int((own.ends - own.starts).sum())
     return Texts(data, bounds[:-1].copy(), bounds[1:].copy())
-
-
-@kernel("u1[], i8[], i8[], u1[]")
-def copy_texts(data: Bytes, starts: Longs, ends: Longs, out: Bytes) -> None:
-    """The bytes of texts, one after the other."""
-    at = 0
-    for i in range(starts.size):
-        for k in range(starts[i], ends[i]):
-            out[at] = data[k]
-            at += 1

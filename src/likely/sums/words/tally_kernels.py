@@ -53,6 +53,15 @@ def collect(
             out[w, keys[k] >> GROUP_AT] += value * weight[k]
 
 
+@inner
+def _next_span(starts: Longs, own: Ints, at: int, word: int) -> tuple[int, int, int]:
+    """Where the entries of a word begin and end among those of a tally whose word number `at` comes next, and which
+    comes after it; nowhere where that is another word."""
+    if at < own.size and own[at] == word:
+        return starts[at], starts[at + 1], at + 1
+    return np.int64(0), np.int64(0), at  # type: ignore[return-value]
+
+
 @kernel("i8[], i8[], i8[], i4[], i8[], i8[], i8[], i4[], i8, i8[], i8[], i8[]", returns=1)
 def merge_counts(
     starts: Longs, keys: Longs, counts: Longs, mine: Ints, other_starts: Longs, other_keys: Longs,
@@ -66,13 +75,8 @@ def merge_counts(
     b = 0
     count = 0
     for w in range(new_starts.size - 1):
-        i = upto = j = until = np.int64(0)
-        if a < mine.size and mine[a] == w:
-            i, upto = starts[a], starts[a + 1]
-            a += 1
-        if b < theirs.size and theirs[b] == w:
-            j, until = other_starts[b], other_starts[b + 1]
-            b += 1
+        i, upto, a = _next_span(starts, mine, a, w)
+        j, until, b = _next_span(other_starts, theirs, b, w)
         while i < upto and j < until:
             x, y = keys[i], other_keys[j]
             first, second = np.int64(x <= y), np.int64(y <= x)
@@ -104,13 +108,8 @@ def merge_entries(
     b = 0
     count = 0
     for w in range(new_starts.size - 1):
-        i = upto = j = until = 0
-        if a < mine.size and mine[a] == w:
-            i, upto = starts[a], starts[a + 1]
-            a += 1
-        if b < theirs.size and theirs[b] == w:
-            j, until = other_starts[b], other_starts[b + 1]
-            b += 1
+        i, upto, a = _next_span(starts, mine, a, w)
+        j, until, b = _next_span(other_starts, theirs, b, w)
         while i < upto or j < until:
             first = j >= until or (i < upto and keys[i] <= other_keys[j])
             second = i >= upto or (j < until and other_keys[j] <= keys[i])

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
 from likely.machinery.arrays import Bytes, Hashes, Longs
 from likely.machinery.records import dataclass
-from likely.table.arrow import ArrowArray
+from likely.table.arrow import ArrowArray, bit_buffer
 from likely.table.batch import Texts, pack_texts
 from likely.table.columns import CellBatch, TextArray, TextColumn, copied_texts
 from likely.table.texts import cells, plain_json
 from likely.table.texts.plain_json import BOOLEAN, DOUBLE, PADDING, REFUSED, SIGNED, TEXT, WHOLE
 from likely.table.words.tokens import first_broken
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 KINDS = {"BOOLEAN": BOOLEAN, "BIGINT": WHOLE, "UBIGINT": WHOLE, "HUGEINT": SIGNED, "DOUBLE": DOUBLE, "VARCHAR": TEXT}
 """What DuckDB says of a column, and the kind of value that is cut."""
@@ -98,19 +95,19 @@ class CutLines:
     def _column(self, k: int, kind: pa.DataType) -> ArrowArray | None:
         starts, ends = self._edges(k)
         there = starts != 0
-        nulls = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little").data)
+        known = None if there.all() else there
         if self.kinds[k] in (TEXT, SIGNED):
-            return copied_texts(Texts(self.data, starts, ends), there).cast(kind)
-        held: NDArray[np.generic]
+            return copied_texts(Texts(self.data, starts, ends), known).cast(kind)
         if self.kinds[k] == BOOLEAN:
-            held = np.packbits(self.data[starts] == ord("t"), bitorder="little")
+            held = bit_buffer(self.data[starts] == ord("t"))
         elif self.kinds[k] == WHOLE:
-            held = np.empty(len(starts), np.int64)
-            plain_json.read_wholes(self.data, starts, ends, held)
+            wholes = np.empty(len(starts), np.int64)
+            plain_json.read_wholes(self.data, starts, ends, wholes)
+            held = pa.py_buffer(wholes.data)
         else:
             values, state = np.empty(len(starts)), np.empty(len(starts), np.uint8)
             cells.parse(self.data, starts, ends, _NONE, False, values, state)
             if (state > 1).any() or not np.isfinite(values[there]).all():
                 return None
-            held = values
-        return pa.Array.from_buffers(kind, len(starts), [nulls, pa.py_buffer(held.data)])
+            held = pa.py_buffer(values.data)
+        return pa.Array.from_buffers(kind, len(starts), [bit_buffer(known), held])
