@@ -154,6 +154,7 @@ def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -
         error = np.sqrt(np.maximum(1 / inside - 1 / per_class + 1 / outside - 1 / per_rest, 0))
         least = np.sign(log_ratio) * np.maximum(np.abs(log_ratio) - 1.64 * error, 0) / np.log(2)
         for cell, label in np.argwhere((least > 0) & enough[:, None]):
+            rows = float(attribute.table[cell].sum())
             pieces.append(
                 Piece(
                     attribute.name,
@@ -161,7 +162,8 @@ def evidence(found: list[Attribute], classes: tuple[str, ...], most: int = 10) -
                     classes[label],
                     float(log_ratio[cell, label] / np.log(2)),
                     float(least[cell, label]),
-                    float(attribute.table[cell].sum()),
+                    rows,
+                    float(attribute.table[cell, label]) / rows,
                 )
             )
     return sorted(pieces, key=lambda p: -p.least)[:most]

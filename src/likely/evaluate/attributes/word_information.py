@@ -46,6 +46,8 @@ class Piece:
     least: float
     """What remains of it after an allowance for chance (1.64 standard errors)."""
     rows: float
+    share: float
+    """Of the rows with this cell, how many are of the class: counted, not smoothed."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def word_statistics(
     best: list[tuple[float, int, NDArray[np.float64]]] = []
     in_nearly_all: list[tuple[float, int, NDArray[np.float64]]] = []
     deciding: list[tuple[float, int, NDArray[np.float64]]] = []
-    pieces: list[tuple[float, float, int, int, float]] = []
+    pieces: list[tuple[float, float, int, int, float, float]] = []
     for first, table in tables(words, len(classes)):
         bits = _bits(table, have, scale)
         best += _most(bits, table, first, MOST)
@@ -128,8 +130,8 @@ def word_statistics(
     strongest = [f for f in sorted(best, key=lambda f: (-f[0], f[1]))[:MOST] if surprising(f[0])]
     pieces = sorted(pieces, key=lambda p: (-p[0], p[2], p[3]))[:most]
     told = tuple(
-        Piece(name, f"with {shown(held.vocabulary[k])}", classes[c], log / math.log(2), least / math.log(2), rows)
-        for least, log, k, c, rows in pieces
+        Piece(name, f"with {shown(held.vocabulary[k])}", classes[c], log / math.log(2), least / math.log(2), *counted)
+        for least, log, k, c, *counted in pieces
     )
     return WordStatistics(name, total, missing, known, made(strongest), made(in_nearly_all), made(deciding), told)
 
@@ -192,8 +194,8 @@ def _most(
 
 def _evidence(
     table: NDArray[np.float64], have: NDArray[np.float64], first: int, most: int
-) -> list[tuple[float, float, int, int, float]]:
-    """The strongest of all words and classes: least log ratio, log ratio, word, class, texts.
+) -> list[tuple[float, float, int, int, float, float]]:
+    """The strongest of all words and classes: least log ratio, log ratio, word, class, texts, and their share of it.
 
     The same measure as for levels: half a text more of every sort, less 1.64 standard errors.
     """
@@ -206,10 +208,15 @@ def _evidence(
     order = np.argsort(-least, axis=None, kind="stable")[:most]
     found = zip(*np.unravel_index(order, least.shape), strict=True)
     return [
-        (float(least[k, c]), float(ratio[k, c]), first + int(k), int(c), float(table[k].sum()))
+        (float(least[k, c]), float(ratio[k, c]), first + int(k), int(c), *_texts(table[k], c))
         for k, c in found
         if least[k, c] > 0
     ]
+
+
+def _texts(row: NDArray[np.float64], label: int) -> tuple[float, float]:
+    """The texts that have a word, and the share of them that is of a class."""
+    return float(row.sum()), float(row[label] / row.sum())
 
 
 def _word(

@@ -257,10 +257,9 @@ def evidence_table(record: Look) -> Table:
     total = sum(record.classes.values()) or 1.0
     rows = []
     for p in record.evidence:
-        usual = min(max(record.classes.get(p.label, 0.0) / total, 1e-12), 1 - 1e-12)
-        odds = 2.0 ** min(p.bits, 1000.0) * usual / (1 - usual)
+        usual = record.classes.get(p.label, 0.0) / total
         rows.append((clean(p.attribute, 20), clean(p.cell, 24), number(p.rows), clean(p.label, 20),
-                     percent(odds / (1 + odds)), percent(usual)))  # fmt: skip
+                     percent(p.share), percent(usual)))  # fmt: skip
     title = "Strongest single values: how often the class follows (first those least likely to be chance)"
     return Table(title, ("if", "is", "rows", "then", "share", "of all rows"), tuple(rows), frozenset({2, 4, 5}))
 

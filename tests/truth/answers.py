@@ -1,0 +1,58 @@
+"""What models say of rows that they have not learned from, by likely's public names alone: the oracle's raw material."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from truth.oracle import Answer
+from truth.tables import Case
+
+import likely
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The answers of a learner to held-out rows, and those of what it is measured by, on the same rows."""
+
+    answers: list[Answer]
+    classes: tuple[str, ...]
+    beside: dict[str, list[Answer]]
+
+
+def leave_one_out(case: Case, path: Path, learner: likely.NaiveBayes) -> Judged:
+    """Each row is answered by what is learned from all sums less its own."""
+    total = likely.summarize(path, case.target, weight=case.weight)
+    of_learner, of_frequencies = [], []
+    for row in case.judged:
+        rest = total - likely.summarize([row], case.target, schema=total.schema, weight=case.weight)
+        truth, weight = str(row[case.target]), case.weigh(row)
+        for out, one in ((of_learner, learner), (of_frequencies, likely.Prior())):
+            found = one.learn(rest).posterior(row)
+            chances = {c: found.prob(c) if c in found.classes else 0.0 for c in total.classes}
+            out.append(Answer(truth, weight, chances, found.best))
+    return Judged(of_learner, total.classes, {"frequencies": of_frequencies})
+
+
+def default_answers(record: likely.Look) -> Judged | None:
+    """What the default said of the rows that it held out while it was made; None where it held out none."""
+    held_out = None if record.model is None else record.model.held_out_answers
+    if held_out is None:
+        return None
+    classes = record.model.classes
+
+    def read(logs: np.ndarray) -> list[Answer]:
+        out = []
+        for line, truth, weight in zip(logs.tolist(), held_out.truth, held_out.weight, strict=True):
+            top = max(line)
+            scaled = [math.exp(x - top) if top > -math.inf else 0.0 for x in line]
+            total = math.fsum(scaled) or 1.0
+            chances = dict(zip(classes, (s / total for s in scaled), strict=True))
+            named = classes[line.index(top)] if top > -math.inf else None
+            out.append(Answer(classes[int(truth)], float(weight), chances, named))
+        return out
+
+    names = {"baseline": "frequencies", "one rule": "alone", "naive Bayes": "naive Bayes"}
+    return Judged(read(held_out.logs), classes, {names[n]: read(logs) for n, logs in held_out.beside.items()})

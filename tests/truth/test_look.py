@@ -1,0 +1,412 @@
+"""Everything that `likely look --all` prints of awkward tables is computed once more, in plain Python.
+
+A line or a table that nothing here knows fails: what is printed and cannot be recomputed is not printed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from cli.conftest import Ran
+from truth import oracle
+from truth.answers import Judged, default_answers, leave_one_out
+from truth.oracle import Answer
+from truth.printed import Printed, Table, read_printed
+from truth.sentences import Check, check_sentences, close, number, percent
+from truth.tables import CASES, Case
+
+import likely
+
+N = r"([\d,]+(?:\.\d+)?)"
+P = r"(\d+(?:\.\d+)?) %"
+
+
+@dataclass
+class Seen:
+    """A table, what was printed of it, and what the learner said of held-out rows."""
+
+    case: Case
+    printed: Printed
+    judged: Judged
+    leave_one_out: bool
+
+    @property
+    def answers(self) -> list[Answer]:
+        return self.judged.answers
+
+    def of(self, label: str) -> float:
+        return oracle.weight_of([a for a in self.answers if a.truth == label])
+
+    @property
+    def positive(self) -> str:
+        """The rarer of two classes, of equals the last."""
+        return min(reversed(self.judged.classes), key=self.of)
+
+    @property
+    def accuracy(self) -> float:
+        return oracle.accuracy(self.answers)
+
+    @property
+    def guess(self) -> float:
+        return oracle.guess(self.answers, self.judged.classes)
+
+    @property
+    def sharper(self) -> bool:
+        """Whether its log loss is better than that of the frequencies."""
+        return oracle.log_loss(self.answers) < oracle.log_loss(self.judged.beside["frequencies"])
+
+    @property
+    def attributes(self) -> list[str]:
+        lines = self.printed.table("How the columns were read").rows
+        return [line[0] for line in lines if line[2] == "attribute"]
+
+
+# -- sentences ------------------------------------------------------------------------------------------------
+
+
+def _size(seen: Seen, target: str, rows: str, classes: str, attributes: str) -> bool:
+    assert target == seen.case.target
+    counts = number(rows), number(classes), number(attributes)
+    labels = {row[seen.case.target] for row in seen.case.judged}
+    return counts == (len(seen.case.judged), len(labels), len(seen.attributes))
+
+
+def _headline(seen: Seen, share: str, low: str, high: str) -> bool:
+    assert 0 <= number(low) <= number(share) <= number(high) <= 100
+    return close(share, 100 * seen.accuracy)
+
+
+def _guess(seen: Seen, label: str, share: str) -> bool:
+    assert label == oracle.majority(seen.answers, seen.judged.classes)
+    return close(share, 100 * seen.guess)
+
+
+def _better(seen: Seen, label: str, share: str) -> bool:
+    return seen.accuracy > seen.guess and _guess(seen, label, share)
+
+
+def _no_better(seen: Seen, label: str, share: str) -> bool:
+    return seen.accuracy <= seen.guess and _guess(seen, label, share)
+
+
+def _one_column(seen: Seen, name: str, share: str) -> bool:
+    assert name in seen.attributes
+    return close(share, 100 * oracle.accuracy(seen.judged.beside["alone"]))
+
+
+def _bounds(seen: Seen, rows: str, low: str, high: str) -> bool:
+    cell = seen.printed.table(_titles(seen)[0]).row("accuracy")["95 % interval"]
+    first, last = (float(x) for x in re.fullmatch(r"([\d.]+) to ([\d.]+) %", cell).groups())  # type: ignore[union-attr]
+    assert number(rows) == len(seen.case.judged) < 100
+    return abs(number(low) - first) <= 0.55 and abs(number(high) - last) <= 0.55
+
+
+def _titles(seen: Seen) -> list[str]:
+    return [table.title for table in seen.printed.tables]
+
+
+def _tempered(seen: Seen, factor: str, bits: str) -> bool:
+    """All evidence times this factor; the factor is rounded, so the loss is known to a few digits only."""
+    losses = []
+    for shift in (-0.5, 0.0, 0.5):
+        digits = len(factor.partition(".")[2])
+        power = float(factor) + shift * 10**-digits
+        out = []
+        for a in seen.answers:
+            raised = {c: p**power if p else 0.0 for c, p in a.chances.items()}
+            total = math.fsum(raised.values())
+            out.append(Answer(a.truth, a.weight, {c: p / total for c, p in raised.items()}, a.named))
+        losses.append(oracle.log_loss(out))
+    now = oracle.log_loss(seen.answers)
+    return min(losses) - 2e-3 <= float(bits) <= max(losses) + 2e-3 and float(bits) < now
+
+
+def _off(seen: Seen, points: str, label: str, given: str, right: str, rows: str) -> bool:
+    of = None if label == "the predicted class" else label
+    close(points, 100 * oracle.calibration_error(seen.answers, of))
+    line = [row for row in seen.printed.table("Calibration: ").rows if row[1] == f"{given} %" and row[4] == rows]
+    return bool(line) and line[0][2] == f"{right} %" and given != right
+
+
+def _gaps(seen: Seen, count: str, names: str) -> bool:
+    """Exactly the attributes that are missing in at least half of the rows, in any order."""
+    half = oracle.weight_of(seen.answers) / 2
+    gone = {
+        name: math.fsum(seen.case.weigh(row) for row in seen.case.judged if row[name] is None)
+        for name in seen.attributes
+    }
+    expected = {f"'{name}'" for name, weight in gone.items() if weight >= half}
+    return set(names.split(", ")) == expected and number(count) == len(expected)
+
+
+def _leak(seen: Seen, name: str) -> bool:
+    """It tells at least 95 % of what there is to know, of the rows that have it."""
+    line = seen.printed.table("What each attribute reveals").row(name)
+    known = 1 - number((line["missing"] or "0 %").removesuffix(" %")) / 100
+    return number(line["share"].removesuffix(" %")) >= 94.9 * known
+
+
+def _small(seen: Seen, one: str | None, count: str | None, such: str | None, least: str) -> bool:
+    small = [c for c in seen.judged.classes if seen.of(c) < number(least)]
+    assert len(seen.case.judged) >= 100
+    return [f"'{small[0]}'", len(small)] == [one or such, 1 if one else number(count or "0")]
+
+
+def _rare(seen: Seen, counts: str) -> bool:
+    for text in counts.split(", "):
+        count, name = re.fullmatch(r"(\d+) of '(.+)'", text).groups()  # type: ignore[union-attr]
+        cells = [row[name] for row in seen.case.judged]
+        assert sum(cells.count(c) == 1 for c in {*cells} - {None}) == int(count), text
+    return True
+
+
+def _redundant(seen: Seen, one: str, other: str) -> bool:
+    return {one, other} <= set(seen.attributes)
+
+
+SENTENCES: dict[str, Check] = {
+    rf"(.+) in .+\.csv: {N} rows?, {N} class(?:es)?, {N} attributes?\.": _size,
+    rf".+ predicts y correctly for {P} of unseen rows \({N}–{P}\)\.": _headline,
+    rf"Always guessing (.+) gets {P}\.": _better,
+    rf"That is no better than always guessing (.+), which gets {P}\.": _no_better,
+    r"Nothing is gained: neither its classes nor its log loss are better\.": lambda s: (
+        s.accuracy <= s.guess and not s.sharper
+    ),
+    r"Still, its probabilities beat the class frequencies \(see log loss\)\.": lambda s: (
+        s.accuracy <= s.guess and s.sharper
+    ),
+    r"But it is overconfident \(see log loss\): trust its classes, not its probabilities\.": lambda s: (
+        s.accuracy > s.guess and not s.sharper
+    ),
+    rf"(?:One column does as well|Not clearly better than one column): (.+) alone gets {P}\.": _one_column,
+    rf"Warning: With only {N} rows, the true accuracy may be from {P} to {P}\.": _bounds,
+    rf"It is too (?:timid|sure of itself): all evidence times {N} gives {N} bits a row\.(?: To learn so: .*)?": _tempered,
+    rf"Its probabilities are off by {N} points on average, more than chance explains: "
+    rf"where it gives (.+) {P}, that is right for {P} of {N} rows?\.": _off,
+    rf"Warning: {N} attributes? (?:is|are) missing in at least half of the rows: (.+)\.": _gaps,
+    r"Warning: '(.+)' alone nearly determines 'y': is it known before the target\?": _leak,
+    rf"Warning: (?:Class (.+) has|{N} classes, such as (.+), have) fewer than {N} rows, so (?:its|their) scores are "
+    r"uncertain\.": _small,
+    r"Chosen from .*": lambda s: not s.leave_one_out,
+    rf"(?:One level occurs|Some levels occur) in a single row \((.+)\); .* --least-count 5 hides them\.": _rare,
+    r"likely curve shows what more rows would bring\.": lambda s: True,
+    r"Each row was predicted by a model trained on all the others\.": lambda s: s.leave_one_out,
+    r"TunedNaiveBayes\(.*\): Left out because they add nothing to the others: .*": lambda s: not s.leave_one_out,
+    r"Warning: '(.+)' and '(.+)' are redundant given 'y' \([\d.]+ bits, p .*\): .*": _redundant,
+    rf"Warning: {N} rows have no class or no weight and cannot be used\.": lambda s, n: (
+        number(n) == len(s.case.rows) - len(s.case.judged)
+    ),
+}
+
+
+# -- tables ---------------------------------------------------------------------------------------------------
+
+
+def _scores(seen: Seen, table: Table) -> None:
+    two = len(seen.judged.classes) == 2
+    figures: dict[str, Callable[[list[Answer]], float]] = {
+        "accuracy": lambda a: 100 * oracle.accuracy(a),
+        "log loss, bits a row": oracle.log_loss,
+        "Brier score, 0 to 2": oracle.brier,
+        "area under ROC": lambda a: oracle.area(a, seen.positive),
+        "calibration error": lambda a: 100 * oracle.calibration_error(a, seen.positive if two else None),
+    }
+    for row in table.rows:
+        cells = dict(zip(table.header, row, strict=True))
+        value = cells[table.header[1]].removesuffix(" %")
+        figure = figures.pop(cells["score"])
+        if value == "infinite":
+            assert figure(seen.answers) == math.inf
+        else:
+            close(value, figure(seen.answers), cells)
+        if cells["95 % interval"]:
+            low, high = (float(x) for x in cells["95 % interval"].removesuffix(" %").split(" to "))
+            assert low <= float(value) <= high, cells
+            assert low >= 0 and high <= {"accuracy": 100, "calibration error": 100, "area under ROC": 1}.get(row[0], 1e9)
+        for name in table.header[3:]:
+            beside = seen.judged.beside["alone" if name.endswith(" alone") else name]
+            shown = cells[name].removesuffix(" %")
+            if name == "frequencies" and row[0] == "accuracy":
+                close(shown, 100 * seen.guess, cells)
+            elif name == "frequencies" and row[0] == "area under ROC":
+                assert shown == "0.5000"
+            elif shown == "infinite":
+                assert figure(beside) == math.inf
+            elif shown:
+                close(shown, figure(beside), (name, cells))
+    assert set(figures) <= ({"area under ROC"} if not two else set()), "a score is not shown"
+
+
+def _classes(seen: Seen, table: Table) -> None:
+    assert [row[0] for row in table.rows] == list(seen.judged.classes)
+    for row in table.rows:
+        cells = dict(zip(table.header, row, strict=True))
+        label = cells["class"]
+        close(cells.get("rows", cells.get("weight", "")), seen.of(label))
+        if "share" in cells:
+            percent(cells["share"], seen.of(label) / oracle.weight_of(seen.answers))
+        for name, value in (
+            ("precision", oracle.precision(seen.answers, label)),
+            ("recall", oracle.recall(seen.answers, label)),
+        ):
+            shown, _, bounds = cells[name].partition(" (")
+            if value is None:
+                assert shown == "–"
+                continue
+            percent(shown, value, cells)
+            if bounds:
+                rows = sum(a.weight for a in seen.answers if (a.named if name == "precision" else a.truth) == label)
+                for text, bound in zip(bounds.removesuffix(")").split(" to "), oracle.wilson(value, rows), strict=True):
+                    close(text, 100 * bound, cells)
+        if "area under ROC" in cells:
+            close(cells["area under ROC"], oracle.area(seen.answers, label))
+
+
+def _confusion(seen: Seen, table: Table) -> None:
+    expected = oracle.confusion(seen.answers, seen.judged.classes)
+    assert table.header[1:] == [f"→ {c}" for c in seen.judged.classes]
+    for row in table.rows:
+        for label, cell in zip(seen.judged.classes, row[1:], strict=True):
+            close(cell or "0", expected[row[0]][label])
+
+
+def _lift(seen: Seen, table: Table) -> None:
+    prevalence = seen.of(seen.positive) / oracle.weight_of(seen.answers)
+    average, chance = re.search(r"average precision ([\d.]+), of ([\d.]+) by chance", table.title).groups()  # type: ignore[union-attr]
+    close(average, oracle.average_precision(seen.answers, seen.positive))
+    close(chance, prevalence)
+    for part, found, precise, lift in table.rows:
+        share = number(part.removesuffix(" %")) / 100
+        expected = oracle.lift(seen.answers, seen.positive, share)
+        percent(found, expected)
+        percent(precise, expected * prevalence / share)
+        close(lift.removeprefix("×"), expected / share)
+
+
+def _calibration(seen: Seen, table: Table) -> None:
+    """Each bin by the rows whose probability lies in it."""
+    two = len(seen.judged.classes) == 2
+    pairs = oracle.chances_and_hits(seen.answers, seen.positive if two else None)
+    rows = 0.0
+    for where, average, observed, _, weight in table.rows:
+        low, high = (float(x.removesuffix(" %")) / 100 for x in where.split(" to "))
+        inside = [(p, hit, w) for p, hit, w in pairs if low - 5.01e-4 <= p <= high + 5.01e-4]
+        assert abs(number(average.removesuffix(" %")) / 100 - (low + high) / 2) <= (high - low) / 2 + 1e-3
+        total = math.fsum(w for *_, w in inside)
+        if abs(total - number(weight)) < 1e-9:  # edges are rounded: a bin beside it may have rows at the same figure
+            percent(average, math.fsum(p * w for p, _, w in inside) / total)
+            percent(observed, math.fsum(hit * w for _, hit, w in inside) / total)
+        rows += number(weight)
+    assert abs(rows - oracle.weight_of(seen.answers)) < 0.01 * len(table.rows) * max(1.0, rows / 100)
+
+
+def _information(seen: Seen, table: Table) -> None:
+    rows = [(row, seen.case.weigh(row)) for row in seen.case.judged]
+    labels = {c: math.fsum(w for row, w in rows if row[seen.case.target] == c) for c in seen.judged.classes}
+    whole = oracle.entropy([*labels.values()])
+    close(re.search(r"of ([\d.]+) bits in all", table.title)[1], whole)  # type: ignore[index]
+    kinds = {line[0]: line[1] for line in seen.printed.table("How the columns were read").rows}
+    scale = max(1.0, len(rows) / math.fsum(w for _, w in rows))
+    bits = [number(row[1]) for row in table.rows]
+    assert bits == sorted(bits, reverse=True)
+    for line in table.rows:
+        cells = dict(zip(table.header, line, strict=False))
+        known = [(row, w) for row, w in rows if row[cells["attribute"]] is not None]
+        missing = 1 - math.fsum(w for _, w in known) / math.fsum(w for _, w in rows)
+        percent(cells["missing"] or "0 %", missing, cells)
+        assert abs(number(cells["share"].removesuffix(" %")) - 100 * number(cells["bits"]) / whole) < 0.06, cells
+        if kinds[cells["attribute"]] == "nominal":
+            pairs = [(str(row[cells["attribute"]]), str(row[seen.case.target]), w) for row, w in known]
+            close(cells["bits"], oracle.information(pairs, scale) * (1 - missing), cells)
+
+
+def _columns(seen: Seen, table: Table) -> None:
+    assert [row[0] for row in table.rows] == list(seen.case.rows[0])
+    for name, _, role, why in table.rows:
+        assert (role == "target") == (name == seen.case.target)
+        levels = {row[name] for row in seen.case.rows} - {None}
+        if count := re.fullmatch(rf"{N} levels?", why):
+            assert number(count[1]) == len(levels)
+
+
+def _single_values(seen: Seen, table: Table) -> None:
+    rows = [(row, seen.case.weigh(row)) for row in seen.case.judged]
+    scale = max(1.0, len(rows) / math.fsum(w for _, w in rows))
+    total = math.fsum(w for _, w in rows)
+    for attribute, level, weight, label, share, before in table.rows:
+        there = {str(row[attribute]) for row, _ in rows}
+        percent(before, math.fsum(w for row, w in rows if row[seen.case.target] == label) / total)
+        if level not in there:
+            continue  # a bin of numbers
+        inside = [(row, scale * w) for row, w in rows if row[attribute] == level]
+        here = math.fsum(w for _, w in inside)
+        hits = math.fsum(w for row, w in inside if row[seen.case.target] == label)
+        close(weight, here)
+        percent(share, hits / here)
+
+
+def _differences(seen: Seen, table: Table) -> None:
+    """Differences are those of the scores; p is below 5 % where the interval leaves out zero."""
+    names = {"frequencies only": "frequencies", "one attribute": "alone", "naive Bayes": "naive Bayes"}
+    for against, score, difference, bounds, p in table.rows:
+        figure = oracle.accuracy if score == "accuracy" else oracle.log_loss
+        beside = seen.judged.beside[names[against]]
+        if (against, score) == ("frequencies only", "accuracy"):
+            other = seen.guess
+        else:
+            other = figure(beside)
+        close(difference.lstrip("+"), figure(seen.answers) - other, table.title)
+        low, high = (float(x) for x in bounds.split(" to "))
+        assert low <= float(difference) <= high
+        if abs(float(p.removeprefix("p ").removeprefix("= ").removeprefix("< ")) - 0.05) > 1e-3 and 0 not in (low, high):
+            assert (low <= 0 <= high) == (p.startswith("p =") and float(p.removeprefix("p = ")) > 0.05), (bounds, p)
+
+
+TABLES: dict[str, Callable[[Seen, Table], None]] = {
+    "Leave-one-out: ": _scores,
+    "Scores on held-out rows": _scores,
+    "Classes": _classes,
+    "Precision and recall": _classes,
+    "True class": _confusion,
+    "Lift: ": _lift,
+    "Calibration: ": _calibration,
+    "What each attribute reveals": _information,
+    "How the columns were read": _columns,
+    "Strongest single values": _single_values,
+    r"\S+ less the baselines: ": _differences,
+}
+
+
+def _check(seen: Seen) -> None:
+    for table in seen.printed.tables:
+        known = [check for pattern, check in TABLES.items() if re.match(pattern, table.title)]
+        assert known, f"Nobody recomputes this table: {table.title}"
+        known[0](seen, table)
+    check_sentences(seen.printed.sentences, SENTENCES, seen)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_leave_one_out(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
+    """Naive Bayes, where each row can be answered by the sums of all others."""
+    case = CASES[name]
+    path = case.write(tmp_path)
+    weight = ("--weight", case.weight) if case.weight else ()
+    out = run("look", path.name, case.target, "--learner", "NaiveBayes", "--leave-one-out", "--all", *weight).done().out
+    _check(Seen(case, read_printed(out), leave_one_out(case, path, likely.NaiveBayes()), True))
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case.judged) >= 30])
+def test_default(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
+    """The model that `fit` makes, by what it said of the rows that it held out."""
+    case = CASES[name]
+    path = case.write(tmp_path)
+    weight = ("--weight", case.weight) if case.weight else ()
+    out = run("look", path.name, case.target, "--all", *weight).done().out
+    judged = default_answers(likely.look(path, case.target, weight=case.weight))
+    assert judged is not None
+    _check(Seen(case, read_printed(out), judged, False))
