@@ -36,12 +36,12 @@ def leave_one_out(case: Case, path: Path, learner: likely.NaiveBayes) -> Judged:
     return Judged(of_learner, total.classes, {"frequencies": of_frequencies})
 
 
-def default_answers(record: likely.Look) -> Judged | None:
-    """What the default said of the rows that it held out while it was made; None where it held out none."""
-    held_out = None if record.model is None else record.model.held_out_answers
+def held_out_answers(model: likely.Model) -> Judged | None:
+    """What a model said of the rows that it held out while it was made; None where it held out none."""
+    held_out = model.held_out_answers
     if held_out is None:
         return None
-    classes = record.model.classes
+    classes = model.classes
 
     def read(logs: np.ndarray) -> list[Answer]:
         out = []

@@ -6,6 +6,7 @@ Knows the layout of a terminal and nothing of likely.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 
 
@@ -19,8 +20,9 @@ class Table:
     @property
     def cells(self) -> list[list[str]]:
         """Columns are where at least two blanks stand below each other in every line."""
-        width = max(map(len, self.lines))
-        lines = [line.ljust(width) for line in self.lines]
+        lines = ["".join(c + "\0" if unicodedata.east_asian_width(c) in "WF" else c for c in line) for line in self.lines]
+        width = max(map(len, lines))
+        lines = [line.ljust(width) for line in lines]
         blank = [all(line[k] == " " for line in lines) for k in range(width)]
         cuts = [m.span() for m in re.finditer(r"  +", "".join(" " if b else "x" for b in blank))]
         inner = [span for span in cuts if span[0] > 0 and span[1] < width]
@@ -29,7 +31,7 @@ class Table:
             bounds += [start, end]
         bounds.append(width)
         pairs = list(zip(bounds[::2], bounds[1::2], strict=True))
-        return [[line[a:b].strip() for a, b in pairs] for line in lines]
+        return [[line[a:b].replace("\0", "").strip() for a, b in pairs] for line in lines]
 
     @property
     def header(self) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Ran
 from truth import oracle
-from truth.answers import Judged, default_answers, leave_one_out
+from truth.answers import Judged, held_out_answers, leave_one_out
 from truth.oracle import Answer
 from truth.printed import Printed, Table, read_printed
 from truth.sentences import Check, check_sentences, close, number, percent
@@ -407,6 +407,7 @@ def test_default(name: str, run: Callable[..., Ran], tmp_path: Path) -> None:
     path = case.write(tmp_path)
     weight = ("--weight", case.weight) if case.weight else ()
     out = run("look", path.name, case.target, "--all", *weight).done().out
-    judged = default_answers(likely.look(path, case.target, weight=case.weight))
+    model = likely.look(path, case.target, weight=case.weight).model
+    judged = None if model is None else held_out_answers(model)
     assert judged is not None
     _check(Seen(case, read_printed(out), judged, False))

@@ -204,7 +204,7 @@ def amount(ledger: Ledger, log: float | None) -> str:
         far = f"{factor:.3g}" if factor < 1e6 else power_of_ten(abs(log))
         return f"{'×' if log >= 0 else '÷'} {far}"
     value = in_unit(log, ledger.unit)
-    return f"{value:+,.2f}" if abs(value) < 1e6 else f"{value:+.3g}"
+    return f"{value:+z,.2f}" if abs(value) < 1e6 else f"{value:+.3g}"
 
 
 def mark(ledger: Ledger, log: float) -> str:
@@ -213,7 +213,7 @@ def mark(ledger: Ledger, log: float) -> str:
         return "+∞" if log > 0 else "-∞"
     if ledger.unit == "odds":
         return amount(ledger, log).replace(" ", "")
-    return f"{in_unit(log, ledger.unit):+.1f}"
+    return f"{in_unit(log, ledger.unit):+z.1f}"
 
 
 def sides(ledger: Ledger) -> tuple[str, str]:

@@ -117,7 +117,7 @@ def _lines(model: Model, out: str) -> Iterator[str]:
     if (trial := model.held_out) is not None:
         yield (
             f"On {plural(trial.rows, 'held-out row')}: accuracy {percent(trial.hits)}, "
-            f"log loss {-trial.score / math.log(2):.3f} bits."
+            f"log loss {-trial.score / math.log(2):z.3f} bits."
         )
     if model.schema.target is not None:
         yield abilities_sentence(model)

@@ -162,10 +162,10 @@ def _between(measure: Measure, scale: float, digits: int) -> str:
 
 
 def _change(measure: Measure, scale: float, digits: int) -> str:
-    told = f"by {scale * (measure.value or 0.0):+.{digits}f}"
+    told = f"by {scale * (measure.value or 0.0):+z.{digits}f}"
     if measure.low is None or measure.high is None:
         return told
-    return f"{told} ({scale * measure.low:+.{digits}f} to {scale * measure.high:+.{digits}f})"
+    return f"{told} ({scale * measure.low:+z.{digits}f} to {scale * measure.high:+z.{digits}f})"
 
 
 def _less(value: float | None) -> float | None:

@@ -32,7 +32,7 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
             f"{p.bits:.3f}",
             percent(p.share),
             "the same" if p.same else chance(p.p_of_all),
-            "–" if p.push is None else f"{p.push:+.2f}",
+            "–" if p.push is None else f"{p.push:+z.2f}",
         )
         for p in shown_pairs
     )
@@ -97,7 +97,7 @@ def _what_if(record: Repeats, one: Counted) -> Table:
             rows.append((_name(change), "–", "–", ""))
             continue
         loss, before = change.scores.log_loss, now.log_loss
-        less = "" if loss is None or before is None else f"{loss - before:+.4f}"
+        less = "" if loss is None or before is None else f"{loss - before:+z.4f}"
         rows.append((_name(change), percent(change.scores.accuracy), _loss(loss), less))
     title = (
         f"{clean(one.pair.one, 30)} and {clean(one.pair.other, 30)}: what would change ({number(record.folds)} folds)"

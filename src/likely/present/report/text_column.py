@@ -111,7 +111,7 @@ def _by_word(model: Model, factor: WordWeights) -> Table:
         words = factor.strongest(group, MOST_WORDS)
         for k in [*words, *(k for k in factor.only_in(group, MOST_WORDS) if k not in words)]:
             own, total = float(factor.having[k, group]), float(factor.having[k].sum())
-            bits = f"{_bits(factor, k, group):+.2f}"
+            bits = f"{_bits(factor, k, group):+z.2f}"
             rows.append((clean(name, 30), _named(factor, k, group), bits, number(own), number(total - own)))
     header = ("for class", "word", "bits", "its texts with it", "other texts with it")
     return Table("Strongest words for each class against the others", header, tuple(rows), numbers_from(2, 5))
@@ -121,7 +121,7 @@ def _by_class(model: Model, factor: WordWeights) -> Table:
     """A line for each class."""
     rows = []
     for group, name in enumerate(model.classes):
-        told = [f"{_named(factor, k, group, 20)} {_bits(factor, k, group):+.1f}" for k in factor.strongest(group, 7)]
+        told = [f"{_named(factor, k, group, 20)} {_bits(factor, k, group):+z.1f}" for k in factor.strongest(group, 7)]
         rows.append((clean(name, 30), ", ".join(told)))
     title = "Strongest words for each class against the others, in bits"
     return Table(title, ("for class", "words"), tuple(rows))
