@@ -20,7 +20,9 @@ class Table:
     @property
     def cells(self) -> list[list[str]]:
         """Columns are where at least two blanks stand below each other in every line."""
-        lines = ["".join(c + "\0" if unicodedata.east_asian_width(c) in "WF" else c for c in line) for line in self.lines]
+        lines = [
+            "".join(c + "\0" if unicodedata.east_asian_width(c) in "WF" else c for c in line) for line in self.lines
+        ]
         width = max(map(len, lines))
         lines = [line.ljust(width) for line in lines]
         blank = [all(line[k] == " " for line in lines) for k in range(width)]

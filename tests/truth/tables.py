@@ -215,7 +215,7 @@ def separable(r: random.Random) -> list[Row]:
 def ugly_names(r: random.Random) -> list[Row]:
     rows = _nominal(r, 40, "mn")
     classes = {"m": '<b>"m" & co</b>', "n": "=n+1|n"}
-    return [{"a <i>&": row["a"], 'b"\'|*_`': row["b"], "y": classes[str(row["y"])]} for row in rows]
+    return [{"a <i>&": row["a"], "b\"'|*_`": row["b"], "y": classes[str(row["y"])]} for row in rows]
 
 
 @table

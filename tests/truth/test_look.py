@@ -227,7 +227,9 @@ def _scores(seen: Seen, table: Table) -> None:
         if cells["95 % interval"]:
             low, high = (float(x) for x in cells["95 % interval"].removesuffix(" %").split(" to "))
             assert low <= float(value) <= high, cells
-            assert low >= 0 and high <= {"accuracy": 100, "calibration error": 100, "area under ROC": 1}.get(row[0], 1e9)
+            assert low >= 0 and high <= {"accuracy": 100, "calibration error": 100, "area under ROC": 1}.get(
+                row[0], 1e9
+            )
         for name in table.header[3:]:
             beside = seen.judged.beside["alone" if name.endswith(" alone") else name]
             shown = cells[name].removesuffix(" %")
@@ -363,7 +365,10 @@ def _differences(seen: Seen, table: Table) -> None:
         close(difference.lstrip("+"), figure(seen.answers) - other, table.title)
         low, high = (float(x) for x in bounds.split(" to "))
         assert low <= float(difference) <= high
-        if abs(float(p.removeprefix("p ").removeprefix("= ").removeprefix("< ")) - 0.05) > 1e-3 and 0 not in (low, high):
+        if abs(float(p.removeprefix("p ").removeprefix("= ").removeprefix("< ")) - 0.05) > 1e-3 and 0 not in (
+            low,
+            high,
+        ):
             assert (low <= 0 <= high) == (p.startswith("p =") and float(p.removeprefix("p = ")) > 0.05), (bounds, p)
 
 

@@ -75,7 +75,7 @@ def look_contents(
         of.present_confusion(record),
         of.present_ranks(record),
         of.present_reliability(record),
-        None if curve is None else of.present_learning(curve),
+        None if curve is None else of.present_learning(curve, record.learner),
         None if comparison is None else of.present_comparison_of(comparison),
         of.present_warnings(record.warnings, record.notes),
         of.present_columns(tables.column_table(record.columns)),

@@ -166,16 +166,17 @@ def present_reliability(record: Look) -> Section | None:
     return Section("reliability", "Calibration", title, (words,), (table,), (reliability(curves[0]),))
 
 
-def present_learning(curve: Curve) -> Section | None:
-    """The learning curve."""
+def present_learning(curve: Curve, learner: str) -> Section | None:
+    """The learning curve; where it is not that of the page's own learner, that is said first."""
     from likely.present.report.curve import present_curve
 
     charts = learning(curve)
     if not charts:
         return None
-    return Section(
-        "learning", "Learning curve", "What more rows would bring", present_curve(curve).remarks, charts=charts
-    )
+    words = present_curve(curve).remarks
+    if curve.learner != learner:
+        words = ("The curve is that of naive Bayes, which is quick to learn; --study draws this model's own.", *words)
+    return Section("learning", "Learning curve", "What more rows would bring", words, charts=charts)
 
 
 def present_comparison_of(found: Comparison) -> Section | None:
