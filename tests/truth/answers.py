@@ -1,4 +1,4 @@
-"""What models say of rows that they have not learned from, by likely's public names alone: the oracle's raw material."""
+"""What models say of rows that they have not learned from, by likely's public names alone."""
 
 from __future__ import annotations
 

@@ -26,6 +26,13 @@ def percent(text: str, share: float, what: object = "") -> bool:
     return close(text.removesuffix("%").strip(), 100 * share, what)
 
 
+def groups(pattern: str, text: str) -> tuple[str, ...]:
+    """What a pattern finds in a line that must hold it."""
+    found = re.search(pattern, text)
+    assert found is not None, (pattern, text)
+    return found.groups()
+
+
 def check_sentences(lines: Sequence[str], patterns: Mapping[str, Check], *facts: Any) -> None:
     """Each line is matched by a pattern, whose predicate holds. Two lines never say the same."""
     assert len(set(lines)) == len(lines), "a line is printed twice"
