@@ -17,7 +17,7 @@ from truth import oracle
 from truth.answers import Judged, held_out_answers, leave_one_out
 from truth.oracle import Answer
 from truth.printed import Printed, Table, read_printed
-from truth.sentences import Check, check_sentences, close, number, percent
+from truth.sentences import Check, check_sentences, close, groups, number, percent
 from truth.tables import CASES, Case
 
 import likely
@@ -101,7 +101,7 @@ def _one_column(seen: Seen, name: str, share: str) -> bool:
 
 def _bounds(seen: Seen, rows: str, low: str, high: str) -> bool:
     cell = seen.printed.table(_titles(seen)[0]).row("accuracy")["95 % interval"]
-    first, last = (float(x) for x in re.fullmatch(r"([\d.]+) to ([\d.]+) %", cell).groups())  # type: ignore[union-attr]
+    first, last = map(float, groups(r"([\d.]+) to ([\d.]+) %", cell))
     assert number(rows) == len(seen.case.judged) < 100
     return abs(number(low) - first) <= 0.55 and abs(number(high) - last) <= 0.55
 
@@ -159,7 +159,7 @@ def _small(seen: Seen, one: str | None, count: str | None, such: str | None, lea
 
 def _rare(seen: Seen, counts: str) -> bool:
     for text in counts.split(", "):
-        count, name = re.fullmatch(r"(\d+) of '(.+)'", text).groups()  # type: ignore[union-attr]
+        count, name = groups(r"(\d+) of '(.+)'", text)
         cells = [row[name] for row in seen.case.judged]
         assert sum(cells.count(c) == 1 for c in {*cells} - {None}) == int(count), text
     return True
@@ -185,7 +185,9 @@ SENTENCES: dict[str, Check] = {
     ),
     rf"(?:One column does as well|Not clearly better than one column): (.+) alone gets {P}\.": _one_column,
     rf"Warning: With only {N} rows, the true accuracy may be from {P} to {P}\.": _bounds,
-    rf"It is too (?:timid|sure of itself): all evidence times {N} gives {N} bits a row\.(?: To learn so: .*)?": _tempered,
+    rf"It is too (?:timid|sure of itself): all evidence times {N} gives {N} bits a row\.(?: To learn so: .*)?": (
+        _tempered
+    ),
     rf"Its probabilities are off by {N} points on average, more than chance explains: "
     rf"where it gives (.+) {P}, that is right for {P} of {N} rows?\.": _off,
     rf"Warning: {N} attributes? (?:is|are) missing in at least half of the rows: (.+)\.": _gaps,
@@ -193,7 +195,7 @@ SENTENCES: dict[str, Check] = {
     rf"Warning: (?:Class (.+) has|{N} classes, such as (.+), have) fewer than {N} rows, so (?:its|their) scores are "
     r"uncertain\.": _small,
     r"Chosen from .*": lambda s: not s.leave_one_out,
-    rf"(?:One level occurs|Some levels occur) in a single row \((.+)\); .* --least-count 5 hides them\.": _rare,
+    r"(?:One level occurs|Some levels occur) in a single row \((.+)\); .* --least-count 5 hides them\.": _rare,
     r"likely curve shows what more rows would bring\.": lambda s: True,
     r"Each row was predicted by a model trained on all the others\.": lambda s: s.leave_one_out,
     r"TunedNaiveBayes\(.*\): Left out because they add nothing to the others: .*": lambda s: not s.leave_one_out,
@@ -279,7 +281,7 @@ def _confusion(seen: Seen, table: Table) -> None:
 
 def _lift(seen: Seen, table: Table) -> None:
     prevalence = seen.of(seen.positive) / oracle.weight_of(seen.answers)
-    average, chance = re.search(r"average precision ([\d.]+), of ([\d.]+) by chance", table.title).groups()  # type: ignore[union-attr]
+    average, chance = groups(r"average precision ([\d.]+), of ([\d.]+) by chance", table.title)
     close(average, oracle.average_precision(seen.answers, seen.positive))
     close(chance, prevalence)
     for part, found, precise, lift in table.rows:
@@ -311,7 +313,7 @@ def _information(seen: Seen, table: Table) -> None:
     rows = [(row, seen.case.weigh(row)) for row in seen.case.judged]
     labels = {c: math.fsum(w for row, w in rows if row[seen.case.target] == c) for c in seen.judged.classes}
     whole = oracle.entropy([*labels.values()])
-    close(re.search(r"of ([\d.]+) bits in all", table.title)[1], whole)  # type: ignore[index]
+    close(*groups(r"of ([\d.]+) bits in all", table.title), whole)
     kinds = {line[0]: line[1] for line in seen.printed.table("How the columns were read").rows}
     scale = max(1.0, len(rows) / math.fsum(w for _, w in rows))
     bits = [number(row[1]) for row in table.rows]
