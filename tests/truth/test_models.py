@@ -251,8 +251,6 @@ def test_explain(fitted: tuple[Fitted, Ran], run: Callable[..., Ran]) -> None:
 
 def _check_headline(printed: Printed, found: likely.Posterior, f: Fitted) -> None:
     (share,) = groups(rf"^{re.escape(f.case.target)} is .+? \((?:more than )?{P}\)", printed.sentences[0])
-        rf"{re.escape(f.case.target)} is (.+?) \((?:more than )?{P}\)", printed.sentences[0]
-    ).groups()  # type: ignore[union-attr]
     top = max(found.prob(c) for c in f.model.classes)
     close(share, 100 * top)
     assert found.best is not None
