@@ -12,7 +12,6 @@ from sklearn.metrics import average_precision_score, precision_recall_fscore_sup
 
 import likely
 from likely.evaluate.scores.calibration import reliability
-from likely.evaluate.scores.ceiling import least_error
 from likely.evaluate.scores.held_out import log_odds, probabilities
 from likely.evaluate.scores.intervals import class_scores
 from likely.evaluate.scores.ranking import ranking, thinned
@@ -119,7 +118,6 @@ def test_look_has_all_of_it(examples) -> None:
         "petal_length",
         "petal_width",
     )
-    assert record.trust.ceiling.low <= record.trust.ceiling.neighbour.value <= record.trust.ceiling.high
     assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute", "naive Bayes"}
     assert record.baselines.naive_bayes is not None and record.dealing.dealt == "content"
     two = likely.look(examples / "weather.csv", "play")
@@ -128,16 +126,3 @@ def test_look_has_all_of_it(examples) -> None:
     with pytest.raises(likely.LikelyError, match="'maybe'"):
         likely.look(examples / "weather.csv", "play", positive="maybe")
     assert two.trust.rankings["no"].roc.auc.value == pytest.approx(two.trust.rankings["yes"].roc.auc.value)
-
-
-def test_the_ceiling_of_what_is_known() -> None:
-    assert least_error(0.0, 2) == 0 and least_error(2 / 3, 3) == pytest.approx(2 / 3)
-    best = np.linspace(0, 0.5, 20)
-    assert [least_error(2 * e * (1 - e), 2) for e in best] == pytest.approx(best.tolist())
-    rng = np.random.default_rng(0)
-    y = rng.choice(["p", "q"], 3000)
-    flipped = np.where(rng.random(3000) < 0.1, np.where(y == "p", "q", "p"), y)
-    table = {"x": (rng.random(3000) + 2 * (y == "p")).tolist(), "z": rng.random(3000).tolist(), "y": flipped.tolist()}
-    found = likely.look(table, "y", likely.NaiveBayes()).trust.ceiling
-    assert found.low <= 0.1 <= found.high and found.neighbour.value == pytest.approx(0.18, abs=0.03)
-    assert likely.look({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}, "y").trust.ceiling is None, "too few rows"

@@ -7,8 +7,6 @@ from types import SimpleNamespace as Record
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
-
 import likely
 from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.scores.intervals import Measure as measure
@@ -35,7 +33,6 @@ def trusted() -> Any:
         calibration=(Record(of="<b>", bins=bins, error=measure(0.085, 0.05, 0.12)),),
         positive="<b>",
         rankings={"<b>": ranking},
-        ceiling=Record(rows=50, accuracy=(0.81, 0.9), neighbour=measure(0.19)),
     )
     rule = Record(accuracy=0.7, log_loss=None, brier=0.4, unclassified=0)
     naive = Record(accuracy=0.75, log_loss=0.6, brier=0.35, unclassified=0)
@@ -66,13 +63,7 @@ def test_everything_is_shown() -> None:
         ("20.0 %", "25.0 %"),
         ("90.0 %", "80.0 %"),
     ]
-    assert look.ceiling_bounds(record) == pytest.approx((0.81, 0.9))
-    assert [rung.kind for rung in answers.ladder(record)] == ["base", "one", "own", "top"]
-    assert answers.ladder(record)[-1].words == "≤ 90.0 %" and "sample of 50 rows" in answers.ladder_note(record)
-    record.trust.ceiling.neighbour = measure(0.5)
-    assert look.ceiling_bounds(record) is None, "neighbours that know less than the frequencies say nothing"
-    record.trust.ceiling.neighbour, record.scores.accuracy = measure(0.1), 0.91
-    assert look.ceiling_bounds(record) is None, "a bound that the learner is above is none"
+    assert [rung.kind for rung in answers.ladder(record)] == ["base", "one", "own"]
     assert tables.precision_table(record).rows == (("<b>", "30", "–", "50.0 % (40.0 to 60.0)", "–"),)
     ranking = record.trust.rankings["<b>"]
     assert "0.900 (95 % interval: 0.850 to 0.950)" in answers.rank_sentence(ranking)
@@ -86,13 +77,12 @@ def test_everything_is_shown() -> None:
 def test_nothing_is_made_up() -> None:
     bare = trusted()
     bare.intervals, bare.per_class = Record(accuracy=measure(0.5), log_loss=measure(None), brier=measure(None)), ()
-    bare.trust = Record(calibration=(), ceiling=None, positive="", rankings={})
+    bare.trust = Record(calibration=(), positive="", rankings={})
     bare.baselines = Record(one_rule=None, one_attribute=None, naive_bayes=None)
     scores = tables.score_table(bare)
     assert len(scores.header) == 4 and [row[2] for row in scores.rows] == ["", "", ""]
     for table in (tables.calibration_table(bare), tables.precision_table(bare), tables.lift_table(bare)):
         assert table.rows == ()
-    assert look.ceiling_bounds(bare) is None
     assert [rung.kind for rung in answers.ladder(bare)] == ["base", "own"]
 
 

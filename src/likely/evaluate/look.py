@@ -23,7 +23,6 @@ from likely.evaluate.crossval.temperature import Sharpened, sharpened
 from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
 from likely.evaluate.scores.calibration import Reliability, calibrations
-from likely.evaluate.scores.ceiling import Ceiling
 from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, class_scores, intervals, paired
 from likely.evaluate.scores.losses import LossScores, loss_scores
 from likely.evaluate.scores.ranking import Ranking, rankings
@@ -85,7 +84,7 @@ class Baselines:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far the probabilities can be trusted, and how good any could be."""
+    """How far the probabilities can be trusted."""
 
     positive: str
     """The class that is looked for, in lift and curves: the rarer of two, unless another was asked for."""
@@ -97,8 +96,6 @@ class Trust:
     """Of each class against all others."""
     macro_auc: float | None
     """The mean area under the ROC curve over all classes."""
-    ceiling: Ceiling | None
-    """Bounds of what any learner could reach, from nearest neighbours."""
     copies: RepeatedRows | None
     """Rows that occur more than once."""
 
@@ -367,7 +364,6 @@ def _trust(found: Validation, positive: str, seen: SweepResult) -> Trust:
         sharpened=sharpened(rows) if proper else None,
         rankings=ranked,
         macro_auc=float(np.mean(areas)) if areas else None,
-        ceiling=seen.ceiling,
         copies=seen.rows,
     )
 

@@ -47,7 +47,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Rung:
-    """One line of the ladder from guessing to the best there could be."""
+    """One line of the ladder from guessing to the learner."""
 
     name: str
     words: str
@@ -80,7 +80,7 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
 
 
 def ladder(record: Look) -> tuple[Rung, ...]:
-    """Accuracy of guessing, of the best single column, of the learner, and the ceiling where that can be trusted."""
+    """Accuracy of guessing, of the best single column, and of the learner."""
     if not record.attributes or record.decisions is not None:
         return ()
     base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
@@ -92,10 +92,6 @@ def ladder(record: Look) -> tuple[Rung, ...]:
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     out.append(Rung(look_tables.learner_name(record), percent(own), drawn, "own"))
-    ceiling = look.ceiling_bounds(record)
-    if ceiling is not None:
-        least, most = max(ceiling[0], own), ceiling[1]
-        out.append(Rung("best possible", f"≤ {percent(most)}", rung(most, least, None, "ceiling"), "top"))
     return tuple(out)
 
 
@@ -103,13 +99,7 @@ def ladder_note(record: Look) -> str:
     """What the ladder shows."""
     if not record.attributes or record.decisions is not None:
         return ""
-    words = f"Accuracy on rows the model had not seen; the thin line is the 95 % interval. {_learner_words(record)}"
-    if look.ceiling_bounds(record) is not None:
-        words += (
-            f" The best possible is an estimate from nearest neighbours{look.ceiling_sample(record)} (Cover and Hart): "
-            "with these columns, no model would do better."
-        )
-    return words
+    return f"Accuracy on rows the model had not seen; the thin line is the 95 % interval. {_learner_words(record)}"
 
 
 def _learner_words(record: Look) -> str:

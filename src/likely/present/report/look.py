@@ -146,7 +146,7 @@ def cost_sentence(scores: LossScores, called: str) -> str:
 
 
 def trust_sentences(record: Look) -> list[str]:
-    """What there is to say of calibration and of the ceiling, in a sentence each."""
+    """What there is to say of calibration, in a sentence each."""
     out, trust = [], record.trust
     doubted = bool(trust.calibration) and trust.calibration[0].doubted
     if doubted and record.decisions is None:
@@ -161,13 +161,6 @@ def trust_sentences(record: Look) -> list[str]:
         if record.learner.startswith("NaiveBayes("):
             words += " To learn so: --temperature auto; to have the best learner chosen: --learner Auto."
         out.append(words)
-    bounds = ceiling_bounds(record)
-    if bounds is not None:
-        low, high = bounds
-        out.append(
-            f"Ceiling by nearest neighbours{ceiling_sample(record)} (Cover and Hart): accuracy {percent(low)} to "
-            f"{percent(high)}."
-        )
     return out
 
 
@@ -186,18 +179,3 @@ def calibration_sentence(found: Reliability) -> str:
     if gap >= GAP:
         return f"{off}. So few rows could do that by chance; {where}."
     return f"{off}, no more than chance would make it."
-
-
-def ceiling_bounds(record: Look) -> tuple[float, float] | None:
-    """Bounds of the accuracy of any learner; None where they are of no use: the learner is above them, or the nearest
-    neighbours, which they come from, know less than the frequencies of the classes."""
-    found = record.trust.ceiling
-    if found is None or record.scores.accuracy > found.accuracy[1]:
-        return None
-    return found.accuracy if 1 - (found.neighbour.value or 0.0) >= record.baseline.accuracy else None
-
-
-def ceiling_sample(record: Look) -> str:
-    """Of which rows the ceiling was found, where not of all."""
-    rows = 0 if record.trust.ceiling is None else record.trust.ceiling.rows
-    return "" if rows >= record.rows else f" of a sample of {plural(rows, 'row')}"
