@@ -61,7 +61,9 @@ def headline(record: Look) -> Headline:
     if not record.attributes:
         return Headline(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
-        return Headline(learner, target, "at a cost of", number(record.decisions.mean), "per unseen row")
+        return Headline(
+            f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row"
+        )
     bounds = record.intervals.accuracy
     return Headline(
         f"{learner} predicts", target, "correctly for", percent(record.scores.accuracy), "of unseen rows",
@@ -84,8 +86,7 @@ def ladder(record: Look) -> tuple[Rung, ...]:
     if not record.attributes or record.decisions is not None:
         return ()
     base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
-    frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
-    out = [Rung(f"always {frequent}", percent(base), rung(base, None, None, "quiet"), "base")]
+    out = [Rung(f"always {clean(record.baselines.guess, 40)}", percent(base), rung(base, None, None, "quiet"), "base")]
     if alone is not None and record.baselines.one_attribute is not None and not look.is_one_rule(record):
         name = clean(record.baselines.one_attribute, 40)
         out.append(Rung(f"{name} alone", percent(alone.accuracy), rung(alone.accuracy, None, None, "quiet"), "one"))
@@ -116,7 +117,7 @@ def probability_sentence(record: Look) -> str:
     one, two = record.scores.log_loss, record.baseline.log_loss
     out = look.qualification(record)
     if not out and one is not None and two is not None:
-        out = f"Its probabilities beat the class frequencies too: log loss {one:.3f} against {two:.3f} bits per row."
+        out = f"Its probabilities beat the class frequencies too: log loss {one:.4f} against {two:.4f} bits per row."
     return out
 
 

@@ -88,9 +88,8 @@ def answer_sentence(record: Look) -> str:
 
 def guess_sentence(record: Look) -> str:
     """What always naming the most frequent class comes to."""
-    frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
-    guessing = percent(record.baseline.accuracy)
-    if record.scores.accuracy <= record.baseline.accuracy:
+    frequent, guessing = clean(record.baselines.guess, 40), percent(record.baseline.accuracy)
+    if not record.beats_guessing:
         return f"That is no better than always guessing {frequent}, which gets {guessing}."
     return f"Always guessing {frequent} gets {guessing}."
 
@@ -122,8 +121,11 @@ def is_one_rule(record: Look) -> bool:
 def qualification(record: Look) -> str:
     """What must be added where classes and probabilities are not both better than those of the baseline."""
     scores, baseline = record.scores, record.baseline
-    named = scores.accuracy > baseline.accuracy
-    sharper = scores.log_loss is not None and (baseline.log_loss is None or scores.log_loss < baseline.log_loss)
+    named = record.beats_guessing
+    # As it is printed: of two equal figures none is better.
+    sharper = scores.log_loss is not None and (
+        baseline.log_loss is None or round(scores.log_loss, 4) < round(baseline.log_loss, 4)
+    )
     if named and scores.log_loss is None and baseline.log_loss is None:
         return ""  # a class that only held-out rows have is impossible to both
     if named and not sharper:
@@ -166,7 +168,7 @@ def trust_sentences(record: Look) -> list[str]:
 
 def calibration_sentence(found: Reliability) -> str:
     """What the reliability curve comes to: how far off it is, whether chance explains that, and where it is worst."""
-    error = 100 * (found.error.value or 0.0)
+    error = 100 * found.error
     worst = max(found.bins, key=lambda b: b.weight * abs(b.probability - (b.share.value or 0.0)))
     gap = abs(worst.probability - (worst.share.value or 0.0))
     where = (
