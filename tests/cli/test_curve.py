@@ -38,7 +38,7 @@ def test_the_chart_is_sound_and_says_everything_in_words(run, ugly, tmp_path) ->
     root = ElementTree.parse(tmp_path / "c.svg").getroot()
     assert root.tag == f"{SVG}svg" and root.get("role") == "img"
     assert root.findtext(f"{SVG}title") == "Learning curve of tar & <get> in ug <l> y.csv"
-    assert "always guessing the most frequent class gets" in (root.findtext(f"{SVG}desc") or "")
+    assert "Always guessing the most frequent class gets" in (root.findtext(f"{SVG}desc") or "")
     words = [t.text for t in root.iter(f"{SVG}text")]
     assert {"Accuracy", "Log loss", "rows learned from", "bits a row", "20", "320"} <= set(words)
     circles = [*root.iter(f"{SVG}circle")]

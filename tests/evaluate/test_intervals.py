@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from scipy import stats
 import likely
 from likely.evaluate.attributes.repetition import holm
 from likely.evaluate.scores.intervals import Parts, paired, resampled, wilson
+from likely.present.report.look_tables import score_table
 
 
 @given(st.integers(1, 5000), st.data())
@@ -67,9 +70,8 @@ def test_bounds_hold_the_score_and_grow_narrower() -> None:
         for name in ("accuracy", "log_loss", "brier"):
             one = getattr(record.intervals, name)
             assert one.low <= one.value == pytest.approx(getattr(record.scores, name)) and one.value <= one.high
-        low, high = wilson(record.scores.accuracy, rows)
         right = record.intervals.accuracy
-        assert right.low <= low and right.high >= high
+        assert (right.low, right.high) == wilson(record.scores.accuracy, rows)
         widths.append(right.high - right.low)
     assert widths[0] > widths[1] > widths[2]
 
@@ -114,3 +116,82 @@ def test_halves_of_one_held_out_part_are_no_folds() -> None:
     for found in (record, plain):
         low, high = found.intervals.accuracy.low, found.intervals.accuracy.high
         assert 0.005 < high - low < 0.06
+
+
+def inside(found: Any, most: float = 1.0) -> None:
+    """The point in its interval, and the interval where such a figure can be."""
+    if found.value is not None and found.low is not None:
+        assert 0 <= found.low <= found.value <= found.high <= most
+
+
+@pytest.mark.parametrize("learner", [likely.NaiveBayes(), likely.LeastSquares(mode="pairwise"), None])
+@pytest.mark.parametrize("table", ["few", "rare", "people", "weighed"])
+def test_no_interval_is_nonsense(learner: Any, table: str, examples: Path) -> None:
+    rng = np.random.default_rng(3)
+    data: Any = {"c": ["A"] * 4 + ["B"] * 4 + ["C"] * 4, "x": rng.normal(size=12).tolist()}
+    target, weight = "c", None
+    if table == "rare":
+        data = {"x": rng.normal(size=200).tolist(), "c": ["b" if k % 40 == 0 else "a" for k in range(200)]}
+    if table == "people":
+        data, target = examples / "people.csv", "sex"
+    if table == "weighed":
+        data = {"x": rng.normal(size=60).tolist(), "c": list("ab") * 30, "w": ([0.01] * 59) + [0.5]}
+        weight = "w"
+    record = likely.look(data, target, learner, weight=weight)
+    for found in (record.intervals, record.baselines.baseline_intervals):
+        inside(found.accuracy), inside(found.log_loss, math.inf), inside(found.brier, 2.0)
+    for one in record.per_class:
+        inside(one.precision), inside(one.recall)
+    for curve in record.trust.calibration:
+        assert 0 <= curve.error <= 1
+        for one_bin in curve.bins:
+            inside(one_bin.share)
+    shown = next(row for row in score_table(record).rows if row[0] == "calibration error")
+    assert shown[2] == "", "an interval that need not hold its point is none"
+
+
+def test_one_accuracy_of_the_same_rows_has_one_interval(examples: Path) -> None:
+    path, learner = examples / "penguins.csv", likely.NaiveBayes()
+    record = likely.look(path, "sex", learner, folds=5)
+    compared = likely.compare(path, "sex", {"it": learner}, folds=5).learners[0]
+    last = likely.curve(path, "sex", learner, folds=5).points[-1]
+    right = record.intervals.accuracy
+    assert compared.intervals is not None and compared.intervals.accuracy == right
+    rows = sum(record.classes.values())
+    for found in (right, last.accuracy):
+        assert (found.low, found.high) == wilson(found.value, rows)
+    for one in record.per_class:
+        assert (one.recall.low, one.recall.high) == wilson(one.recall.value, one.rows)
+        assert one.recall.high - one.recall.low > right.high - right.low, "half the rows say less"
+
+
+def test_equal_weights_change_no_interval_and_unequal_ones_widen_it() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.choice(["p", "q"], 400)
+    table = {"x": (rng.normal(size=400) + (y == "p")).tolist(), "y": y.tolist()}
+    plain = likely.look(table, "y", likely.NaiveBayes()).intervals.accuracy
+    same = likely.look({**table, "w": [0.25] * 400}, "y", likely.NaiveBayes(), weight="w").intervals.accuracy
+    assert (same.low, same.high) == pytest.approx((plain.low, plain.high))
+    uneven = likely.look({**table, "w": [8.0] * 40 + [0.1] * 360}, "y", likely.NaiveBayes(), weight="w")
+    found = uneven.intervals.accuracy
+    weights = np.array([8.0] * 40 + [0.1] * 360)
+    assert (found.low, found.high) == pytest.approx(wilson(found.value, weights.sum() ** 2 / (weights**2).sum()))
+
+
+def test_groups_that_are_alike_count_as_fewer_rows() -> None:
+    rng = np.random.default_rng(6)
+    who = np.repeat(np.arange(20), 50)
+    y = rng.choice(["p", "q"], 20)[who]
+    x = rng.normal(size=20)[who] + 0.1 * rng.normal(size=1000) + 0.7 * (y == "p")
+    table = {"who": [f"w{k}" for k in who], "x": x.tolist(), "y": y.tolist()}
+    found = likely.look(table, "y", likely.NaiveBayes(), group="who")
+    right = found.intervals.accuracy
+    low, high = wilson(right.value, 1000)
+    assert right.low < low and right.high > high
+    inside(right)
+    for one in found.per_class:
+        inside(one.recall)
+        assert (
+            one.recall.high - one.recall.low
+            > wilson(one.recall.value, one.rows)[1] - wilson(one.recall.value, one.rows)[0]
+        )

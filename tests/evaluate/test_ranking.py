@@ -12,7 +12,6 @@ from sklearn.metrics import average_precision_score, precision_recall_fscore_sup
 
 import likely
 from likely.evaluate.scores.calibration import reliability
-from likely.evaluate.scores.ceiling import least_error
 from likely.evaluate.scores.held_out import log_odds, probabilities
 from likely.evaluate.scores.intervals import class_scores
 from likely.evaluate.scores.ranking import ranking, thinned
@@ -73,22 +72,21 @@ def test_calibration_by_brute_force(rows, bins: int) -> None:
         assert one.weight == pytest.approx(own) and one.probability == pytest.approx(given_)
         assert one.share.value == pytest.approx(seen) and one.low == p[mine].min() and one.high == p[mine].max()
         error += own / total * abs(given_ - seen)
-    assert found.error.value == pytest.approx(error, abs=1e-12)
-    assert 0 <= found.error.low <= found.error.value + 1e-9
+    assert found.error == pytest.approx(error, abs=1e-12)
 
 
 def test_the_error_of_right_probabilities_is_no_news_and_that_of_wrong_ones_is() -> None:
-    doubted, held = 0, 0
+    doubted = seen = 0
     for seed in range(80):
         rng = np.random.default_rng(1000 + seed)
         p = rng.random(400)
         right = reliability(p, rng.random(400) < p, np.ones(400))
         doubted += right.doubted
-        assert right.error.value < 3 * right.by_chance
-        sure = np.clip(p + 0.3 * (p - 0.5), 0, 1)
+        assert right.error < 3 * right.by_chance
+        sure = np.clip(p + 0.8 * (p - 0.5), 0, 1)
         wrong = reliability(sure, rng.random(400) < p, np.ones(400))
-        held += wrong.error.low <= float(np.abs(sure - p).mean()) <= wrong.error.high
-    assert doubted <= 6 and held >= 68
+        seen += wrong.doubted
+    assert doubted <= 6 and seen >= 68
     assert wrong.bias == pytest.approx(0, abs=0.06)
 
 
@@ -119,7 +117,6 @@ def test_look_has_all_of_it(examples) -> None:
         "petal_length",
         "petal_width",
     )
-    assert record.trust.ceiling.low <= record.trust.ceiling.neighbour.value <= record.trust.ceiling.high
     assert {p.other for p in record.baselines.against} == {"frequencies only", "one attribute", "naive Bayes"}
     assert record.baselines.naive_bayes is not None and record.dealing.dealt == "content"
     two = likely.look(examples / "weather.csv", "play")
@@ -128,16 +125,3 @@ def test_look_has_all_of_it(examples) -> None:
     with pytest.raises(likely.LikelyError, match="'maybe'"):
         likely.look(examples / "weather.csv", "play", positive="maybe")
     assert two.trust.rankings["no"].roc.auc.value == pytest.approx(two.trust.rankings["yes"].roc.auc.value)
-
-
-def test_the_ceiling_of_what_is_known() -> None:
-    assert least_error(0.0, 2) == 0 and least_error(2 / 3, 3) == pytest.approx(2 / 3)
-    best = np.linspace(0, 0.5, 20)
-    assert [least_error(2 * e * (1 - e), 2) for e in best] == pytest.approx(best.tolist())
-    rng = np.random.default_rng(0)
-    y = rng.choice(["p", "q"], 3000)
-    flipped = np.where(rng.random(3000) < 0.1, np.where(y == "p", "q", "p"), y)
-    table = {"x": (rng.random(3000) + 2 * (y == "p")).tolist(), "z": rng.random(3000).tolist(), "y": flipped.tolist()}
-    found = likely.look(table, "y", likely.NaiveBayes()).trust.ceiling
-    assert found.low <= 0.1 <= found.high and found.neighbour.value == pytest.approx(0.18, abs=0.03)
-    assert likely.look({"x": [1.0, 2.0] * 10, "y": ["a", "b"] * 10}, "y").trust.ceiling is None, "too few rows"

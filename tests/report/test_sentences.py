@@ -16,7 +16,7 @@ import likely
 from likely.cli import run
 from likely.errors import SettingError
 from likely.models.factors.bins import readable_edge
-from likely.present.report.look import ceiling_bounds, present_look
+from likely.present.report.look import present_look
 from likely.present.report.model import page_json, present_attribute, present_model
 from likely.table.labels import date_within
 
@@ -27,16 +27,15 @@ def words(model: Any, **more: Any) -> str:
     return "\n".join([page.headline, *rows, *page.remarks])
 
 
-def test_the_ceiling_is_never_below_what_was_measured(examples: Path) -> None:
-    rng = np.random.default_rng(1)
-    wide: dict[str, Any] = {f"n{k}": rng.normal(size=150) for k in range(60)}
-    y = np.where(sum(wide[f"n{k}"] for k in range(20)) > 0, "a", "b")  # many weak ones, where neighbours fail
-    for data, target in ((examples / "iris.csv", "species"), ({**wide, "y": y}, "y")):
-        record = likely.look(data, target, likely.NaiveBayes())
-        bounds = ceiling_bounds(record)
-        assert bounds is None or bounds[1] >= record.scores.accuracy
-        told = " ".join(present_look(record).remarks)
-        assert ("Ceiling" in told) == (bounds is not None)
+def test_nothing_is_said_of_what_no_model_could_reach() -> None:
+    """XOR: a nearest-neighbour bound ("no model would do better") lies below the model that was judged."""
+    cells = [(a, b, c) for a in "uv" for b in "uv" for c in "pqrs"] * 12
+    table = {name: [cell[k] for cell in cells] for k, name in enumerate("abc")}
+    record = likely.look({**table, "y": ["m" if a == b else "n" for a, b, _ in cells]}, "y", likely.FullBayes())
+    page = present_look(record, everything=True)
+    told = "\n".join([page.headline, *page.remarks, *(t.title for t in page.tables)]).lower()
+    assert "ceiling" not in told and "best possible" not in told and "neighbour" not in told
+    assert b"ceiling" not in record.json()
 
 
 def test_who_makes_every_class_impossible_is_a_value_not_the_prior(

@@ -10,8 +10,8 @@ from likely.errors import SettingError, shown
 from likely.evaluate.attributes.repetition import holm
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
-from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
-from likely.evaluate.scores.intervals import Intervals, Paired, Parts, intervals, paired
+from likely.evaluate.crossval.validate import Validation, require_target, validate
+from likely.evaluate.scores.intervals import Intervals, Paired, Parts, paired
 from likely.evaluate.scores.scores import Scores
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
@@ -155,9 +155,7 @@ def compared(
         scores = found.scorers[name].read(found.times) if name in found.scorers else None
         about = type(learner).__name__, changed_settings(learner)
         told = tuple(note for note in found.notes.get(name, ()) if note not in unread)
-        why, bounds = found.refused.get(name, ""), None
-        if scores is not None:
-            bounds = intervals(found.scorers[name], found.parts[name], judged_rows(found, name))
+        why, bounds = found.refused.get(name, ""), None if scores is None else found.bounds(name)
         rows.append(Compared(name, *about, scores, why, name not in found.improper, told, bounds))
     rows += [Compared(name, name, {}, None, why) for name, why in left.items()]
     rows.sort(key=lambda r: _rank(r.scores))

@@ -20,9 +20,9 @@ from likely.evaluate.crossval.lessons import Lessons, growing_lessons
 from likely.evaluate.crossval.notes import FoldNotes, merge_notes
 from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_lessons
-from likely.evaluate.scores.intervals import Measure, doubt, wilson
+from likely.evaluate.scores.intervals import Measure, intervals
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
-from likely.evaluate.trend import Trend, spread, trend
+from likely.evaluate.trend import Trend, trend
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
@@ -32,7 +32,6 @@ from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior
 from likely.sums import state
-from likely.sums.summary import Summary
 from likely.table.source import Source
 
 LEARNER, BASELINE = "learner", "baseline"
@@ -56,7 +55,8 @@ class Point:
     lacking: dict[str, int]
     """Classes that were not among the rows learned from, and in how many folds."""
     baseline: Scores
-    """Of the frequencies of the classes alone, learned from the same rows."""
+    """Of the frequencies of the classes alone, learned from the same rows; its accuracy is that of always guessing the
+    class which most of the rows judged have."""
     folds: tuple[Scores, ...]
     """Fold by fold; folds without rows are left out."""
 
@@ -200,7 +200,7 @@ def _draw(
             refused[group] = "A fold would have no rows to learn from. Give more rows."
         if group not in refused:
             each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
-            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), total))
+            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {})))
     last = lessons.group[-1]
     if last in refused:
         raise SettingError(refused[last])
@@ -231,35 +231,20 @@ def _apart(name: str, lesson: int) -> tuple[str, int]:
     return name, lesson
 
 
-def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], total: Summary) -> Point:
+def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int]) -> Point:
     judged = [s for s in each if _weight(s) > 0]
     whole = reduce(add, judged)
-    scores, folds = whole.read(), tuple(s.read() for s in judged)
-    weight = np.array([s.rows for s in folds])
-
-    def measured(name: str, doubt: float, most: float) -> Measure:
-        value, values = getattr(scores, name), [getattr(s, name) for s in folds]
-        if value is None or None in values:
-            return Measure(None)
-        found = spread(np.array(values), weight)
-        low = min(value - doubt, value if found.low is None else found.low)
-        high = max(value + doubt, value if found.high is None else found.high)
-        return Measure(value, max(low, 0.0), min(high, most))
-
-    surprise, impossible = whole.surprise, float(whole.surprise.other.sum(1).fractions()[2])
-    right = wilson(scores.accuracy, total.rows)
-    accuracy = measured("accuracy", 0.0, 1.0)
-    assert accuracy.low is not None and accuracy.high is not None
+    bounds = intervals(whole)
     return Point(
         rows,
-        Measure(scores.accuracy, min(accuracy.low, right[0]), max(accuracy.high, right[1])),
-        measured("log_loss", doubt(surprise, total.rows) / float(np.log(2)), np.inf),
-        measured("brier", doubt(whole.brier, total.rows), 2.0),
-        scores.unclassified,
-        impossible,
+        bounds.accuracy,
+        bounds.log_loss,
+        bounds.brier,
+        whole.read().unclassified,
+        float(whole.surprise.other.sum(1).fractions()[2]),
         lacking,
-        reduce(add, baseline).read(),
-        folds,
+        reduce(add, baseline).always_guessing().read(),
+        tuple(s.read() for s in judged),
     )
 
 

@@ -20,14 +20,13 @@ from likely.evaluate.crossval.answered import with_answers
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
 from likely.evaluate.crossval.temperature import Sharpened, sharpened
-from likely.evaluate.crossval.validate import Validation, judged_rows, require_target, validate
+from likely.evaluate.crossval.validate import Validation, require_target, validate
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
 from likely.evaluate.scores.calibration import Reliability, calibrations
-from likely.evaluate.scores.ceiling import Ceiling
-from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, class_scores, intervals, paired
+from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, paired
 from likely.evaluate.scores.losses import LossScores, loss_scores
 from likely.evaluate.scores.ranking import Ranking, rankings
-from likely.evaluate.scores.scores import Scores
+from likely.evaluate.scores.scores import Scores, is_better
 from likely.evaluate.troubles.duplicates import RepeatedRows
 from likely.evaluate.troubles.findings import TextColumn, look_findings
 from likely.evaluate.troubles.placeholders import placeholder_findings
@@ -71,6 +70,8 @@ class Baselines:
     """The simple rules that a learner must beat, with 95 % bounds, and how it differs from them."""
 
     baseline_intervals: Intervals
+    guess: str
+    """The class that most of the rows judged have (of equals the first): what the baseline always names."""
     one_rule: Scores | None = None
     """Of the one attribute that tells most, chosen anew for each fold."""
     one_rule_intervals: Intervals | None = None
@@ -85,7 +86,7 @@ class Baselines:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far the probabilities can be trusted, and how good any could be."""
+    """How far the probabilities can be trusted."""
 
     positive: str
     """The class that is looked for, in lift and curves: the rarer of two, unless another was asked for."""
@@ -97,8 +98,6 @@ class Trust:
     """Of each class against all others."""
     macro_auc: float | None
     """The mean area under the ROC curve over all classes."""
-    ceiling: Ceiling | None
-    """Bounds of what any learner could reach, from nearest neighbours."""
     copies: RepeatedRows | None
     """Rows that occur more than once."""
 
@@ -121,6 +120,8 @@ class Look:
     intervals: Intervals
     """The scores with 95 % bounds."""
     baseline: Scores
+    """Its accuracy is that of always guessing `baselines.guess`; its log loss and Brier score are those of the
+    frequencies of the classes, learned as the learner was."""
     baselines: Baselines
     confusion: tuple[tuple[float, ...], ...]
     per_class: tuple[ClassScores, ...] = ()
@@ -144,12 +145,29 @@ class Look:
         right = f"{100 * self.scores.accuracy:.1f} % accuracy on held-out rows"
         return f"<Look at {shown(self.target)} in {shown(self.source)}: {self.rows:,} rows, {right}>"
 
+    @property
+    def beats_guessing(self) -> bool:
+        """Whether the accuracy is better than that of always guessing one class, as it is printed."""
+        return is_better(self.scores.accuracy, self.baseline.accuracy)
+
+    @property
+    def _answer(self) -> str:
+        if self.decisions is not None:
+            cost = self.decisions
+            return (
+                f"decided at a cost of {cost.mean:.4g} a row on held-out rows; always choosing {shown(cost.constant)} "
+                f"would cost {cost.constant_mean:.4g}"
+            )
+        right = f"{100 * self.scores.accuracy:.1f} % accuracy on held-out rows"
+        than = "" if self.beats_guessing else "no better than "
+        guessing = f"{100 * self.baseline.accuracy:.1f} %"
+        return f"{right}; {than}always guessing {shown(self.baselines.guess)}: {guessing}"
+
     def _repr_html_(self) -> str:
         """How well the target is predicted and what tells most, for a notebook."""
         most = max((a["bits"] for a in self.attributes), default=0.0) or 1.0
         return html_table(
-            f"{self.target} in {self.source}: {100 * self.scores.accuracy:.1f} % accuracy on held-out rows; "
-            f"always guessing the most frequent class: {100 * self.baseline.accuracy:.1f} %",
+            f"{self.target} in {self.source}: {self._answer}",
             ("attribute", "", "bits", "missing"),
             [(a["name"], share_bar(a["bits"] / most), f"{a['bits']:.4f}", f"{100 * a['missing']:.1f} %")
              for a in self.attributes],
@@ -286,7 +304,7 @@ def _record(
     decisions = None
     if scorer.chosen is not None and baseline.chosen is not None:
         decisions = loss_scores(scorer.chosen, baseline.chosen, found.times)
-    bounds = intervals(scorer, found.parts[LEARNER], judged_rows(found, LEARNER))
+    bounds = found.bounds(LEARNER)
     texts = tuple(TextColumn(a.words, seen.texts[a.name]) for a in told if a.words is not None)
     twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
@@ -308,7 +326,7 @@ def _record(
         baseline=baseline.read(found.times),
         baselines=_baselines(found),
         confusion=tuple(tuple(row) for row in scorer.table(found.times)),
-        per_class=_per_class(found),
+        per_class=tuple(found.by_class(LEARNER)),
         decisions=decisions,
         trust=trust,
         attributes=tuple(AttributeBits(name=a.name, bits=a.bits, share=a.share, missing=a.missing) for a in told),
@@ -336,23 +354,18 @@ def _baselines(found: Validation) -> Baselines:
         for score in ("log_loss", "accuracy"):
             one = paired(found.parts[LEARNER], found.parts[name], called, score) if name in found.parts else None
             against += [] if one is None else [one]
-    bounds = {name: intervals(found.scorers[name], found.parts[name], judged_rows(found, name))
-              for name in (BASELINE, ONE_RULE, NAIVE_BAYES) if name in found.scorers}  # fmt: skip
+    bounds = {name: found.bounds(name) for name in (BASELINE, ONE_RULE, NAIVE_BAYES) if name in found.scorers}
+    always = found.scorers[BASELINE].always
+    assert always is not None
+    guess = found.classes[always]
     if ONE_RULE not in bounds:
-        return Baselines(bounds[BASELINE], against=tuple(against))
+        return Baselines(bounds[BASELINE], guess, against=tuple(against))
     naive = found.scorers[NAIVE_BAYES].read(found.times) if NAIVE_BAYES in bounds else None
     factors = OneRule().learn(found.total).factors
     one_rule, attribute = found.scorers[ONE_RULE].read(found.times), factors[0].name if factors else None
     return Baselines(
-        bounds[BASELINE], one_rule, bounds[ONE_RULE], attribute, naive, bounds.get(NAIVE_BAYES), tuple(against)
+        bounds[BASELINE], guess, one_rule, bounds[ONE_RULE], attribute, naive, bounds.get(NAIVE_BAYES), tuple(against)
     )
-
-
-def _per_class(found: Validation) -> tuple[ClassScores, ...]:
-    scorer = found.scorers[LEARNER]
-    lost, table = scorer.unclassified.floats()[0] / found.times, scorer.table(found.times)
-    weights = [sum(row) + float(one) for row, one in zip(table, lost, strict=True)]
-    return tuple(class_scores(found.classes, table, weights))
 
 
 def _trust(found: Validation, positive: str, seen: SweepResult) -> Trust:
@@ -367,7 +380,6 @@ def _trust(found: Validation, positive: str, seen: SweepResult) -> Trust:
         sharpened=sharpened(rows) if proper else None,
         rankings=ranked,
         macro_auc=float(np.mean(areas)) if areas else None,
-        ceiling=seen.ceiling,
         copies=seen.rows,
     )
 

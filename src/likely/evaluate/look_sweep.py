@@ -15,7 +15,6 @@ import numpy as np
 from likely.evaluate.attributes.information import Attribute, attributes, entropy, information
 from likely.evaluate.attributes.plane import Plane, PlaneSampler, worth_a_picture
 from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
-from likely.evaluate.scores.ceiling import Ceiling, Sampled, ceiling
 from likely.evaluate.troubles.duplicates import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.row_cache import Piece
 from likely.machinery.records import dataclass
@@ -35,7 +34,6 @@ class SweepResult:
     rows: RepeatedRows
     texts: dict[str, Copies]
     """Texts that occur more than once, by column."""
-    ceiling: Ceiling | None
     plane: Plane | None
 
     def dealt_by_content(self) -> SweepResult:
@@ -52,14 +50,13 @@ class Collector:
         self.sampler = Sampler(total, found)
         self.plane = None if plane is None else PlaneSampler(total, plane)
         self.texts = {name: Duplicates() for name, held in total.columns.items() if isinstance(held, Words)}
-        self.rows, self.sampled = Duplicates(), Sampled(total)
+        self.rows = Duplicates()
         self._names = [c.name for c in total.schema.attributes]
 
     def take(self, piece: Piece, start: int) -> None:
         """Some rows of the table."""
         self.sampler.take(piece, start)
         self.rows.take_rows(piece.batch, self._names, piece.fold)
-        self.sampled.take(piece, start)
         if self.plane is not None:
             self.plane.take(piece, start)
         for name, texts in self.texts.items():
@@ -104,7 +101,6 @@ class LookSweep:
             outside(reduce(add, (p.sampler.sample for p in parts)).pairs(), blocks),
             repeated_rows(reduce(add, (p.rows for p in parts)).copies(), total),
             {name: reduce(add, (p.texts[name] for p in parts)).copies() for name in parts[0].texts},
-            ceiling(total, [p.sampled for p in parts]),
             reduce(add, planes).drawn(total) if planes else None,
         )
 

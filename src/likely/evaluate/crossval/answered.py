@@ -29,10 +29,11 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
     sides, fold = np.unique(answers.side, return_inverse=True)
     ratio = len(truth) / len(sides) / answers.learned
 
-    def scored(logs: NDArray[np.float64]) -> Scorer:
+    def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))
         out.update(np.ascontiguousarray(logs), truth, answers.weight, classes, fold.astype(np.int32))
-        return out
+        guesses = one in found.scorers and found.scorers[one].always is not None
+        return out.always_guessing() if guesses else out
 
     def gathered(logs: NDArray[np.float64]) -> HeldOut:
         places = np.arange(len(truth), dtype=np.int64)
@@ -42,10 +43,10 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
     def parts(logs: NDArray[np.float64], scorer: Scorer) -> Parts:
         # Of one fold there is no spread, and halves of it by which weights were found share their members: there rows
         # are what scores are compared on.
-        return of_scorer(scorer, ratio) if answers.folds > 1 else of_one_side(gathered(logs))
+        return of_scorer(scorer, ratio) if answers.folds > 1 else of_one_side(gathered(logs), scorer.always)
 
     said = {name: answers.logs, **answers.beside}
-    scorers = {one: scored(logs) for one, logs in said.items()}
+    scorers = {one: scored(one, logs) for one, logs in said.items()}
     left: Mapping[str, Scorer] = {n: s for n, s in found.scorers.items() if n not in scorers}
     return replace(
         found,
@@ -55,4 +56,5 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
         classes=classes,
         folds=len(sides),
         told=(),
+        together=False,
     )

@@ -21,12 +21,21 @@ from likely.evaluate.crossval.lessons import Lessons
 from likely.evaluate.crossval.notes import FoldNotes, merge_notes
 from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.scores.held_out import HeldOut, HeldOutCollector, merge_held_out
-from likely.evaluate.scores.intervals import Parts, of_rows, of_scorer
+from likely.evaluate.scores.intervals import (
+    ClassScores,
+    Intervals,
+    Parts,
+    intervals,
+    of_rows,
+    of_scorer,
+    scores_by_class,
+)
 from likely.evaluate.scores.scores import Scorer
 from likely.intake.engine import Worker
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_rows
 from likely.models.contracts import Learner, LearnsTogether, Model, Search, begin_learning
+from likely.models.naive.baseline import Prior
 from likely.probability.loss import Loss
 from likely.sums.summary import Summary
 from likely.table.schema import Column, Schema
@@ -63,8 +72,19 @@ class Validation:
     folds: int = 0
     times: int = 1
     """How often every row was predicted."""
+    together: bool = False
+    """Whether rows of a fold belong together, by group or by time, and may be alike."""
     told: tuple[str, ...] = ()
     """What there is to say of how the rows were dealt."""
+
+    def bounds(self, name: str) -> Intervals:
+        """The scores of a learner with 95 % bounds."""
+        return intervals(self.scorers[name], self.times, self.parts[name] if self.together else None)
+
+    def by_class(self, name: str) -> list[ClassScores]:
+        """How well a learner names each class, with 95 % bounds."""
+        together = self.parts[name] if self.together else None
+        return scores_by_class(self.scorers[name], self.classes, self.times, together)
 
 
 def teach_lessons(
@@ -213,7 +233,8 @@ def validate_rows(
 ) -> Validation:
     """The same for rows whose folds are summed: learn all lessons, then score every row."""
     total, deal = sums.total, rows.deal
-    models, refused = teach_folds(rows, learners(total) if callable(learners) else learners, sums)
+    asked = learners(total) if callable(learners) else learners
+    models, refused = teach_folds(rows, asked, sums)
     if derive is not None:
         models |= derive(models)
     each = {(name, k): model for name, held in models.items() for k, model in enumerate(held)}
@@ -227,7 +248,7 @@ def validate_rows(
     judges = rows.sweep(judge)
     tests = _judged(deal.lessons, sums)
     trained = np.array([int(sums.rows[some].sum()) for some in deal.lessons.seen])
-    scorers = {name: reduce(add, (j.scorers[name] for j in judges)) for name in models}
+    scorers = _guessing(asked, {name: reduce(add, (j.scorers[name] for j in judges)) for name in models})
     parts = {name: of_scorer(scorer, _ratio(tests, trained)) for name, scorer in scorers.items()}
     improper = frozenset(n for n, held in models.items() if not all(m.proper for m in held))
     notes = {
@@ -238,7 +259,12 @@ def validate_rows(
     kept = {n: merge_held_out([j.gathered[n] for j in judges]) for n in models if n in gather}
     count = len(deal.lessons.fold)
     return Validation(total, scorers, refused, [j.extra for j in judges], classes, improper, notes, parts, kept, count,
-                      told=deal.notes)  # fmt: skip
+                      together=bool(deal.columns), told=deal.notes)  # fmt: skip
+
+
+def _guessing(learners: Mapping[str, Learner], scorers: dict[str, Scorer]) -> dict[str, Scorer]:
+    """Scorers, in which whoever knows nothing but the frequencies of the classes always names the same one."""
+    return {n: s.always_guessing() if learners.get(n) == Prior() else s for n, s in scorers.items()}
 
 
 def _ratio(tests: NDArray[np.int64], trained: NDArray[np.int64]) -> float:
@@ -277,13 +303,14 @@ def _each_left_out(
 
     judges = rows.sweep(judge)
     kept = {name: merge_held_out([j.gathered[name] for j in judges]) for name in closed}
+    scorers = _guessing(wanted, {name: reduce(add, (j.scorers[name] for j in judges)) for name in closed})
     found = Validation(
         total,
-        {name: reduce(add, (j.scorers[name] for j in judges)) for name in closed},
+        scorers,
         {},
         [j.extra for j in judges],
         classes,
-        parts={name: of_rows(own) for name, own in kept.items()},
+        parts={name: of_rows(own, scorers[name].always) for name, own in kept.items()},
         gathered={n: own for n, own in kept.items() if n in gather},
         folds=total.rows,
         told=("Each row was predicted by a model trained on all the others.",),
@@ -305,7 +332,7 @@ def _each_left_out(
         classes=slow.classes if len(slow.classes) > len(classes) else classes,
         improper=slow.improper,
         notes=slow.notes,
-        parts=found.parts | {n: of_rows(own) for n, own in slow.gathered.items()},
+        parts=found.parts | {n: of_rows(own, slow.scorers[n].always) for n, own in slow.gathered.items()},
         gathered=found.gathered | {n: own for n, own in slow.gathered.items() if n in gather},
     )
 
@@ -334,9 +361,3 @@ def check_classes(total: Summary, source: Source) -> None:
             f"Every row of {source.name} has the same class {shown(total.classes[0])} in column {shown(target.name)}, "
             "so there is nothing to predict. Choose another target."
         )
-
-
-def judged_rows(found: Validation, name: str) -> int:
-    """Rows that were predicted, each counted once however often and whatever it weighs."""
-    share = float(found.parts[name].weight.sum()) / found.times / float(found.total.total.floats().sum())
-    return max(round(found.total.rows * min(share, 1.0)), 1)

@@ -19,7 +19,7 @@ BINS = 10
 ROWS_A_BIN = 10
 """Of few rows there are fewer bins, but two at least."""
 DRAWS = 2000
-"""From the normal distribution, for the bounds of the error; seeded."""
+"""From the normal distribution, of what chance would make; seeded."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,16 @@ class Reliability:
     of: str | None
     """The class whose probability this is; None: of whichever class was named."""
     bins: tuple[Bin, ...]
-    error: Measure
-    """Expected calibration error: the mean over rows of |probability - share| of their bin."""
+    error: float
+    """Expected calibration error: the mean over rows of |probability - share| of their bin. It has no interval: noise
+    alone makes an error, so that bounds of what is behind it need not hold it."""
     by_chance: float
     """What the error would be, in the mean, if every probability were right: rows are few and bins are noisy."""
     bias: float
     """Mean probability less the share: above zero where too much is promised."""
-
-    @property
-    def doubted(self) -> bool:
-        """Whether chance hardly explains the error."""
-        return self.error.low is not None and self.error.low > 0
+    doubted: bool
+    """Whether chance hardly explains the error: bins as noisy as these would make one so large in less than one of 40
+    draws."""
 
 
 def reliability(
@@ -68,19 +67,19 @@ def reliability(
 
     >>> found = reliability(np.array([0.2] * 5 + [0.8] * 5), np.array([True] + [False] * 4 + [True] * 4 + [False]),
     ...                     np.ones(10))
-    >>> [(round(b.probability, 2), b.share.value) for b in found.bins], round(found.error.value, 6)
+    >>> [(round(b.probability, 2), b.share.value) for b in found.bins], round(found.error, 6)
     ([(0.2, 0.2), (0.8, 0.8)], 0.0)
     """
     where = equal_weight_bins(chance, weight, bins)
     count = int(where.max()) + 1 if len(where) else 0
     total = np.bincount(where, weight, count)
     given, seen = np.bincount(where, weight * chance, count), np.bincount(where, weight * hit, count)
-    rows = np.bincount(where, minlength=count)
+    rows = total**2 / np.bincount(where, weight**2, count)  # as many of equal weight would be as sure
     gap = (given - seen) / total
     # A row of a bin differs from its probability by chance; their squares say how far the bin's mean may be off.
     square = np.bincount(where, weight * (hit - chance) ** 2, count) / total
-    error = np.sqrt(np.maximum(square - gap**2, 0.0) / np.maximum(rows - 1, 1))
-    alone = np.sqrt(np.bincount(where, weight * chance * (1 - chance), count) / total / np.maximum(rows, 1))
+    error = np.sqrt(np.maximum(square - gap**2, 0.0) / np.maximum(rows - 1, 1.0))
+    alone = np.sqrt(np.bincount(where, weight * chance * (1 - chance), count) / total / np.maximum(rows, 1.0))
     share = total / max(float(total.sum()), 1e-300)
     table = []
     for k in range(count):
@@ -90,29 +89,10 @@ def reliability(
         table.append(
             Bin(float(total[k]), float(mine.min()), float(mine.max()), float(given[k] / total[k]), Measure(p, *bounds))
         )
-    bounds_of_error = _bounded(gap, error, share, seed) if count else Measure(0.0, 0.0, 0.0)
-    expected = float(np.sqrt(2 / np.pi) * (share @ alone))
-    return Reliability(of, tuple(table), bounds_of_error, expected, float((share * gap).sum()))
-
-
-def _bounded(gap: NDArray[np.float64], error: NDArray[np.float64], share: NDArray[np.float64], seed: int) -> Measure:
-    """The calibration error with 95 % bounds: how far the gaps could be scaled for the error to remain as usual.
-
-    The least scale is that at which gaps and normal noise together reach the error that was seen in one of 40 draws;
-    the greatest, that at which they stay below it as rarely. (Noise alone makes an error, so plain bounds miss zero.)
-    """
-    noise = error * np.random.default_rng(seed).standard_normal((DRAWS, len(gap)))
-    value = float(share @ np.abs(gap))
-
-    def scaled(wanted: float, high: float) -> float:
-        low = 0.0
-        for _ in range(24):
-            middle = (low + high) / 2
-            drawn = quantile(np.abs(middle * gap + noise) @ share, wanted)
-            low, high = (low, middle) if drawn > value else (middle, high)
-        return low * value
-
-    return Measure(value, scaled(0.975, 1.0), scaled(0.025, 4.0))
+    expected, value = float(np.sqrt(2 / np.pi) * (share @ alone)), float(share @ np.abs(gap))
+    noise = error * np.random.default_rng(seed).standard_normal((DRAWS, count))
+    doubted = bool(count) and value > float(quantile(np.abs(noise) @ share, 0.975))
+    return Reliability(of, tuple(table), value, expected, float((share * gap).sum()), doubted)
 
 
 def calibrations(found: HeldOut, positive: str) -> tuple[Reliability, ...]:

@@ -1,7 +1,8 @@
-"""How sure a score is: bounds from rows and from folds, of each class too, and whether two learners differ by chance.
+"""How sure a score is: bounds from rows, of each class too, and whether two learners differ by chance.
 
-Folds share most of the rows that they teach, so that what they say is not independent: variances over folds are
-corrected for it as Nadeau and Bengio do, times (1/J + rows tested / rows learned from) in place of 1/J.
+One method for one figure, wherever it is shown: Wilson's bounds of shares, Student's t over rows of means. Folds share
+most of the rows that they teach, so that what they say is not independent: variances over folds are corrected for it as
+Nadeau and Bengio do, times (1/J + rows tested / rows learned from) in place of 1/J.
 """
 
 from __future__ import annotations
@@ -103,10 +104,12 @@ def of_scorer(scorer: Scorer, ratio: float) -> Parts:
     )
 
 
-def of_rows(found: HeldOut) -> Parts:
-    """Rows that were left out in turn: each is a fold."""
+def of_rows(found: HeldOut, always: int | None = None) -> Parts:
+    """Rows that were left out in turn: each is a fold. `always` is the class that all were answered with, if any."""
     matrix, here = found.matrix, np.arange(len(found.truth))
     named = np.where(np.isneginf(found.log_odds).all(axis=1), -1, matrix.argmax(axis=1))
+    if always is not None:
+        named = np.full(len(here), always)
     hit = np.zeros_like(matrix)
     hit[here, found.truth] = 1.0
     brier = ((matrix - hit) ** 2).sum(axis=1)
@@ -114,9 +117,9 @@ def of_rows(found: HeldOut) -> Parts:
     return Parts(found.weight, right, found.surprise / math.log(2), brier, 1 / max(len(here) - 1, 1))
 
 
-def of_one_side(found: HeldOut) -> Parts:
+def of_one_side(found: HeldOut, always: int | None = None) -> Parts:
     """Rows that one and the same model predicted: each by itself, independent given that model."""
-    return replace(of_rows(found), ratio=0.0)
+    return replace(of_rows(found, always), ratio=0.0)
 
 
 def resampled(values: NDArray[np.float64], weight: NDArray[np.float64], ratio: float) -> tuple[float, float, int]:
@@ -147,35 +150,49 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
     return (0.0 if share <= 0 else low), (1.0 if share >= 1 else high)
 
 
-def doubt(held: Any, rows: float) -> float:
-    """1.96 standard errors of a mean over so many rows."""
-    weight, total, squares = total_moments(held)
-    if not weight:
-        return 0.0
-    mean = total / weight
-    return NORMAL * float(np.sqrt(float(squares / weight - mean * mean) / rows))
+def intervals(whole: Scorer, times: int = 1, together: Parts | None = None) -> Intervals:
+    """Bounds of the scores: Wilson's of the accuracy, Student's t over rows of the others.
 
-
-def intervals(whole: Scorer, parts: Parts, rows: int) -> Intervals:
-    """Bounds of the scores of `rows` rows: the wider of what rows and folds say.
-
-    Of rows: Wilson's for the accuracy, 1.96 standard errors for the others. Of folds: the corrected resampled t.
+    Rows count as many as would be as sure if all weighed the same. `together` are the folds of rows that were dealt by
+    groups or by time, so that those of a fold may be alike: there rows count as fewer (`design_effect`).
     """
     read = whole.read()
-
-    def wider(value: float, low: float, high: float, each: NDArray[np.float64], most: float) -> Measure:
-        _, error, freedom = resampled(each, parts.weight, parts.ratio)
-        half = bound_of(freedom) * error if freedom else 0.0
-        return Measure(value, max(min(low, value - half), 0.0), min(max(high, value + half), most))
-
-    right = wider(read.accuracy, *wilson(read.accuracy, rows), parts.accuracy, 1.0)
-    half = doubt(whole.brier, rows)
-    brier = wider(read.brier, read.brier - half, read.brier + half, parts.brier, 2.0)
+    rows = whole.effective_rows(times)
+    brier = _mean_bounds(read.brier, whole.brier, 1.0, rows, 2.0, together, "brier")
     loss = Measure(None)
     if read.log_loss is not None:
-        half = doubt(whole.surprise, rows) / math.log(2)
-        loss = wider(read.log_loss, read.log_loss - half, read.log_loss + half, parts.log_loss, math.inf)
-    return Intervals(right, loss, brier)
+        loss = _mean_bounds(read.log_loss, whole.surprise, math.log(2), rows, math.inf, together, "log_loss")
+    bounds = wilson(read.accuracy, rows / design_effect(read.accuracy, rows, together))
+    return Intervals(Measure(read.accuracy, *bounds), loss, brier)
+
+
+def design_effect(accuracy: float, rows: float, together: Parts | None) -> float:
+    """How many times the variance of an accuracy is that of as many independent rows: by how folds differ, where rows
+    of a fold may be alike; never below 1. Precision and recall of the same rows are as unsure."""
+    alone = NORMAL**2 * accuracy * (1 - accuracy) / rows
+    if together is None or alone <= 0:
+        return 1.0
+    return max(_fold_bound(together, "accuracy") ** 2 / alone, 1.0)
+
+
+def _fold_bound(parts: Parts, score: str) -> float:
+    """How far folds set a score to both sides, by the corrected resampled t."""
+    _, error, freedom = resampled(getattr(parts, score), parts.weight, parts.ratio)
+    return bound_of(freedom) * error if freedom else 0.0
+
+
+def _mean_bounds(
+    value: float, held: Any, unit: float, rows: float, most: float, together: Parts | None, score: str
+) -> Measure:
+    """Bounds of a mean over so many rows; none of a single row."""
+    if rows <= 1:
+        return Measure(value)
+    weight, total, squares = total_moments(held)
+    mean = total / weight
+    variance = max(float(squares / weight - mean * mean), 0.0) * rows / (rows - 1)
+    half = bound_of(max(round(rows) - 1, 1)) * math.sqrt(variance / rows) / unit
+    half = max(half, 0.0 if together is None else _fold_bound(together, score))
+    return Measure(value, max(value - half, 0.0), min(value + half, most))
 
 
 def paired(one: Parts, other: Parts, name: str, score: str) -> Paired | None:
@@ -214,9 +231,14 @@ class ClassScores:
 
 
 def class_scores(
-    labels: Sequence[str], confusion: Sequence[Sequence[float]], rows: Sequence[float]
+    labels: Sequence[str],
+    confusion: Sequence[Sequence[float]],
+    rows: Sequence[float],
+    effective: Sequence[tuple[float, float]] = (),
 ) -> list[ClassScores]:
     """One record for each class. `rows` has the weight of each class, those that could not be classified included.
+
+    `effective` are the rows named so, and those of the class, as they count for bounds; else their weights do.
 
     >>> [(c.label, c.precision.value, c.recall.value) for c in class_scores("ab", [[3, 1], [0, 4]], [4, 4])]
     [('a', 1.0, 0.75), ('b', 0.8, 1.0)]
@@ -225,12 +247,30 @@ def class_scores(
     for k, label in enumerate(labels):
         hits, named = confusion[k][k], sum(row[k] for row in confusion)
         f1 = 2 * hits / (rows[k] + named) if rows[k] + named else None
-        out.append(ClassScores(label, rows[k], named, _share(hits, named), _share(hits, rows[k]), f1))
+        sure = effective[k] if effective else (named, rows[k])
+        shares = _share(hits, named, sure[0]), _share(hits, rows[k], sure[1])
+        out.append(ClassScores(label, rows[k], named, *shares, f1))
     return out
 
 
-def _share(part: float, whole: float) -> Measure:
+def scores_by_class(whole: Scorer, labels: Sequence[str], times: int, together: Parts | None) -> list[ClassScores]:
+    """The same of a scorer: rows count for the bounds as they do for those of the accuracy."""
+    lost, table = whole.unclassified.floats()[0] / times, np.array(whole.table(times))
+    squares, lost_squares = whole.squares.floats() / times, whole.lost_squares.floats()[0] / times
+    rows = table.sum(axis=1) + lost
+    by = design_effect(whole.read().accuracy, whole.effective_rows(times), together)
+    named = _effective(table.sum(axis=0), squares.sum(axis=1)) / by
+    own = _effective(rows, squares.sum(axis=0) + lost_squares) / by
+    effective = list(zip(named.tolist(), own.tolist(), strict=True))
+    return class_scores(labels, table.tolist(), rows.tolist(), effective)
+
+
+def _effective(weight: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(weight**2, squares, out=np.zeros(len(weight)), where=squares > 0)
+
+
+def _share(part: float, whole: float, rows: float) -> Measure:
     if not whole:
         return Measure(None)
     share = min(part / whole, 1.0)
-    return Measure(share, *wilson(share, whole))
+    return Measure(share, *wilson(share, rows))

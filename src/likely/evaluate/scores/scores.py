@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,16 @@ class Scores:
     """Weight of the rows that could not be classified; they count as wrong."""
 
 
+def is_better(accuracy: float, guessing: float) -> bool:
+    """Whether an accuracy is better than that of always guessing one class, in the figures that people read: per cent
+    with one decimal. Whoever says "no better than guessing" asks this.
+
+    >>> is_better(0.7923, 0.7918), is_better(0.793, 0.792)
+    (False, True)
+    """
+    return float(f"{100 * accuracy:.1f}") > float(f"{100 * guessing:.1f}")
+
+
 class Scorer:
     """Adds up scores over rows; like every sum here it is exact, so threads cannot change a bit of it."""
 
@@ -45,6 +56,12 @@ class Scorer:
         """Rows named wrongly, and rightly, by fold."""
         self.confusion = Exact.zeros(classes, classes)
         self.unclassified = Exact.zeros(1, classes)
+        self.truth = Exact.zeros(classes, folds)
+        """Rows of each class, by fold."""
+        self.squares, self.lost_squares = Exact.zeros(classes, classes), Exact.zeros(1, classes)
+        """Of the weights, as the confusion and the unclassified: they say how many equal rows would be as sure."""
+        self.always: int | None = None
+        """The class that every row was answered with, where that is so."""
 
     def update(
         self,
@@ -53,8 +70,12 @@ class Scorer:
         weight: NDArray[np.float64] | None,
         names: tuple[str, ...],
         fold: int | Ints = 0,
+        squares: NDArray[np.float64] | None = None,
     ) -> None:
-        """Take in rows of one fold, or of as many as there are numbers: log joint scores, true classes, weights."""
+        """Take in rows of one fold, or of as many as there are numbers: log joint scores, true classes, weights.
+
+        `squares` are those of the weights, where a row stands for several that were put together.
+        """
         found = Posterior.of(names, joint, one=False)
         surprise, brier = np.empty(len(truth)), np.empty(len(truth))
         kernels.row_scores(joint, found.matrix, found.log_evidence, truth, surprise, brier)
@@ -64,6 +85,9 @@ class Scorer:
         codes = found.codes.astype(np.int32)
         add_counts(codes, truth, share, self.confusion, self.unclassified)
         add_counts((codes == truth).astype(np.int32), group, share, self.right, self.right)
+        add_counts(truth, group, share, self.truth, self.truth)
+        squared = share if weight is None else weights(weight**2 if squares is None else squares)
+        add_counts(codes, truth, squared, self.squares, self.lost_squares)
         if self.chosen is not None:
             self.chosen.update(found, truth, share)
 
@@ -73,7 +97,9 @@ class Scorer:
         out.brier = self.brier + other.brier
         out.confusion = self.confusion + other.confusion
         out.unclassified = self.unclassified + other.unclassified
-        out.right = self.right + other.right
+        out.right, out.truth = self.right + other.right, self.truth + other.truth
+        out.squares, out.lost_squares = self.squares + other.squares, self.lost_squares + other.lost_squares
+        out.always = self.always
         if self.chosen is not None and other.chosen is not None:
             out.chosen = self.chosen + other.chosen
         return out
@@ -92,6 +118,33 @@ class Scorer:
             float(brier / scored),
             float(self.unclassified.sum(1).fractions()[0] / times),
         )
+
+    def always_guessing(self) -> Scorer:
+        """The same rows, each answered with the class that most of them have (of equals the first).
+
+        This is what "always guessing" means everywhere. Frequencies that are learned fold by fold would name now one
+        class, now another where these are about as frequent, and always the wrong one where each row is left out in
+        turn. Log loss and Brier score stay those of the frequencies.
+        """
+        frequent = self.truth.sum(1).fractions()
+        k = max(range(len(frequent)), key=frequent.__getitem__)
+        out, classes = copy(self), np.arange(len(frequent))
+        to_k, none = np.full(len(frequent), k, np.intp), Exact.zeros(1, len(frequent))
+
+        def all_to_k(table: Exact, lost: Exact) -> Exact:
+            return table.scattered(to_k, 0, len(classes)) + lost.scattered(to_k[:1], 0, len(classes))
+
+        out.right = self.truth.scattered((classes == k).astype(np.intp), 0, 2)
+        out.confusion, out.unclassified = all_to_k(self.confusion, self.unclassified), none
+        out.squares, out.lost_squares = all_to_k(self.squares, self.lost_squares), none
+        out.always = k
+        return out
+
+    def effective_rows(self, times: int = 1) -> float:
+        """How many rows of equal weight would be as sure as these (Kish): (sum of weights)² / sum of their squares."""
+        weight = sum(self.right.sum(1).fractions(), Fraction(0))
+        squares = sum(self.squares.sum(1).fractions(), Fraction(0)) + sum(self.lost_squares.fractions(), Fraction(0))
+        return float(weight * weight / squares / times)
 
     def table(self, times: int = 1) -> Any:
         """Confusion: a row for each true class, a column for each predicted one."""

@@ -58,17 +58,10 @@ def _bar(body: str, label: str) -> Chart:
 def rung(share: float, low: float | None, high: float | None, kind: str) -> Chart:
     """One line of a ladder of shares: a bar from 0 to 100 %, with a thin line for its interval."""
     body = ['<rect class="track" y="3" width="100%" height="14" rx="2"/>']
-    if kind == "ceiling":
-        start, end = 0.0 if low is None else low, share
-        body.append(f'<rect class="room" x="{at(100 * start)}%" y="3" width="{at(100 * (end - start))}%" height="14"/>')
-        body.append(f'<rect class="mark" x="{at(100 * end - 0.3)}%" width="2" height="20"/>')
-    else:
-        body.append(f'<rect class="{kind}" y="3" width="{at(100 * share)}%" height="14" rx="2"/>')
-        if low is not None and high is not None:
-            body.append(
-                f'<rect class="mark" x="{at(100 * low)}%" y="9.2" width="{at(100 * (high - low))}%" height="1.6"/>'
-            )
-            body += [f'<rect class="mark" x="{at(100 * end)}%" y="5" width="1.6" height="10"/>' for end in (low, high)]
+    body.append(f'<rect class="{kind}" y="3" width="{at(100 * share)}%" height="14" rx="2"/>')
+    if low is not None and high is not None:
+        body.append(f'<rect class="mark" x="{at(100 * low)}%" y="9.2" width="{at(100 * (high - low))}%" height="1.6"/>')
+        body += [f'<rect class="mark" x="{at(100 * end)}%" y="5" width="1.6" height="10"/>' for end in (low, high)]
     return Chart(f'<svg class="rung" aria-hidden="true">{"".join(body)}</svg>')
 
 

@@ -47,7 +47,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Rung:
-    """One line of the ladder from guessing to the best there could be."""
+    """One line of the ladder from guessing to the learner."""
 
     name: str
     words: str
@@ -61,7 +61,9 @@ def headline(record: Look) -> Headline:
     if not record.attributes:
         return Headline(f"Only the class frequencies of {target} are known: no other column can be used.")
     if record.decisions is not None:
-        return Headline(learner, target, "at a cost of", number(record.decisions.mean), "per unseen row")
+        return Headline(
+            f"{learner} decides on", target, "at a cost of", number(record.decisions.mean), "per unseen row"
+        )
     bounds = record.intervals.accuracy
     return Headline(
         f"{learner} predicts", target, "correctly for", percent(record.scores.accuracy), "of unseen rows",
@@ -80,22 +82,17 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
 
 
 def ladder(record: Look) -> tuple[Rung, ...]:
-    """Accuracy of guessing, of the best single column, of the learner, and the ceiling where that can be trusted."""
+    """Accuracy of guessing, of the best single column, and of the learner."""
     if not record.attributes or record.decisions is not None:
         return ()
     base, alone, own = record.baseline.accuracy, record.baselines.one_rule, record.scores.accuracy
-    frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
-    out = [Rung(f"always {frequent}", percent(base), rung(base, None, None, "quiet"), "base")]
+    out = [Rung(f"always {clean(record.baselines.guess, 40)}", percent(base), rung(base, None, None, "quiet"), "base")]
     if alone is not None and record.baselines.one_attribute is not None and not look.is_one_rule(record):
         name = clean(record.baselines.one_attribute, 40)
         out.append(Rung(f"{name} alone", percent(alone.accuracy), rung(alone.accuracy, None, None, "quiet"), "one"))
     bounds = record.intervals.accuracy
     drawn = rung(own, bounds.low, bounds.high, "accent")
     out.append(Rung(look_tables.learner_name(record), percent(own), drawn, "own"))
-    ceiling = look.ceiling_bounds(record)
-    if ceiling is not None:
-        least, most = max(ceiling[0], own), ceiling[1]
-        out.append(Rung("best possible", f"≤ {percent(most)}", rung(most, least, None, "ceiling"), "top"))
     return tuple(out)
 
 
@@ -103,13 +100,7 @@ def ladder_note(record: Look) -> str:
     """What the ladder shows."""
     if not record.attributes or record.decisions is not None:
         return ""
-    words = f"Accuracy on rows the model had not seen; the thin line is the 95 % interval. {_learner_words(record)}"
-    if look.ceiling_bounds(record) is not None:
-        words += (
-            f" The best possible is an estimate from nearest neighbours{look.ceiling_sample(record)} (Cover and Hart): "
-            "with these columns, no model would do better."
-        )
-    return words
+    return f"Accuracy on rows the model had not seen; the thin line is the 95 % interval. {_learner_words(record)}"
 
 
 def _learner_words(record: Look) -> str:
@@ -126,7 +117,7 @@ def probability_sentence(record: Look) -> str:
     one, two = record.scores.log_loss, record.baseline.log_loss
     out = look.qualification(record)
     if not out and one is not None and two is not None:
-        out = f"Its probabilities beat the class frequencies too: log loss {one:.3f} against {two:.3f} bits per row."
+        out = f"Its probabilities beat the class frequencies too: log loss {one:.4f} against {two:.4f} bits per row."
     return out
 
 

@@ -38,7 +38,7 @@ class Contents:
     sections: tuple[Section, ...]
     classes: Table
     ladder: tuple[Rung, ...] = ()
-    """From guessing to the best there could be."""
+    """From guessing to the learner."""
     ladder_note: str = ""
     cards: tuple[Card, ...] = ()
     two: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from likely.errors import shown
 from likely.evaluate.curve import Curve, Point
 from likely.evaluate.scores.intervals import Measure
+from likely.evaluate.scores.scores import is_better
 from likely.evaluate.trend import Trend
 from likely.present.charts.drawing import Chart, stacked_charts
 from likely.present.charts.lines import learning
@@ -23,8 +24,7 @@ def present_curve(record: Curve) -> Report:
     name = clean(record.learner.partition("(")[0])
     headline = (
         f"{where}.\n{name} predicts {_share(last.accuracy)} of held-out rows correctly after learning from "
-        f"{_rows(last)}.\n"
-        f"Always guessing the most frequent class gets {percent(last.baseline.accuracy)}."
+        f"{_rows(last)}.\n{_guessing(last)}"
     )
     tables = [_sizes(record)]
     bought = _bought(record)
@@ -34,6 +34,14 @@ def present_curve(record: Curve) -> Report:
     if len(record.notes) > MOST_NOTES:
         notes.append(f"Not shown: {plural(len(record.notes) - MOST_NOTES, 'note')}; --json has them.")
     return Report(headline, tuple(tables), (*_outlook(record), *_reasons(record), *notes))
+
+
+def _guessing(last: Point) -> str:
+    """What always naming the most frequent class comes to, and whether the learner is any better."""
+    gets = percent(last.baseline.accuracy)
+    if is_better(last.accuracy.value or 0.0, last.baseline.accuracy):
+        return f"Always guessing the most frequent class gets {gets}."
+    return f"That is no better than always guessing the most frequent class, which gets {gets}."
 
 
 def _sizes(record: Curve) -> Table:
@@ -144,9 +152,8 @@ def _impossible(point: Point, folds: int) -> str:
 def draw_curve(record: Curve) -> Chart:
     """The chart: accuracy and log loss against the rows learned from, and all that is said of them."""
     last = record.points[-1]
-    told = (
-        f"After {_rows(last)} accuracy is {percent(last.accuracy.value or 0.0)}; always guessing the most frequent "
-        f"class gets {percent(last.baseline.accuracy)}. " + " ".join(_outlook(record))
+    told = f"After {_rows(last)} accuracy is {percent(last.accuracy.value or 0.0)}. {_guessing(last)} " + " ".join(
+        _outlook(record)
     )
     return stacked_charts(learning(record), f"Learning curve of {clean(record.target)} in {clean(record.source)}", told)
 

@@ -88,9 +88,8 @@ def answer_sentence(record: Look) -> str:
 
 def guess_sentence(record: Look) -> str:
     """What always naming the most frequent class comes to."""
-    frequent = clean(max(record.classes, key=lambda c: record.classes[c]), 40)
-    guessing = percent(record.baseline.accuracy)
-    if record.scores.accuracy <= record.baseline.accuracy:
+    frequent, guessing = clean(record.baselines.guess, 40), percent(record.baseline.accuracy)
+    if not record.beats_guessing:
         return f"That is no better than always guessing {frequent}, which gets {guessing}."
     return f"Always guessing {frequent} gets {guessing}."
 
@@ -122,8 +121,11 @@ def is_one_rule(record: Look) -> bool:
 def qualification(record: Look) -> str:
     """What must be added where classes and probabilities are not both better than those of the baseline."""
     scores, baseline = record.scores, record.baseline
-    named = scores.accuracy > baseline.accuracy
-    sharper = scores.log_loss is not None and (baseline.log_loss is None or scores.log_loss < baseline.log_loss)
+    named = record.beats_guessing
+    # As it is printed: of two equal figures none is better.
+    sharper = scores.log_loss is not None and (
+        baseline.log_loss is None or round(scores.log_loss, 4) < round(baseline.log_loss, 4)
+    )
     if named and scores.log_loss is None and baseline.log_loss is None:
         return ""  # a class that only held-out rows have is impossible to both
     if named and not sharper:
@@ -146,7 +148,7 @@ def cost_sentence(scores: LossScores, called: str) -> str:
 
 
 def trust_sentences(record: Look) -> list[str]:
-    """What there is to say of calibration and of the ceiling, in a sentence each."""
+    """What there is to say of calibration, in a sentence each."""
     out, trust = [], record.trust
     doubted = bool(trust.calibration) and trust.calibration[0].doubted
     if doubted and record.decisions is None:
@@ -161,19 +163,12 @@ def trust_sentences(record: Look) -> list[str]:
         if record.learner.startswith("NaiveBayes("):
             words += " To learn so: --temperature auto; to have the best learner chosen: --learner Auto."
         out.append(words)
-    bounds = ceiling_bounds(record)
-    if bounds is not None:
-        low, high = bounds
-        out.append(
-            f"Ceiling by nearest neighbours{ceiling_sample(record)} (Cover and Hart): accuracy {percent(low)} to "
-            f"{percent(high)}."
-        )
     return out
 
 
 def calibration_sentence(found: Reliability) -> str:
     """What the reliability curve comes to: how far off it is, whether chance explains that, and where it is worst."""
-    error = 100 * (found.error.value or 0.0)
+    error = 100 * found.error
     worst = max(found.bins, key=lambda b: b.weight * abs(b.probability - (b.share.value or 0.0)))
     gap = abs(worst.probability - (worst.share.value or 0.0))
     where = (
@@ -186,18 +181,3 @@ def calibration_sentence(found: Reliability) -> str:
     if gap >= GAP:
         return f"{off}. So few rows could do that by chance; {where}."
     return f"{off}, no more than chance would make it."
-
-
-def ceiling_bounds(record: Look) -> tuple[float, float] | None:
-    """Bounds of the accuracy of any learner; None where they are of no use: the learner is above them, or the nearest
-    neighbours, which they come from, know less than the frequencies of the classes."""
-    found = record.trust.ceiling
-    if found is None or record.scores.accuracy > found.accuracy[1]:
-        return None
-    return found.accuracy if 1 - (found.neighbour.value or 0.0) >= record.baseline.accuracy else None
-
-
-def ceiling_sample(record: Look) -> str:
-    """Of which rows the ceiling was found, where not of all."""
-    rows = 0 if record.trust.ceiling is None else record.trust.ceiling.rows
-    return "" if rows >= record.rows else f" of a sample of {plural(rows, 'row')}"

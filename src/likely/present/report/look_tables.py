@@ -106,8 +106,7 @@ def score_table(record: Look) -> Table:
     if one.unclassified:
         line("cannot be classified", "", lambda scores: number(scores.unclassified))
     if record.trust.calibration and record.decisions is None:
-        error = record.trust.calibration[0].error
-        rows.append(("calibration error", percent(error.value or 0.0), share_bounds(error), *blank))
+        rows.append(("calibration error", percent(record.trust.calibration[0].error), "", *blank))
     ranking = record.trust.rankings.get(record.trust.positive)
     if ranking is not None and len(record.classes) == 2:
         area = ranking.roc.auc

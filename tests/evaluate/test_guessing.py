@@ -1,0 +1,101 @@
+"""What always guessing one class gets is counted on the rows judged, and said alike by commands, page and notebook."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.present.page.answers import headline, ladder
+from likely.present.report.comparison import present_comparison
+from likely.present.report.curve import present_curve
+from likely.present.report.look import present_look
+
+FEW = {"c": ["A"] * 4 + ["B"] * 4 + ["C"] * 4, "x": list("uvwuvwuvwuvw"), "w": [1.0] * 11 + [3.0]}
+
+
+def frequent(labels: list[str], weights: list[float] | None = None) -> tuple[str, str]:
+    """The first of the most frequent classes and its share, counted by hand."""
+    count: Counter[str] = Counter()
+    for label, weight in zip(labels, weights or [1.0] * len(labels), strict=True):
+        count[label] += weight  # type: ignore[assignment]
+    best = max(sorted(count), key=lambda c: count[c])
+    return best, f"{100 * count[best] / sum(count.values()):.1f} %"
+
+
+def said_everywhere(data: Any, target: str, guess: str, share: str, **how: Any) -> likely.evaluate.look.Look:
+    record = likely.look(data, target, **how)
+    text = present_look(record).headline
+    worse = float(f"{100 * record.scores.accuracy:.1f}") <= float(share.removesuffix(" %"))
+    told = (
+        f"no better than always guessing {guess}, which gets {share}."
+        if worse
+        else f"Always guessing {guess} gets {share}."
+    )
+    assert told in text
+    scores = next(t for t in present_look(record).tables if t.header[0] == "score")
+    assert scores.rows[0][scores.header.index("frequencies")] == share
+    assert (ladder(record)[0].name, ladder(record)[0].words) == (f"always {guess}", share)
+    page = record._repr_html_()
+    assert f"{share}" in page and ("no better than" in page) == worse
+    return record
+
+
+@pytest.mark.parametrize(("name", "target"), [("iris", "species"), ("switches", "lamp"), ("weather", "play")])
+def test_guessing_is_counted_however_rows_are_dealt(name: str, target: str, examples: Path) -> None:
+    path = examples / f"{name}.csv"
+    with path.open() as file:
+        guess, share = frequent([row[target] for row in csv.DictReader(file)])
+    for how in ({"leave_one_out": True}, {"folds": 3}, {"folds": 5, "repeats": 2}, {}):
+        record = said_everywhere(path, target, guess, share, learner=likely.NaiveBayes(), **how)
+        assert record.baselines.guess == guess
+    said_everywhere(path, target, guess, share)
+    said = present_curve(likely.curve(path, target, likely.NaiveBayes())).headline
+    assert f"lways guessing the most frequent class{', which' if 'no better' in said else ''} gets {share}." in said
+    compared = present_comparison(likely.compare(path, target, ["Prior", "OneRule"]))
+    assert {row[0]: row[1] for row in compared.tables[0].rows}["Prior"] == share
+    left = likely.compare(path, target, ["Prior", "NaiveBayes"], leave_one_out=True)
+    assert {one.name: f"{100 * one.scores.accuracy:.1f} %" for one in left.learners if one.scores}["Prior"] == share
+
+
+def test_guessing_in_small_and_weighed_tables() -> None:
+    plain = {k: v for k, v in FEW.items() if k != "w"}
+    for how in ({}, {"leave_one_out": True}):
+        said_everywhere(plain, "c", "A", "33.3 %", learner=likely.NaiveBayes(), **how)
+        guess, share = frequent(FEW["c"], FEW["w"])  # type: ignore[arg-type]
+        assert (guess, share) == ("C", "42.9 %")
+        said_everywhere(FEW, "c", guess, share, learner=likely.NaiveBayes(), weight="w", **how)
+
+
+def test_no_better_goes_by_the_figures_that_are_printed() -> None:
+    """79.2 % against 79.2 %: one row more among 4,000 is no better."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(4000) % 5 == 0, "late", "soon")
+    y[0] = "soon"
+    x = np.where(y == "late", rng.choice(["a", "b"], 4000), rng.choice(["a", "b"], 4000)).astype(object)
+    rare = np.flatnonzero(y == "late")[:40]
+    x[rare[:1]] = "only late"
+    table = {"x": x.tolist(), "again": [f"{k % 7}" for k in range(4000)], "y": y.tolist()}
+    record = likely.look(table, "y", likely.NaiveBayes())
+    text = present_look(record).headline
+    figures = re.findall(r"(\d+\.\d) % of unseen rows|gets (\d+\.\d) %", text)
+    own, base = figures[0][0], figures[-1][1]
+    assert ("no better than" in text) == (float(own) <= float(base))
+    record = likely.look(table, "y", likely.Prior())
+    assert "no better than always guessing soon" in present_look(record).headline
+
+
+def test_the_answer_of_costs_is_a_sentence(examples: Path) -> None:
+    record = likely.look(
+        examples / "weather.csv", "play", likely.NaiveBayes(), loss=likely.Loss.read(examples / "weather_loss.toml")
+    )
+    said = headline(record)
+    assert (said.lead, said.target, said.verb) == ("Naive Bayes decides on", "play", "at a cost of")
+    assert "Naive Bayes decides at a cost of" in present_look(record).headline
+    assert "decided at a cost of" in record._repr_html_() and "accuracy on held-out rows" not in record._repr_html_()
