@@ -6,8 +6,10 @@ Every function follows the definition that docs/evaluating.md gives, not the cod
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from scipy import stats
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,24 @@ def wilson(p: float, rows: float) -> tuple[float, float]:
     middle = (p + z * z / (2 * rows)) / (1 + z * z / rows)
     half = z / (1 + z * z / rows) * math.sqrt(p * (1 - p) / rows + z * z / (4 * rows * rows))
     return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def effective_rows(answers: Answers) -> float:
+    """As many rows of equal weight as would be as sure: (sum of weights) squared over the sum of squares."""
+    return weight_of(answers) ** 2 / math.fsum(a.weight**2 for a in answers)
+
+
+def share_bounds(answers: Answers, some: Answers) -> tuple[float, float]:
+    """The 95 % interval of a share of rows."""
+    return wilson(share(answers, some), effective_rows(answers))
+
+
+def mean_bounds(answers: Answers, value: Callable[[Answers], float]) -> tuple[float, float]:
+    """The 95 % interval of a mean over rows, by Student's t, not below 0."""
+    rows, mean = effective_rows(answers), value(answers)
+    squares = math.fsum(a.weight * (value([a]) - mean) ** 2 for a in answers) / weight_of(answers)
+    half = stats.t.ppf(0.975, max(round(rows) - 1, 1)) * math.sqrt(squares / (rows - 1))
+    return max(mean - half, 0.0), mean + half
 
 
 def confusion(answers: Answers, classes: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -209,6 +209,20 @@ SENTENCES: dict[str, Check] = {
 # -- tables ---------------------------------------------------------------------------------------------------
 
 
+def _check_interval(seen: Seen, score: str, low: float, high: float) -> None:
+    """Wilson's of a share, Student's t of a mean; the area's stays within 0 and 1."""
+    if score == "accuracy":
+        bounds = oracle.share_bounds(seen.answers, [a for a in seen.answers if a.named == a.truth])
+        assert (round(100 * bounds[0], 1), round(100 * bounds[1], 1)) == (low, high)
+    elif score == "area under ROC":
+        assert 0 <= low <= high <= 1
+    else:
+        bounds = oracle.mean_bounds(seen.answers, oracle.brier if score.startswith("Brier") else oracle.log_loss)
+        assert (
+            abs(bounds[0] - low) < 6e-5 and abs(min(bounds[1], 2 if score.startswith("Brier") else 1e9) - high) < 6e-5
+        )
+
+
 def _scores(seen: Seen, table: Table) -> None:
     two = len(seen.judged.classes) == 2
     figures: dict[str, Callable[[list[Answer]], float]] = {
@@ -264,8 +278,9 @@ def _classes(seen: Seen, table: Table) -> None:
                 continue
             percent(shown, value, cells)
             if bounds:
-                rows = sum(a.weight for a in seen.answers if (a.named if name == "precision" else a.truth) == label)
-                for text, bound in zip(bounds.removesuffix(")").split(" to "), oracle.wilson(value, rows), strict=True):
+                rows = [a for a in seen.answers if (a.named if name == "precision" else a.truth) == label]
+                expected = oracle.share_bounds(rows, [a for a in rows if a.named == a.truth])
+                for text, bound in zip(bounds.removesuffix(")").split(" to "), expected, strict=True):
                     close(text, 100 * bound, cells)
         if "area under ROC" in cells:
             close(cells["area under ROC"], oracle.area(seen.answers, label))
