@@ -253,8 +253,10 @@ def _check_headline(printed: Printed, found: likely.Posterior, f: Fitted) -> Non
     (share,) = groups(rf"^{re.escape(f.case.target)} is .+? \((?:more than )?{P}\)", printed.sentences[0])
     top = max(found.prob(c) for c in f.model.classes)
     close(share, 100 * top)
-    assert found.best is not None
-    assert abs(found.prob(found.best) - top) < 1e-9
+    tied = [c for c in f.model.classes if abs(found.prob(c) - top) < 1e-12]
+    assert found.best == tied[0]
+    said = [s for s in printed.sentences if "are equally probable" in s]
+    assert said == ([f"{tied[0]} and {tied[1]} are equally probable; {tied[0]} comes first."] if len(tied) == 2 else [])
 
 
 def _check_ledger(table: Table, found: likely.Posterior) -> None:
