@@ -53,8 +53,8 @@ def identifier_findings(total: Summary, told: Sequence[Attribute]) -> Iterator[F
         held = total.columns[a.name]
         if isinstance(held, Numbers) and total.schema[a.name].kind == "number" and stands_in_blocks(held, a.table):
             words = (
-                f"{shown(a.name)} looks like an identifier: whole numbers, most of them different, that stand in blocks by "
-                f"{of}. A model learns the blocks by heart, which will not help on new rows."
+                f"{shown(a.name)} looks like an identifier: whole numbers, most of them different, in blocks by {of}. "
+                f"A model learns the blocks by heart, which will not help on new rows."
             )
             yield Finding("leak", (a.name,), True, words)
 

@@ -5,6 +5,7 @@ Knows learners by their contract; what comes of it is a trial.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -154,7 +155,7 @@ def _judge(
     share = weight / weight.sum()
     score = float(share @ logs[here, truth])
     hits = float(share @ (logs.argmax(axis=1) == truth))
-    told = {name: weighted_logs(said[None], start, np.ones(1)) for name, said in others.items()}
+    told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
