@@ -235,9 +235,12 @@ def test_copies_in_other_folds_are_told_of() -> None:
     x = np.round(rng.normal(size=200), 6)
     table = {"x": np.concatenate([x, x]).tolist(), "z": np.tile(rng.normal(size=200), 2).tolist(),
              "y": np.tile(rng.choice(["a", "b"], 200), 2).tolist()}  # fmt: skip
-    record = likely.look(table, "y", likely.NaiveBayes())
-    assert record.trust.copies is not None and record.trust.copies.copied == 400 and record.trust.copies.across > 300
+    record = likely.look(table, "y", likely.NaiveBayes(), leave_one_out=True)
+    assert record.trust.copies is not None and record.trust.copies.copied == 400 and record.trust.copies.across > 100
     assert any("have a copy in another fold" in w and "--group" in w for w in record.warnings)
+    record = likely.look(table, "y", likely.NaiveBayes())
+    assert record.trust.copies is not None and record.trust.copies.copied == 400 and record.trust.copies.across == 0
+    assert any("held out together" in w for w in record.warnings)
     few = {"k": ["a", "b"] * 100, "y": ["p", "q", "q", "p"] * 50}
     assert not any("copy" in w for w in likely.look(few, "y", likely.NaiveBayes()).warnings), (
         "few levels repeat by chance"

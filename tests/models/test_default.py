@@ -124,4 +124,5 @@ def test_the_faces_take_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     likely.curve(TABLE, "t", folds=2, steps=2)
     likely.repeats(TABLE, "t", folds=2, most=0)
     likely.doctor(TABLE, "t", folds=2)
-    assert asked == ["textbook", "fit", "fit", "fit", "textbook", "doubt"]
+    # A look at a table in which a column gives the class away is a look without that column as well.
+    assert asked == [*["textbook", "fit", "fit"] * 2, "fit", "textbook", "doubt"]

@@ -57,7 +57,7 @@ def test_auto_is_better_calibrated_out_of_fold() -> None:
     table = thrice(800, 3)
     plain, auto = (likely.look(table, "y", likely.NaiveBayes(temperature=t), folds=4) for t in (1.0, "auto"))
     assert auto.scores.log_loss < 0.8 * plain.scores.log_loss and auto.scores.accuracy == plain.scores.accuracy
-    assert auto.trust.calibration[0].error.value < plain.trust.calibration[0].error.value
+    assert auto.trust.calibration[0].error < plain.trust.calibration[0].error
     assert plain.trust.sharpened.temperature == pytest.approx(1 / 3, abs=0.08)
     assert auto.trust.sharpened.temperature == pytest.approx(1, abs=0.1)
 

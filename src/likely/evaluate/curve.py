@@ -13,6 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from likely.errors import SettingError
+from likely.evaluate.crossval.copies import hold_copies_together
 from likely.evaluate.crossval.dealing import Folds, deal_stratified
 from likely.evaluate.crossval.folds import FoldSums, draft_folds, sum_folds
 from likely.evaluate.crossval.judge import Judge
@@ -20,7 +21,7 @@ from likely.evaluate.crossval.lessons import Lessons, growing_lessons
 from likely.evaluate.crossval.notes import FoldNotes, merge_notes
 from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.crossval.validate import check_classes, check_whole, require_target, teach_lessons
-from likely.evaluate.scores.intervals import Measure, intervals
+from likely.evaluate.scores.intervals import Measure, intervals, of_scorer
 from likely.evaluate.scores.scores import Scorer, Scores, total_moments
 from likely.evaluate.trend import Trend, trend
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
@@ -126,7 +127,8 @@ def _curve(source: Source, reading: Reading, asked: Learner | None, folds: int, 
         pieces *= 2
     first = draft_folds(source, reading, Folds(folds * pieces, seed))
     require_target(first.schema)
-    sums = sum_folds(source, first, reading, deal_stratified(folds * pieces, seed))
+    deal = deal_stratified(folds * pieces, seed)
+    sums = sum_folds(source, first, reading, deal)
     total = sums.total
     check_classes(total, source)
     notes = [*source.notes]
@@ -135,12 +137,17 @@ def _curve(source: Source, reading: Reading, asked: Learner | None, folds: int, 
         coarser //= 2
     if (fewer, coarser) != (folds, pieces):
         # Fewer than two rows a part: fewer parts, so that something is learned from the smallest.
-        sums = sum_folds(source, first, reading, deal_stratified(fewer * coarser, seed))
+        deal = deal_stratified(fewer * coarser, seed)
+        sums = sum_folds(source, first, reading, deal)
         notes.insert(0, f"There are only {total.rows:,} rows, so they make {fewer * coarser} parts rather than "
                         f"{folds * pieces}, in {fewer} folds.")  # fmt: skip
     lessons = growing_lessons(fewer, coarser, steps)
     learner = asked or default_learner("fit", total).learner
-    return _draw(source, reading, learner, sums, lessons, seed, tuple(notes))
+    rows = FoldedRows(source, total, reading, deal)
+    if (held := hold_copies_together(rows)) is not None:
+        sums = sum_folds(source, first, reading, held)
+        rows = FoldedRows(source, sums.total, reading, held)
+    return _draw(rows, learner, sums, lessons, seed, (*rows.deal.notes, *notes))
 
 
 @dataclass
@@ -181,8 +188,7 @@ def _judge(rows: FoldedRows, learner: Learner, sums: FoldSums, lessons: Lessons)
 
 
 def _draw(
-    source: Source,
-    reading: Reading,
+    rows: FoldedRows,
     learner: Learner,
     sums: FoldSums,
     lessons: Lessons,
@@ -190,7 +196,7 @@ def _draw(
     notes: tuple[str, ...],
 ) -> Curve:
     total = sums.total
-    judged = _judge(FoldedRows(source, total, reading, deal_stratified(len(sums.rows), seed)), learner, sums, lessons)
+    judged = _judge(rows, learner, sums, lessons)
     learned_from = [int(sums.rows[seen].sum()) for seen in lessons.seen]
     points, refused, sizes = [], judged.refused, {}
     for group in dict.fromkeys(lessons.group):
@@ -200,16 +206,17 @@ def _draw(
             refused[group] = "A fold would have no rows to learn from. Give more rows."
         if group not in refused:
             each, baseline = ([judged.scorers[name, k] for k in of] for name in (LEARNER, BASELINE))
-            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {})))
+            together = rows.deal.together
+            points.append(_point(sizes[group], each, baseline, judged.lacking.get(group, {}), together))
     last = lessons.group[-1]
     if last in refused:
         raise SettingError(refused[last])
-    rows, weight = np.array([p.rows for p in points]), np.array([s.rows for s in points[-1].folds])
+    counts, weight = np.array([p.rows for p in points]), np.array([s.rows for s in points[-1].folds])
     wrong = np.array([[1 - s.accuracy for s in p.folds] for p in points]).T
     losses = np.array([[np.inf if s.log_loss is None else s.log_loss for s in p.folds] for p in points]).T
     assert total.schema.target is not None
     return Curve(
-        source.name,
+        rows.source.name,
         total.schema.target.name,
         total.rows,
         total.left_out,
@@ -218,8 +225,8 @@ def _draw(
         len(sums.rows),
         seed,
         tuple(points),
-        trend(rows, wrong, weight, 1.0),
-        trend(rows, losses, weight, np.inf),
+        trend(counts, wrong, weight, 1.0),
+        trend(counts, losses, weight, np.inf),
         {f"{sizes[g]:.4g}": refused[g] for g in sorted(refused)},
         (*notes, *merge_notes(judged.notes[last])),
         judged.proper,
@@ -231,10 +238,11 @@ def _apart(name: str, lesson: int) -> tuple[str, int]:
     return name, lesson
 
 
-def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int]) -> Point:
+def _point(rows: float, each: list[Scorer], baseline: list[Scorer], lacking: dict[str, int], together: bool) -> Point:
     judged = [s for s in each if _weight(s) > 0]
     whole = reduce(add, judged)
-    bounds = intervals(whole)
+    folds = [of_scorer(s, 1 / max(len(judged) - 1, 1)) for s in judged] if together else []
+    bounds = intervals(whole, together=reduce(add, folds) if folds else None)
     return Point(
         rows,
         bounds.accuracy,

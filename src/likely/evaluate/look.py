@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-import numpy as np
-
-from likely.errors import ColumnError, SettingError, nearest, shown
+from likely.errors import SettingError, shown
 from likely.evaluate.attributes.information import Attribute, entropy, evidence
 from likely.evaluate.attributes.plane import Plane
 from likely.evaluate.attributes.redundancy import Pair
@@ -19,16 +17,23 @@ from likely.evaluate.attributes.word_information import Piece
 from likely.evaluate.crossval.answered import with_answers
 from likely.evaluate.crossval.dealing import Dealing, Folds
 from likely.evaluate.crossval.folds import draft_folds
-from likely.evaluate.crossval.temperature import Sharpened, sharpened
 from likely.evaluate.crossval.validate import Validation, require_target, validate
+from likely.evaluate.look_scores import (
+    BASELINE,
+    NAIVE_BAYES,
+    ONE_RULE,
+    Baselines,
+    Trust,
+    compare_baselines,
+    positive_class,
+    trust_scores,
+)
 from likely.evaluate.look_sweep import LEARNER, LookSweep, SweepResult, alone_name, with_predicted
-from likely.evaluate.scores.calibration import Reliability, calibrations
-from likely.evaluate.scores.intervals import ClassScores, Intervals, Paired, paired
+from likely.evaluate.scores.intervals import ClassScores, Intervals, Measure
 from likely.evaluate.scores.losses import LossScores, loss_scores
-from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores, is_better
-from likely.evaluate.troubles.duplicates import RepeatedRows
 from likely.evaluate.troubles.findings import TextColumn, look_findings
+from likely.evaluate.troubles.leaks import date_findings, leak_findings, without_sentence
 from likely.evaluate.troubles.placeholders import placeholder_findings
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.extend import run_search
@@ -49,10 +54,7 @@ from likely.table.wrappers.parsed_once import parse_once
 if TYPE_CHECKING:
     from likely.sums.summary import Summary
 
-BASELINE, ONE_RULE, NAIVE_BAYES = "baseline", "one rule", "naive Bayes"
 FOLDS = 10
-MOST_RANKED = 20
-"""Classes up to which each is ranked against all others."""
 
 
 class AttributeBits(TypedDict):
@@ -63,43 +65,6 @@ class AttributeBits(TypedDict):
     share: float
     """Of the target's entropy."""
     missing: float
-
-
-@dataclass(frozen=True)
-class Baselines:
-    """The simple rules that a learner must beat, with 95 % bounds, and how it differs from them."""
-
-    baseline_intervals: Intervals
-    guess: str
-    """The class that most of the rows judged have (of equals the first): what the baseline always names."""
-    one_rule: Scores | None = None
-    """Of the one attribute that tells most, chosen anew for each fold."""
-    one_rule_intervals: Intervals | None = None
-    one_attribute: str | None = None
-    """That attribute, where all rows are learned from; None where none tells more than the frequencies."""
-    naive_bayes: Scores | None = None
-    """Of the textbook's naive Bayes, where another learner was chosen."""
-    naive_bayes_intervals: Intervals | None = None
-    against: tuple[Paired, ...] = ()
-    """The learner's log loss and accuracy against those of the baselines, on the same folds."""
-
-
-@dataclass(frozen=True)
-class Trust:
-    """How far the probabilities can be trusted."""
-
-    positive: str
-    """The class that is looked for, in lift and curves: the rarer of two, unless another was asked for."""
-    calibration: tuple[Reliability, ...]
-    """The curve that matters most first: of the class looked for, if there are two; else of the class named."""
-    sharpened: Sharpened | None
-    """What multiplying all evidence by one number would change."""
-    rankings: dict[str, Ranking]
-    """Of each class against all others."""
-    macro_auc: float | None
-    """The mean area under the ROC curve over all classes."""
-    copies: RepeatedRows | None
-    """Rows that occur more than once."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -134,6 +99,10 @@ class Look:
     """Every pair of attributes that was looked at, those that push the odds farthest first."""
     texts: tuple[TextColumn, ...] = ()
     """The words of each text column that tell most, and copies of texts."""
+    leaks: tuple[str, ...] = ()
+    """Columns that alone give the class away, or look like identifiers that do; the first warnings are about them."""
+    without_leaks: Measure | None = None
+    """The accuracy of the same learner, judged in the same way, without these columns; None where it was not tried."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     plane: Plane | None = None
@@ -220,7 +189,8 @@ def look(
     asked = _Asked(dealt, own, read_learner(learner), Loss.of(loss), positive, picture)
 
     def work(source: Source) -> Look:
-        return _look(parse_once(source), how, asked)
+        rows = parse_once(source)
+        return _without_leaks(rows, how, asked, _look(rows, how, asked))
 
     return with_encoding(data, how, work)
 
@@ -279,11 +249,23 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     if isinstance(whole, Model):  # a block takes its attributes together, so nothing is counted twice
         blocks = {name: factor.names for factor in whole.factors for name in factor.names}
         seen = replace(seen, pairs=tuple(p for p in seen.pairs if p.other not in blocks.get(p.one, ())))
-    trust = _trust(found, _positive(asked.positive, total), seen)
+    trust = trust_scores(found, positive_class(asked.positive, total), seen)
     schema = whole.schema if isinstance(whole, Model) else total.schema
     record = _record(source, found, dealing, learner, told, seen, trust, schema)
     said = model.notes if model is not None else found.notes.get(LEARNER, ())
-    return replace(record, notes=(*source.notes, *found.told, *said, *record.notes), model=model)
+    notes = (note for note in (*source.notes, *found.told, *said, *record.notes) if note not in record.warnings)
+    return replace(record, notes=tuple(notes), model=model)
+
+
+def _without_leaks(source: Source, reading: Reading, asked: _Asked, record: Look) -> Look:
+    """The record, with the accuracy that is left without the columns that give the class away, where there are any."""
+    names = record.leaks
+    if not names or record.decisions is not None or reading.schema is not None or len(names) == len(record.attributes):
+        return record
+    types = {**(reading.types or {}), **dict.fromkeys(names, "ignore")}
+    left = _look(source, replace(reading, types=types), replace(asked, picture=False)).intervals.accuracy
+    first = f"{record.warnings[0]} {without_sentence(names, left)}"
+    return replace(record, without_leaks=left, warnings=(first, *record.warnings[1:]))
 
 
 def _record(
@@ -309,7 +291,9 @@ def _record(
     twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
     least = FOLDS if dealing.dealt == "content" else found.folds
-    troubles = list(look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema))
+    leaks = list(leak_findings(total, told))
+    troubles = [*leaks, *look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema)]
+    troubles += date_findings(total, told) if dealing.dealt != "time" else []
     troubles += placeholder_findings(total)
     return Look(
         source=source.name,
@@ -324,7 +308,7 @@ def _record(
         scores=scorer.read(found.times),
         intervals=bounds,
         baseline=baseline.read(found.times),
-        baselines=_baselines(found),
+        baselines=compare_baselines(found),
         confusion=tuple(tuple(row) for row in scorer.table(found.times)),
         per_class=tuple(found.by_class(LEARNER)),
         decisions=decisions,
@@ -333,54 +317,10 @@ def _record(
         evidence=tuple(evidence(told, total.classes)),
         redundant=seen.pairs,
         texts=texts,
+        leaks=tuple(name for f in leaks for name in f.columns),
         warnings=tuple(f.words for f in troubles if f.grave),
         notes=tuple(f.words for f in troubles if not f.grave),
         plane=seen.plane,
-    )
-
-
-def _positive(asked: str | None, total: Summary) -> str:
-    """The class that is looked for: as asked, else the rarest that has rows, of equals the last."""
-    if asked is not None and asked not in total.classes:
-        raise ColumnError(f"There is no class {shown(asked)}. {nearest(asked, total.classes)}")
-    weights = total.total.floats()
-    return asked or total.classes[len(weights) - 1 - int(np.argmin(weights[::-1]))]
-
-
-def _baselines(found: Validation) -> Baselines:
-    """The one rule, and how the learner differs from it and from the frequencies of the classes."""
-    against = []
-    for name, called in ((BASELINE, "frequencies only"), (ONE_RULE, "one attribute"), (NAIVE_BAYES, "naive Bayes")):
-        for score in ("log_loss", "accuracy"):
-            one = paired(found.parts[LEARNER], found.parts[name], called, score) if name in found.parts else None
-            against += [] if one is None else [one]
-    bounds = {name: found.bounds(name) for name in (BASELINE, ONE_RULE, NAIVE_BAYES) if name in found.scorers}
-    always = found.scorers[BASELINE].always
-    assert always is not None
-    guess = found.classes[always]
-    if ONE_RULE not in bounds:
-        return Baselines(bounds[BASELINE], guess, against=tuple(against))
-    naive = found.scorers[NAIVE_BAYES].read(found.times) if NAIVE_BAYES in bounds else None
-    factors = OneRule().learn(found.total).factors
-    one_rule, attribute = found.scorers[ONE_RULE].read(found.times), factors[0].name if factors else None
-    return Baselines(
-        bounds[BASELINE], guess, one_rule, bounds[ONE_RULE], attribute, naive, bounds.get(NAIVE_BAYES), tuple(against)
-    )
-
-
-def _trust(found: Validation, positive: str, seen: SweepResult) -> Trust:
-    """What the predictions of rows, one by one, say."""
-    rows, few = found.gathered[LEARNER], len(found.classes) <= MOST_RANKED
-    ranked = rankings(rows) if few else {}
-    areas = [one.roc.auc.value for one in ranked.values() if one.roc.auc.value is not None]
-    proper = LEARNER not in found.improper
-    return Trust(
-        positive=positive,
-        calibration=calibrations(rows, positive) if few else (),
-        sharpened=sharpened(rows) if proper else None,
-        rankings=ranked,
-        macro_auc=float(np.mean(areas)) if areas else None,
-        copies=seen.rows,
     )
 
 

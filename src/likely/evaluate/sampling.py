@@ -1,4 +1,4 @@
-"""Random samples of rows for what no sum gives, chosen by row number alone, so that they are repeatable."""
+"""Which rows: random samples, chosen by row number alone, so that they are repeatable; and those of each fold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from likely.evaluate import kernels
 from likely.sums.summary import Summary
-from likely.table.batch import Batch
+from likely.table.batch import Batch, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,3 +31,10 @@ def sample_rows(batch: Batch, start: int, share: float, seed: int = 0) -> NDArra
     if batch.weight is not None:
         picked &= batch.weight > 0
     return np.flatnonzero(picked)
+
+
+def rows_by_fold(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
+    """The rows of each fold."""
+    order = np.argsort(fold, kind="stable")
+    ends = np.cumsum(np.bincount(fold, minlength=folds))
+    return np.split(order, ends[:-1])

@@ -333,10 +333,9 @@ class HeldOut:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutAnswers:
-    """What a model says of rows that nothing of it has seen: neither its parts nor how they were put together."""
+    """log P(class | row) of rows that nothing of the model has seen: neither its parts nor how they were joined."""
 
     logs: Floats
-    """log P(class | row), (rows, classes)."""
     truth: NDArray[np.intp]
     weight: Floats
     side: Ints
@@ -347,6 +346,7 @@ class HeldOutAnswers:
     """The logs of learners that were judged beside it, on the same rows."""
     folds: int = 1
     """How often parts were learned, each time without other rows; 1: the same parts answered all rows."""
+    squares: Floats | None = None  # of the weights, as `KeptRows` has them
 
 
 @runtime_checkable

@@ -31,7 +31,7 @@ def with_answers(found: Validation, name: str, answers: HeldOutAnswers, loss: Lo
 
     def scored(one: str, logs: NDArray[np.float64]) -> Scorer:
         out = Scorer(len(classes), None if loss is None else Chosen(loss, classes), len(sides))
-        out.update(np.ascontiguousarray(logs), truth, answers.weight, classes, fold.astype(np.int32))
+        out.update(np.ascontiguousarray(logs), truth, answers.weight, classes, fold.astype(np.int32), answers.squares)
         guesses = one in found.scorers and found.scorers[one].always is not None
         return out.always_guessing() if guesses else out
 

@@ -130,6 +130,8 @@ class Deal:
     notes: tuple[str, ...] = ()
     seed: int | None = None
     """Of rows that are dealt at random, stratified."""
+    together: bool = False
+    """Whether rows of a part belong together, and may be alike: by group, by time, as copies."""
 
     def same_as(self, other: Deal) -> bool:
         """Whether rows are dealt at random in the same way."""
@@ -263,12 +265,12 @@ def _grouped(source: Source, first: Draft, reading: Reading, name: str, folds: i
         notes.append(f"There are only {len(groups)} groups in {shown(name)}, so there are {parts} folds.")
     if lone.any():
         notes.append(f"{int(lone.sum()):,} rows have no cell in {shown(name)}: they stay in one fold.")
-    by_name = dict(zip(groups, _spread(table, parts, seed).tolist(), strict=True))
+    by_name = dict(zip(groups, spread_groups(table, parts, seed).tolist(), strict=True))
 
     def dealer(schema: Schema) -> Dealer:
         return _ByColumn(schema, column, _PartOfGroup(by_name))
 
-    return Deal(parts, k_fold(parts), dealer, (name,), tuple(notes))
+    return Deal(parts, k_fold(parts), dealer, (name,), tuple(notes), together=True)
 
 
 class _PartOfGroup:
@@ -285,7 +287,7 @@ class _PartOfGroup:
         return self._known[cells.codes]
 
 
-def _spread(table: NDArray[np.float64], parts: int, seed: int) -> NDArray[np.int64]:
+def spread_groups(table: NDArray[np.float64], parts: int, seed: int) -> NDArray[np.int64]:
     """The part of each group: shares of every class, and of all rows, as even as one group after the other can be."""
     size = table.sum(axis=1)
     lot = np.random.default_rng(seed).random(len(table))
@@ -353,8 +355,11 @@ def _timed(source: Source, first: Draft, reading: Reading, name: str, folds: int
     def part(cells: Any) -> NDArray[np.int64]:
         return np.where(np.isfinite(cells), np.searchsorted(edges, cells, side="right"), -1)
 
+    def dealer(schema: Schema) -> Dealer:
+        return _ByColumn(schema, column, part)
+
     count = len(edges) + 1
-    return Deal(count, expanding_window(count), lambda schema: _ByColumn(schema, column, part), (name,), tuple(notes))
+    return Deal(count, expanding_window(count), dealer, (name,), tuple(notes), together=True)
 
 
 # -- each by itself -----------------------------------------------------------------------------------------

@@ -16,20 +16,13 @@ from likely.intake.schema import Draft, check_strays, draft_schema, finalize_sch
 from likely.machinery.records import dataclass
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 from likely.table.schema import Schema
 from likely.table.source import Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def rows_by_fold(fold: Ints, folds: int) -> list[NDArray[np.intp]]:
-    """The rows of each fold."""
-    order = np.argsort(fold, kind="stable")
-    ends = np.cumsum(np.bincount(fold, minlength=folds))
-    return np.split(order, ends[:-1])
 
 
 class FoldObservation:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from likely.evaluate.crossval.folds import rows_by_fold
 from likely.evaluate.crossval.lessons import Lessons
 from likely.evaluate.crossval.row_folds import FoldedRows
+from likely.evaluate.sampling import rows_by_fold
 from likely.evaluate.scores.held_out import HeldOutCollector
 from likely.evaluate.scores.losses import Chosen
 from likely.evaluate.scores.scores import Scorer

@@ -14,8 +14,8 @@ import numpy as np
 
 from likely.errors import LikelyError
 from likely.evaluate.crossval.dealing import Deal, Dealer, Placed
-from likely.evaluate.crossval.folds import rows_by_fold
 from likely.evaluate.crossval.lessons import Lessons, k_fold
+from likely.evaluate.sampling import rows_by_fold
 from likely.intake.engine import Worker, sweep
 from likely.intake.extend import Extension, classes_and_weights, closed_encoder
 from likely.intake.reading import Reading

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import InputError, LikelyError, SettingError, list_names, shown
+from likely.evaluate.crossval.copies import hold_copies_together
 from likely.evaluate.crossval.dealing import Deal, Folds, deal_rows, deal_stratified
 from likely.evaluate.crossval.folds import FoldSums, sum_folds
 from likely.evaluate.crossval.judge import Judge, Models, all_classes
@@ -73,7 +74,7 @@ class Validation:
     times: int = 1
     """How often every row was predicted."""
     together: bool = False
-    """Whether rows of a fold belong together, by group or by time, and may be alike."""
+    """Whether rows of a fold belong together, and may be alike: by group, by time, as copies."""
     told: tuple[str, ...] = ()
     """What there is to say of how the rows were dealt."""
 
@@ -219,6 +220,9 @@ def _once(
     if loss is not None:
         loss.check(sums.total.classes)  # a class that the loss does not name is refused before anything is learned
     rows = FoldedRows(source, sums.total, reading, deal)
+    if (held := hold_copies_together(rows)) is not None:
+        sums = sum_folds(source, first, reading, held)
+        rows = FoldedRows(source, sums.total, reading, held)
     return validate_rows(rows, sums, learners, extra, loss, derive, gather)
 
 
@@ -259,7 +263,7 @@ def validate_rows(
     kept = {n: merge_held_out([j.gathered[n] for j in judges]) for n in models if n in gather}
     count = len(deal.lessons.fold)
     return Validation(total, scorers, refused, [j.extra for j in judges], classes, improper, notes, parts, kept, count,
-                      together=bool(deal.columns), told=deal.notes)  # fmt: skip
+                      together=deal.together, told=deal.notes)  # fmt: skip
 
 
 def _guessing(learners: Mapping[str, Learner], scorers: dict[str, Scorer]) -> dict[str, Scorer]:

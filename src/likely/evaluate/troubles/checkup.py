@@ -6,6 +6,7 @@ Knows the records of this room, looks at no rows. Everything that came from data
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from likely.errors import shown
 from likely.evaluate.attributes.information import Attribute
@@ -28,6 +29,7 @@ from likely.evaluate.troubles.findings import (
     text_findings,
 )
 from likely.evaluate.troubles.functions import Dependency, OneClassGroups
+from likely.evaluate.troubles.leaks import identifier_findings
 from likely.evaluate.troubles.placeholders import placeholder_findings
 from likely.machinery.records import dataclass
 from likely.sums.summary import Summary
@@ -74,6 +76,10 @@ def checkup_findings(
     assert target is not None
     of = shown(target.name)
     out = list(_leaks(tests, of))
+    known = {name for f in out for name in f.columns}
+    for f in identifier_findings(total, cut):
+        if f.columns[0] not in known:
+            out.append(replace(f, words=f"{f.words} To leave it out: {type_option(f.columns[0], 'ignore')}"))
     leaks = {name for f in out for name in f.columns}
     out += _marks([a for a in cut if a.name not in leaks], classes, of)
     out += _missing(tests, classes, of)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.machinery.records import dataclass
-from likely.sums.columns.counts import Counts
-from likely.sums.columns.numbers import Numbers
+from likely.models.heldout.dealing import FEW_COPIES, TIMES, equal_pairs, has_few_levels, value_tables
 from likely.sums.rows.row_hashes import row_hashes, text_hashes
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints, Texts
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 BOUND = 1 << 20
 """Different hashes that are kept at most."""
 EXAMPLES = 10
-FEW = 0.01
-"""A share of rows with a copy in another fold from which on it is worth a word."""
-TIMES = 10.0
-"""Copies must be so many times as many as attributes that are independent given the class would make."""
 _ANY = np.uint64(2**64 - 1)
 
 
@@ -61,11 +56,23 @@ class RepeatedRows:
     """Pairs of equal rows of one class that chance would make."""
     pairs: int
     sampled: bool = False
+    few_levels: bool = False
+    """Whether rows are made of few levels alone, and so repeat by nature."""
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether chance does not explain so many copies."""
+        return self.copied >= FEW_COPIES * self.rows and self.copied > 1 and self.pairs > TIMES * self.expected
 
     @property
     def matters(self) -> bool:
-        """Whether the score may be flattered: chance does not explain so many copies."""
-        return self.across >= FEW * self.rows and self.across > 1 and self.pairs > TIMES * self.expected
+        """Whether the score may be flattered: copies that chance does not explain are in other folds."""
+        return self.unexplained and self.across >= FEW_COPIES * self.rows and self.across > 1
+
+    @property
+    def belong_together(self) -> bool:
+        """Whether copies are to be held out together, as in `dealing.are_copies`."""
+        return self.unexplained and not self.few_levels
 
 
 @dataclass(frozen=True)
@@ -109,16 +116,16 @@ class Duplicates:
 
     def take_rows(self, batch: Batch, names: Sequence[str], fold: Ints, start: int = 0) -> None:
         """Take in the cells of some rows in these columns; the first is row `start` of the table."""
-        self._take(row_hashes(batch, names), batch, fold, start)
+        self.take(row_hashes(batch, names), batch, fold, start)
 
     def take_texts(self, batch: Batch, name: str, fold: Ints, start: int = 0) -> None:
         """Take in the texts of one column."""
         cells = batch.cells[name]
         assert isinstance(cells, Texts)
-        self._take(text_hashes(cells), batch, fold, start)
+        self.take(text_hashes(cells), batch, fold, start)
 
-    def _take(self, hashes: NDArray[np.uint64], batch: Batch, fold: Ints, start: int) -> None:
-        """Keep what has a hash other than 0, a class and a weight."""
+    def take(self, hashes: NDArray[np.uint64], batch: Batch, fold: Ints, start: int) -> None:
+        """Take in rows by their hashes; keep what has one other than 0, a class and a weight."""
         assert batch.target is not None
         counts = (hashes > 0) & (batch.target.codes >= 0) & (hashes <= self._most)
         if batch.weight is not None:
@@ -174,6 +181,14 @@ class Duplicates:
         new = self._hashes[1:] != self._hashes[:-1]
         first = np.flatnonzero(np.concatenate([[True], new])) if len(self._hashes) else np.empty(0, np.intp)
         return first, np.diff(np.append(first, len(self._hashes)))
+
+    def by_class(self, classes: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """The different hashes, in order, and how many rows of each class have them, (hashes, classes)."""
+        self._merge()
+        first, often = self._groups()
+        table = np.zeros((len(first), classes))
+        table[np.repeat(np.arange(len(first)), often), self._about[0]] = self._about[1]
+        return self._hashes[first], table
 
     def copies(self) -> Copies:
         """What occurs more than once, whatever the class."""
@@ -231,18 +246,9 @@ def _order(hashes: NDArray[np.uint64], group: NDArray[np.int64]) -> NDArray[np.i
 def repeated_rows(copies: Copies, total: Summary) -> RepeatedRows:
     """Copies of rows, beside what chance would make."""
     weight = total.total.floats()
-    log_equal = np.zeros(len(weight))
-    for column in total.schema.attributes:
-        held = total.columns[column.name]
-        if isinstance(held, Counts):
-            table = np.concatenate([held.table.floats(), held.other.floats()])
-        elif isinstance(held, Numbers):
-            table = np.concatenate([held.tally()[1].floats(), held.other.floats()])
-        else:
-            continue
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_equal += np.log(np.nansum((table / weight) ** 2, axis=0))
-    rows = min(copies.texts / max(weight.sum(), 1e-300), 1.0) * weight
-    expected = float((rows * np.maximum(rows - 1, 0) / 2 * np.exp(log_equal)).sum())
+    # Rows, whatever they weigh; equal ones are in a sample together or not at all.
+    by = total.rows / max(float(weight.sum()), 1e-300)
+    expected = equal_pairs((by * table for table in value_tables(total)), by * weight)
+    expected *= min(copies.texts / max(total.rows, 1), 1.0)
     found = copies.texts, copies.copied, copies.across, copies.disputed
-    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled)
+    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled, has_few_levels(total))

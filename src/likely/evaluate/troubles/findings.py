@@ -17,6 +17,7 @@ from likely.evaluate.attributes.word_information import NEARLY_ALL, WordStatisti
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.duplicates import Copies, RepeatedRows
 from likely.machinery.records import dataclass
+from likely.models.heldout.dealing import copies_sentence
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
@@ -215,7 +216,9 @@ def look_findings(
         whose = "its" if len(small) == 1 else "their"
         words = f"{named} fewer than {least} rows, so {whose} scores are uncertain."
         yield Finding("small class", (), True, words)
-    if copies.matters:
+    if copies.belong_together and not copies.across:
+        yield Finding("copies", (), True, copies_sentence(copies.copied / copies.rows))
+    elif copies.matters:
         compared = f"{copies.rows:,}" + (" compared" if copies.sampled else "")
         yield Finding(
             "copies",
@@ -225,9 +228,6 @@ def look_findings(
             "fold, so they are not really unseen: the scores may be too optimistic. If copies belong together, use "
             "--group.",
         )
-    for a in told:
-        if a.words is None and is_leak(a.share, a.missing):
-            yield leak(a.name, of, "is it known before the target?")
     for text in texts:
         yield from text_findings(text)
     yield from gap_findings({a.name: a.missing for a in told}, True)

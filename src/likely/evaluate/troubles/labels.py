@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.apply.explain.explaining import explained
 from likely.apply.explain.row import QueryRow, state_of
-from likely.evaluate.crossval.folds import rows_by_fold
+from likely.evaluate.sampling import rows_by_fold
 from likely.intake.row_cache import Piece
 from likely.machinery.records import dataclass
 from likely.models.contracts import Model

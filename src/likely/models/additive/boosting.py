@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from likely.models.additive.gradients import BLOCK, gradient_unit, loss_unit
 from likely.models.additive.histograms import CODES, bundle_codes, padded
 from likely.models.additive.pairing import COARSE, coarse_codes
 from likely.models.additive.rounds import PAIR_WAIT, grow_rounds, held_out_loss
-from likely.models.heldout.dealing import deal_copies, is_heavy
+from likely.models.heldout.dealing import FEW_LEVELS, are_copies, deal_copies, equal_pairs, is_heavy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -209,13 +209,29 @@ def _held_out(recipe: Recipe, rows: CodedRows, part: int, units: Units) -> Boost
     """Learning from all parts but one, if that can be done."""
     # Bits that the order of rows (and a sample) goes by are not the ones that deal.
     dealt = (rows.hashes & np.uint64(0xFFFFFFFF)) % np.uint64(PARTS) == np.uint64(part)
-    heavy = is_heavy(rows.weight, rows.total, PARTS, len(np.unique(rows.hashes)))
+    _, place = np.unique(rows.hashes, return_inverse=True)
+    alike = np.asarray(np.bincount(place, rows.weight), np.float64)
+    heavy = is_heavy(rows.weight, alike, PARTS, _has_copies(recipe, rows, alike))
     mine = np.where(dealt, rows.weight, 0.0)
     mine[heavy] = deal_copies(rows.hashes[heavy], rows.group[heavy], rows.weight[heavy], PARTS)[:, part]
     out, kept = (replace(rows, weight=side).take(side > 0) for side in (mine, rows.weight - mine))
     if not len(out) or not len(kept):
         return None
     return Boosted(recipe, kept, out, units)
+
+
+def _has_copies(recipe: Recipe, rows: CodedRows, alike: Floats) -> bool:
+    """Whether equal rows are copies of each other; codes of numbers are coarser, so that more are equal by chance."""
+    if float(alike.max(initial=0.0)) <= 1 or bool((recipe.nominal & (recipe.sizes <= FEW_LEVELS)).all()):
+        return False
+    classes = int(rows.group.max()) + 1
+
+    def table(codes: NDArray[Any], size: int) -> Floats:
+        places = codes.astype(np.intp) * classes + rows.group
+        return np.asarray(np.bincount(places, rows.weight, size * classes), np.float64).reshape(size, classes)
+
+    each = (table(codes, CODES) for codes in rows.codes.T)
+    return are_copies(alike, equal_pairs(each, table(np.zeros(len(rows)), 1)[0]), False)
 
 
 def best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:

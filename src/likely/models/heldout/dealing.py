@@ -5,13 +5,15 @@ Knows batches and sums; no learner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Bools, Floats, Hashes
+from likely.sums.columns.counts import Counts
+from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes, Ints
 from likely.table.labels import Labels
@@ -19,8 +21,15 @@ from likely.table.labels import Labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HEAVY = 0.01
-"""Equal rows that make up more than this share of all, and are as many as two for each part, are dealt one by one."""
+HEAVY, USUAL = 0.01, 10.0
+"""Equal rows that make up more than this share of all, are as many as two for each part, and so many times as many as
+rows usually have equals, are dealt one by one."""
+FEW_COPIES = 0.01
+"""A share of rows with copies from which on these matter."""
+TIMES = 10.0
+"""Equal rows must be so many times as many as attributes that are independent given the class would make."""
+FEW_LEVELS = 64
+"""Rows of levels alone repeat by nature, where no column has more of them."""
 MOST_COPIES = 1 << 16
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -68,15 +77,70 @@ def deal_copies(hashes: Hashes, group: Ints, weight: Floats, parts: int) -> Floa
     return out
 
 
-def is_heavy(weight: Floats, total: float, parts: int, different: int) -> Bools:
+def is_heavy(weight: Floats, alike: Floats, parts: int, copies: bool) -> Bools:
     """Whether equal rows of this weight are dealt one by one: else no part but one would have any of them.
 
-    So are those that are many; and all, where there are so few `different` rows that most have their equal: a new row
-    is then most likely like one that was seen, and what is said of others tells nothing of it.
+    `alike` has the weight of each different row, all classes together. Those that are many are dealt one by one; and
+    all, where there are so few different rows that most have their equal: a new row is then most likely like one that
+    was seen, and what is said of others tells nothing of it. But not where they are `copies` (`are_copies`): a new row
+    is then like none that was seen.
     """
-    if 2 * different < total:
+    total = float(alike.sum())
+    if not copies and 2 * len(alike) < total:
         return weight >= 2
-    return (weight > HEAVY * total) & (weight >= 2 * parts)
+    usual = float(np.median(alike)) if len(alike) else 0.0
+    return (weight > HEAVY * total) & (weight >= 2 * parts) & (weight >= USUAL * usual)
+
+
+def are_copies(alike: Floats, expected: float, few_levels: bool) -> bool:
+    """Whether equal rows are copies of each other, as in a table that was oversampled: too many for chance.
+
+    `alike` has the weight of each different row; `expected` pairs of equal rows would come about by chance
+    (`equal_pairs`). Rows of `few_levels` alone repeat by nature, whatever depends on what.
+
+    >>> are_copies(np.full(300, 5.0), 0.1, False), are_copies(np.full(300, 5.0), 5000.0, False)
+    (True, False)
+    """
+    repeated = float(alike[alike > 1].sum())
+    return not few_levels and repeated >= FEW_COPIES * float(alike.sum()) and repeated / 2 > TIMES * expected
+
+
+def copies_sentence(share: float) -> str:
+    """What is to be said where so many rows are copies of others."""
+    return (
+        f"{100 * share:.1f} % of the rows have a copy, equal in all attributes: more than chance explains. Copies were "
+        "held out together, so that scores are those of new rows; each still counts when a model learns."
+    )
+
+
+def equal_pairs(tables: Iterable[Floats], weight: Floats) -> float:
+    """Pairs of equal rows of one class that chance would make, were attributes independent given the class. `tables`
+    say what each value of an attribute weighs in each class, `weight` what the classes do.
+
+    >>> round(equal_pairs([np.array([[5.0], [5.0]])], np.array([10.0])), 6)
+    22.5
+    """
+    log_equal = np.zeros(len(weight))
+    for table in tables:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_equal += np.log(np.nansum((table / weight) ** 2, axis=0))
+    return float((weight * np.maximum(weight - 1, 0) / 2 * np.exp(log_equal)).sum())
+
+
+def value_tables(summary: Summary) -> Iterator[Floats]:
+    """What each value of an attribute weighs in each class, missing ones last; of texts there is no such table."""
+    for column in summary.schema.attributes:
+        held = summary.columns[column.name]
+        if isinstance(held, Counts):
+            yield np.concatenate([held.table.floats(), held.other.floats()])
+        elif isinstance(held, Numbers):
+            yield np.concatenate([held.tally()[1].floats(), held.other.floats()])
+
+
+def has_few_levels(summary: Summary) -> bool:
+    """Whether all attributes have levels, and few of them."""
+    each = (summary.columns[column.name] for column in summary.schema.attributes)
+    return all(isinstance(held, Counts) and len(held.labels) <= FEW_LEVELS for held in each)
 
 
 def class_codes(theirs: Sequence[str], ours: Sequence[str]) -> Ints:

@@ -14,7 +14,15 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Floats, Hashes, Ints
 from likely.machinery.records import dataclass
-from likely.models.heldout.dealing import deal_copies, is_heavy, scramble
+from likely.models.heldout.dealing import (
+    are_copies,
+    deal_copies,
+    equal_pairs,
+    has_few_levels,
+    is_heavy,
+    scramble,
+    value_tables,
+)
 from likely.sums.columns.counts import Counts
 from likely.sums.rows.row_hashes import cell_bits, fold_bits
 from likely.sums.summary import Summary
@@ -104,8 +112,12 @@ class GatheredRows:
         part = (lots % np.uint64(parts)).astype(np.int32)
         new = np.ones(len(hashes), np.bool_)
         new[1:] = hashes[1:] != hashes[:-1]
-        alike = np.add.reduceat(weight, np.flatnonzero(new)) if len(weight) else weight
-        heavy = is_heavy(alike, float(weight.sum()), parts, len(alike))[np.cumsum(new) - 1]
+        place = np.cumsum(new) - 1
+        alike, often = np.asarray(np.bincount(place, weight), np.float64), np.bincount(place)
+        copies = _has_copies(summary, alike)
+        heavy = is_heavy(alike, alike, parts, copies)[place]
+        repeated = int(often[(often > 1) & ~is_heavy(alike, alike, parts, copies)].sum()) if copies else 0
+        squares = weight * alike[place]  # rows that are held out together say no more than one of them
         if heavy.any():
             light, some = np.flatnonzero(~heavy), np.flatnonzero(heavy)
             # One row for each content and class: its copies are dealt one by one.
@@ -117,11 +129,12 @@ class GatheredRows:
             rows = np.concatenate([light, own[row]])
             batch, group, hashes = batch.take(rows), group[rows], hashes[rows]
             weight = np.concatenate([weight[light], shares[row, into]])
+            squares = np.concatenate([squares[light], shares[row, into]])
             part = np.concatenate([part[light], into.astype(np.int32)])
         plain = bool((weight == 1.0).all())
         target = Codes(group, Labels(summary.classes))
         batch = Batch(len(group), batch.cells, target, None if plain else weight)
-        return KeptRows(batch, group, weight, hashes, part, parts, not dropped)
+        return KeptRows(batch, group, weight, squares, hashes, part, parts, not dropped, repeated / max(len(order), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +144,15 @@ class KeptRows:
     batch: Batch
     group: Ints
     weight: Floats
+    squares: Floats
+    """Of the weights of rows that were put together, summed; those held out together count as one."""
     hashes: Hashes
     part: Ints
     parts: int
     whole: bool
     """Whether these are all rows of the table."""
+    copied: float = 0.0
+    """Share of the rows that are copies of others, and in one part with them."""
 
     def __len__(self) -> int:
         return len(self.group)
@@ -150,11 +167,23 @@ class KeptRows:
             self.batch.take(rows),
             self.group[rows],
             self.weight[rows],
+            self.squares[rows],
             self.hashes[rows],
             self.part[rows],
             self.parts,
             self.whole,
+            self.copied,
         )
+
+
+def _has_copies(summary: Summary, alike: Floats) -> bool:
+    """Whether kept rows, of which each different one weighs so much, are copies of each other."""
+    if len(alike) == 0 or float(alike.max()) <= 1 or has_few_levels(summary):
+        return False
+    whole = summary.total.floats()
+    # Equal rows are kept together or not at all.
+    share = float(alike.sum()) / float(whole.sum())
+    return are_copies(alike, share * equal_pairs(value_tables(summary), whole), False)
 
 
 def content_hashes(batch: Batch, names: Sequence[str]) -> Hashes:

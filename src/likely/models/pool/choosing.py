@@ -5,6 +5,7 @@ Knows learners by their contract; what comes of it is a trial.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from likely.machinery.records import dataclass
 from likely.machinery.steps import teller
 from likely.machinery.threads import in_order
 from likely.models.contracts import HeldOutAnswers, Learner
-from likely.models.heldout.dealing import class_codes
+from likely.models.heldout.dealing import class_codes, copies_sentence
 from likely.models.heldout.kept_rows import KeptRows
 from likely.models.heldout.trying import attempt, hold_out, most_scored, sums_of_parts, sums_without
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
@@ -33,6 +34,9 @@ LEAST_SCORED = 100
 FARTHEST = 1e9
 """What a member says counts as it is while weights are found, as it will when rows are asked about; only impossible
 is taken as this many nats."""
+OUTLYING = 50.0
+"""Nats by which a member, times its weight, sets classes apart in a row that is an outlier to it: the normal density of
+a class may put one row beyond all measure."""
 WORTH, WORTH_A_ROW = 2.0, 3e-4
 """Nats, over all held-out rows and for each of them, that a member must be worth beside the others: else it is left
 out, as nobody would see the difference."""
@@ -90,6 +94,8 @@ def choose_members(
         else:
             found[h] = one
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
+    if rows.copied:
+        notes = (copies_sentence(rows.copied), *notes)
     said = [evidence for evidence, _ in found.values()]
     evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
     others: dict[str, Floats] = {}
@@ -142,13 +148,17 @@ def _judge(
         mine = side == number
         others_say = _weigh(evidence[:, ~mine], start, truth[~mine], weight[~mine])
         logs[mine] = weighted_logs(evidence[:, mine], start, others_say, FARTHEST)
+        # One outlier decides how far a member is believed, so that weights found without it are those of another pool:
+        # in such rows no member counts for more than in the pool that is made (tests/models/test_announced.py).
+        far = np.flatnonzero(mine)[(others_say[:, None] * -evidence[:, mine].min(axis=2)).max(axis=0) > OUTLYING]
+        logs[far] = weighted_logs(evidence[:, far], start, np.minimum(others_say, weights), FARTHEST)
     share = weight / weight.sum()
     score = float(share @ logs[here, truth])
     hits = float(share @ (logs.argmax(axis=1) == truth))
-    told = {name: weighted_logs(said[None], start, np.ones(1)) for name, said in others.items()}
+    told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
-    answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds)
+    answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
     # A row of weight two is the row twice; weights may also be of any size.
     total = float(weight.sum())
     judged = max(len(places), round(total)) if total <= summary.rows else len(places)

@@ -78,7 +78,8 @@ def lead_sentences(record: Look) -> tuple[str, ...]:
     if record.decisions is not None:
         return tuple(look.cost_sentence(record.decisions, look_tables.learner_name(record)).split("\n"))
     first = " ".join(words for words in (look.guess_sentence(record), look.one_attribute_sentence(record)) if words)
-    return tuple(words for words in (first, probability_sentence(record), infinity_sentence(record)) if words)
+    after = (probability_sentence(record), infinity_sentence(record))
+    return tuple(words for words in (*look.leak_sentences(record), first, *after) if words)
 
 
 def ladder(record: Look) -> tuple[Rung, ...]:

@@ -31,13 +31,15 @@ NEARLY, LEAST_GAIN, GAP = 0.02, 0.001, 0.05
 
 def present_look(record: Look, everything: bool = False) -> Report:
     """What `likely look` says: the answer, scores, the strongest attributes and warnings; or everything there is."""
-    headline = f"{clean(record.target)} in {clean(record.source)}: {size(record)}.\n{_verdict(record)}"
+    said = [_verdict(record), *(f"Warning: {words}" for words in leak_sentences(record))]
+    headline = "\n".join([f"{clean(record.target)} in {clean(record.source)}: {size(record)}.", *said])
     if everything:
         return Report(headline, tuple(t for t in _all_tables(record) if t.rows), tuple(_all_remarks(record)))
     tables = [score_table(record), attribute_table(record).first(MOST_ATTRIBUTES)]
     tables += [word_table(text.words).first(MOST_ATTRIBUTES) for text in record.texts[:1]]
-    warnings, notes = record.warnings[:MOST_WARNINGS], [*record.notes, *trust_sentences(record)]
-    left = len(record.warnings) - len(warnings) + max(0, len(notes) - MOST_NOTES)
+    others = record.warnings[len(leak_sentences(record)) :]
+    warnings, notes = others[:MOST_WARNINGS], [*record.notes, *trust_sentences(record)]
+    left = len(others) - len(warnings) + max(0, len(notes) - MOST_NOTES)
     counts = ((len(record.attributes) - MOST_ATTRIBUTES, "more attribute"), (left, "more remark"))
     counted = [plural(count, word) for count, word in counts if count > 0]
     hint = f"--all shows {', '.join([*counted, 'classes, the strongest evidence, errors, columns'])}."
@@ -54,7 +56,8 @@ def _all_tables(record: Look) -> list[Table]:
 
 def _all_remarks(record: Look) -> list[str]:
     more = "likely curve shows what more rows would bring."
-    return [*trust_sentences(record), *(f"Warning: {w}" for w in record.warnings), *record.notes, more]
+    warnings = (f"Warning: {w}" for w in record.warnings[len(leak_sentences(record)) :])
+    return [*trust_sentences(record), *warnings, *record.notes, more]
 
 
 def size(record: Look) -> str:
@@ -74,6 +77,11 @@ def _verdict(record: Look) -> str:
         return cost_sentence(record.decisions, learner_name(record))
     said = (answer_sentence(record), one_attribute_sentence(record), guess_sentence(record), qualification(record))
     return "\n".join(words for words in said if words)
+
+
+def leak_sentences(record: Look) -> tuple[str, ...]:
+    """What must be known before the answer is believed: columns that give the class away."""
+    return record.warnings[: len(record.leaks)]
 
 
 def answer_sentence(record: Look) -> str:

@@ -1,0 +1,99 @@
+"""Columns that give the class away are found, and said first, with the accuracy that is left without them."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import likely
+from likely.present.page.answers import lead_sentences
+from likely.present.report.look import present_look
+
+
+def filed(rows: int = 600, seed: int = 0) -> dict[str, list[Any]]:
+    """Rows of three classes whose numbers were given in blocks, class by class in turn, with gaps; shuffled."""
+    rng = np.random.default_rng(seed)
+    blocks = rng.permuted(np.repeat(np.arange(3), rows // 60))
+    y = np.repeat(blocks, 20)
+    number = 50_000 + np.cumsum(rng.integers(1, 5, len(y)))
+    x = rng.normal(size=len(y)) + 0.8 * y
+    order = rng.permutation(len(y))
+    return {"number": number[order].tolist(), "x": x[order].tolist(), "y": np.array(["p", "q", "r"])[y][order].tolist()}
+
+
+def test_an_identifier_in_blocks_is_said_first() -> None:
+    record = likely.look(filed(), "y")
+    assert record.leaks == ("number",)
+    without = likely.look({k: v for k, v in filed().items() if k != "number"}, "y")
+    assert record.without_leaks == without.intervals.accuracy
+    assert record.scores.accuracy > without.scores.accuracy + 0.1
+    lines = present_look(record).headline.splitlines()
+    said = next(line for line in lines if line.startswith("Warning:"))
+    assert "'number' looks like an identifier" in said and "--type number=ignore" in said
+    assert f"Without 'number': {100 * without.scores.accuracy:.1f} %" in said
+    assert sum("looks like an identifier" in line for line in (*lines, *present_look(record).remarks)) == 1
+    assert lead_sentences(record)[0] == record.warnings[0]
+    found = likely.doctor(filed(), "y")
+    assert found.findings[0].kind == "leak" and found.findings[0].columns == ("number",)
+    assert "--type number=ignore" in found.findings[0].words
+
+
+def test_the_same_learner_is_judged_without_it() -> None:
+    learner = likely.NaiveBayes(numbers="binned")
+    record = likely.look(filed(), "y", learner, folds=5, seed=3)
+    plain = {k: v for k, v in filed().items() if k != "number"}
+    assert record.without_leaks == likely.look(plain, "y", learner, folds=5, seed=3).intervals.accuracy
+
+
+def test_a_column_that_gives_everything_is_said_first() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.choice(["p", "q"], 300)
+    table = {"x": (rng.normal(size=300) + (y == "p")).tolist(), "after": np.where(y == "p", "paid", "open").tolist()}
+    record = likely.look({**table, "y": y.tolist()}, "y")
+    assert record.leaks == ("after",) and record.scores.accuracy > 0.98
+    assert record.without_leaks is not None and record.without_leaks.value is not None
+    assert record.without_leaks.value < 0.85
+    assert "Warning: 'after' alone nearly determines 'y'" in present_look(record).headline
+    alone = likely.look({"after": table["after"], "y": y.tolist()}, "y")
+    assert alone.leaks == ("after",) and alone.without_leaks is None, "nothing is left without it"
+
+
+@pytest.mark.parametrize(("name", "target"), [("iris", "species"), ("penguins", "species"), ("penguins", "sex")])
+def test_a_number_that_measures_is_no_identifier(name: str, target: str, examples: Path) -> None:
+    assert likely.look(examples / f"{name}.csv", target, likely.NaiveBayes()).leaks == ()
+
+
+def test_whole_numbers_that_measure_are_no_identifiers() -> None:
+    """All different, whole, and strong: but what they tell changes gradually."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 900)
+    grams = np.round(1e6 * (y + rng.normal(size=900) * 0.3) + 1e7)
+    names = np.array(["p", "q", "r"])[y]
+    record = likely.look({"grams": grams.tolist(), "x": rng.normal(size=900).tolist(), "y": names.tolist()}, "y",
+                         likely.NaiveBayes())  # fmt: skip
+    assert record.leaks == () and record.scores.accuracy > 0.85
+    noise = {"code": rng.permutation(10**6)[:900].tolist(), "x": grams.tolist(), "y": names.tolist()}
+    assert likely.look(noise, "y", likely.NaiveBayes()).leaks == (), "identifiers that tell nothing do no harm"
+
+
+def test_newsgroups(shared: Path) -> None:
+    path = shared / "data" / "20news_bydate.parquet"
+    if not path.exists():
+        pytest.skip("needs ../shared/data/20news_bydate.parquet")
+    record = likely.look(path, "group", likely.NaiveBayes())
+    assert record.leaks == ("id",) and record.without_leaks is not None and record.without_leaks.value is not None
+    assert record.scores.accuracy > record.without_leaks.value + 0.05
+
+
+def test_a_date_that_tells_most_suggests_time() -> None:
+    rng = np.random.default_rng(3)
+    days = [(date(2024, 1, 1) + timedelta(days=int(k))).isoformat() for k in range(400)]
+    y = np.where(np.arange(400) + 60 * rng.normal(size=400) > 200, "new", "old")
+    table = {"day": days, "x": rng.normal(size=400).tolist(), "y": y.tolist()}
+    told = [w for w in likely.look(table, "y", likely.NaiveBayes()).warnings if "--time" in w]
+    assert len(told) == 1 and "'day' tells most about 'y'" in told[0]
+    assert not any("--time" in w for w in likely.look(table, "y", likely.NaiveBayes(), time="day").warnings)
