@@ -53,8 +53,8 @@ class Mixture(Hypotheses):
 class Gibbs(Hypotheses):
     """For each row one hypothesis, drawn by its P(h | data), answers alone.
 
-    Its expected error is at most twice that of `Mixture`, where the weights are right. The lot depends on the seed and
-    on the number of the row in its table: not on batches, threads or time.
+    Its expected error is at most twice that of `Mixture`, where the weights are right and each hypothesis is sure of
+    one class. The lot depends on the seed and on the number of the row in its table: not on batches, threads or time.
 
     >>> from likely.models.naive.naive import NaiveBayes
     >>> Gibbs((NaiveBayes(),), weights=(1.0,), seed=7).seed
