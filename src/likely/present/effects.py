@@ -126,8 +126,8 @@ def _own_logs(term: object) -> Floats | None:
 
 
 def _steps(model: Model, name: str, terms: Sequence[object]) -> Effect | None:
-    """The steps at which the evidence of an attribute is told, still without it: wherever a term of it changes; where one
-    changes gradually (a line, a density), also at values that part the rows evenly."""
+    """The steps at which the evidence of an attribute is told, still without it: wherever a term of it changes, and
+    at values that part the rows evenly where one changes gradually (a line, a density)."""
     statistic, nothing = model.summary.columns[name], np.zeros((0, len(model.classes)))
     if isinstance(statistic, Counts):
         named = next((t.labels.names for t in terms if isinstance(t, LevelTable)), model.levels(name))
@@ -176,8 +176,8 @@ def mean_range(logs: Floats, weight: Floats, whole: float | None = None) -> floa
 
 
 def find_strengths(model: Model, effects: Mapping[str, Effect]) -> dict[tuple[str, ...], float]:
-    """How strong the evidence of each attribute is (all that the model says of it alone), and that of each set: nats, the
-    mean over rows of training."""
+    """How strong the evidence of each attribute is (all that the model says of it alone), and that of each set: in
+    nats, the mean over rows of training."""
     out = {names: strength for names, strength in model.term_strengths().items() if len(names) > 1}
     whole = float(model.summary.total.floats().sum())
     for name, effect in effects.items():
