@@ -22,7 +22,6 @@ from likely.models.contracts import Learner, Model
 from likely.models.joint.full import FullBayes
 from likely.models.model import numbered
 from likely.models.naive.naive import NaiveBayes
-from likely.models.neighbors.neighbors import Nearby
 from likely.models.shapes import Block, Density, MultivariateNormal, sum_of
 from likely.sums.summary import Summary
 from likely.table.encode import Encoder
@@ -323,13 +322,9 @@ def _with_learner(
 
 def _units(model: Model, names: tuple[str, str], rows: Floats, scale: bool) -> tuple[Floats, bool]:
     """How much of each number is a distance of 1 (infinite: it takes no part), and whether distances are added up."""
-    if isinstance(model, Nearby):
-        ruler = model.ruler
-        width = ruler.high - ruler.low if ruler.scale else np.ones(len(ruler.places))
-        with np.errstate(divide="ignore"):
-            unit = np.where(width > 0, width / ruler.factor, math.inf)
-        own = dict(zip((model.rows.numeric[k] for k in ruler.places), unit.tolist(), strict=True))
-        return np.array([own.get(name, math.inf) for name in names]), ruler.city
+    measured = model.distance_units()
+    if measured is not None:
+        return np.array([measured[0].get(name, math.inf) for name in names]), measured[1]
     width = np.ptp(rows[:2], axis=1) if scale else np.ones(2)
     return np.where(width > 0, width, math.inf), False
 
