@@ -11,7 +11,7 @@ import numpy as np
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.records import dataclass
 from likely.models.kernels import TIE
-from likely.models.posterior import Matrix, Posterior, join_posteriors
+from likely.models.posterior import Matrix, Posterior, join_posteriors, why_undecided
 from likely.probability.loss import Loss
 from likely.table.formats.frames import to_frame
 from likely.table.output.sink import decision_batch
@@ -161,7 +161,7 @@ class TableDecision(Decision):
 
 def reasons(proper: bool) -> tuple[str, str]:
     """Why rows have no action: codes -1 and -2."""
-    return ("every class is impossible" if proper else "no class beats all others", "unlike the training rows")
+    return why_undecided(proper), "unlike the training rows"
 
 
 def make_decision(

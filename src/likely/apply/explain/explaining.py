@@ -86,6 +86,7 @@ def explained(
         unit=unit,
         order=order,
         remarks=tuple(_remarks(model, row, posterior, entries, told)),
+        undecided=model.why_undecided(row.batch) if posterior.undefined[0] else "",
         work=partial(model.worked, row.batch, row.cells, posterior),
         workless=model.workless,
     )
@@ -144,7 +145,7 @@ def _remarks(
         out.append(f"{learner} outputs scores, not probabilities: the odds compare scores.")
     if told is None and model.ledger_note:
         out.append(model.ledger_note)
-    if undefined:
+    if undefined and model.proper:
         out.append(ruled_out(model.classes, entries))
     for entry in entries:
         if entry.state == "unseen":
