@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+import likely
+
 NASTY = ("a=b", "b", "quo'te", "[red]", "中文", "new\nline", "x\x1b[31m", "--all")
 
 
@@ -113,3 +115,30 @@ def test_a_word_among_levels_that_are_numbers_is_refused(run, write) -> None:
     run("explain", "m.likely", "a=x").refused("'a' is a number, and 'x' is none")
     assert "Training did not have" in run("explain", "m.likely", "a=7").done().out
     run("explain", "m.likely", "a=?").done()
+
+
+def test_why_a_row_has_no_answer(run, write, examples, tmp_path) -> None:
+    """The reason is that of the model: empty cells of a joint table, or duels that no class wins."""
+    run("fit", examples / "people.csv", "sex", "--learner", "FullBayes", "--set", "pseudo_count=0", "-o", "f.likely")
+    told = run("explain", "f.likely", "height=t", "weight=l", "long_hair=y").done().out
+    assert "f by these values together; m by these values together" in told and "by the prior" not in told
+    # Three classes around a triangle: each beats one and loses to the other.
+    places = {"A": [(6, 2), (4, 4), (3, 8), (6, 4)], "B": [(2, 6), (1, 8), (4, 2), (3, 6)], "C": [(8, 6), (1, 2)]}
+    rows = [f"{x},{y},{c}" for c, points in places.items() for x, y in points]
+    write("cycle.csv", "\n".join(["x,y,c", *rows]) + "\n")
+    run("fit", "cycle.csv", "c", "--learner", "LeastSquares", "--set", "mode=pairwise", "-o", "p.likely").done()
+    model = likely.load(tmp_path / "p.likely")
+    grid = [{"x": x, "y": y} for x in range(-20, 21) for y in range(-20, 21)]
+    lost = [row for row, name in zip(grid, model.predict(grid), strict=True) if name is None]
+    assert lost, "no duels disagree"
+    told = run("explain", "p.likely", *(f"{k}={v}" for k, v in lost[0].items()), "--working").done().out
+    assert told.startswith("c: don't know, because no class wins all its duels (votes: A 1, B 1, C 1).")
+    assert "Votes: A 1, B 1, C 1." in told and "impossible" not in told and "by the prior" not in told
+    assert "each pair of classes is a duel" in told and "cut off" not in told
+
+
+def test_averages_over_missing_cells_have_no_interval(run, examples) -> None:
+    run("fit", examples / "weather.csv", "play", "--learner", "NaiveBayes", "-o", "m.likely").done()
+    told = run("explain", "m.likely", "outlook=sunny", "--missing-by", "averaged").done().out
+    assert "There is no interval where an answer is averaged over what missing cells may hold." in told
+    assert "Only NaiveBayes" not in told

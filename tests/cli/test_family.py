@@ -334,7 +334,7 @@ def test_a_pair_of_classes_that_disagrees_gives_no_answer(run, examples) -> None
     ran = run(
         "predict", "m.likely", "-", stdin=b"sepal_length,sepal_width,petal_length,petal_width\n9,0.1,1,9\n"
     ).done()
-    assert ("no class beats all others" in ran.err) == (",,," in ran.out)
+    assert ("no class wins all its duels" in ran.err) == (",,," in ran.out)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in (*OF_MEMBERS, "Density", "LinearDiscriminant")])

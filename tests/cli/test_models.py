@@ -159,3 +159,12 @@ def test_a_private_file_stays_private_when_it_is_replaced(run, examples, tmp_pat
     out.chmod(0o600)
     run("predict", model, examples / "weather.csv", "-o", out)
     assert out.read_text().startswith("prediction,") and out.stat().st_mode & 0o777 == 0o600
+
+
+def test_weights_are_counted_beside_rows(run, examples) -> None:
+    counts = examples / "mpg_counts.csv"
+    said = run("fit", counts, "mpg", "--weight", "rows", "-o", "m.likely").done().err
+    assert said.startswith("m.likely: 16 rows that weigh 196, 2 classes")
+    assert "from 16 rows that weigh 196" in run("show", "m.likely").done().out
+    assert "16 rows that weigh 196," in run("look", counts, "mpg", "--weight", "rows", "--no-page").done().out
+    assert "weigh" not in run("fit", examples / "weather.csv", "play", "-o", "w.likely").done().err

@@ -67,3 +67,10 @@ def test_explain_says_how_sure_it_is(run, ugly, examples) -> None:
     assert json.loads(run("explain", "t.likely", *row, "--json").done().out)["sureness"] is None
     run("fit", ugly, "tar get", "--learner", "NaiveBayes", "-o", "u.likely").done()
     assert "Uncertainty (" in run("explain", "u.likely", "a=b, c==1").done().out
+
+
+def test_a_column_entered_twice_has_one_advice(run, examples) -> None:
+    """Both were said: keep one, and leave them as they are."""
+    out = run("repeats", examples / "weather_twice.csv", "play").done().out
+    assert "Keep one: --type sky=ignore" in out and "leave them as they are" not in out
+    assert "none of the changes tried improves log loss" in out

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+
+import pytest
 
 
 def test_all_tables_at_once(run, examples) -> None:
@@ -49,3 +52,20 @@ def test_words_as_fractions(run, write) -> None:
     run("fit", "mails.csv", "label", *text, "-o", "m.likely").done()
     told = run("show", "m.likely", "mail", "--fractions").done().out
     assert ["b", "3/4", "1/3"] in [line.split() for line in told.splitlines()]
+
+
+def test_weights_of_logistic_regression_are_log_odds(run, write) -> None:
+    """Of two classes log(P / (1 − P)), and the hyperplane is where that is 0."""
+    lines = [f"{h},{'yes' if h > 4 or h == 2 else 'no'}" for h in range(1, 9)]
+    write("t.csv", "\n".join(["h,passed", *lines]) + "\n")
+    run("fit", "t.csv", "passed", "--learner", "Logistic", "--set", "ridge=0", "-o", "m.likely").done()
+    told = json.loads(run("show", "m.likely", "--json").done().out)["tables"]
+    (weights,) = [t for t in told if t["title"] == "Weights of the log-odds of yes against no (nats)"]
+    constant, slope = (row["weight"] for row in weights["rows"])
+    for h in (1.0, 4.5, 8.0):
+        chance = json.loads(run("explain", "m.likely", f"h={h}", "--json").done().out)["posterior"]["yes"]
+        assert math.log(chance / (1 - chance)) == pytest.approx(constant + slope * h, rel=1e-9)
+    plane = json.loads(run("show", "m.likely", "--between", "yes,no", "--json").done().out)
+    assert plane["constant"] == pytest.approx(constant)
+    (equation,) = [t for t in told if t["title"] == "Separating hyperplane"]
+    assert equation["rows"][0]["above 0"] == "yes" and equation["rows"][0]["equation"].startswith(f"{slope:.6g}·h")

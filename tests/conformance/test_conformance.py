@@ -169,14 +169,17 @@ def server() -> Iterator[Postgres]:
 WANTED: dict[tuple[int, str], tuple[Model, likely.Posterior]] = {}
 
 
-def agree(model: Model, row: Row, chances: list[float], prediction: str | None, close: float = 1e-9) -> None:
+def agree(
+    model: Model, row: Row, chances: list[float], prediction: str | None, close: float = 1e-9, ties: bool = True
+) -> None:
+    """The same probabilities, and the same class: of equals the first, where a language can say so (`ties`)."""
     key = id(model), repr(row)
     if key not in WANTED:
         WANTED[key] = model, model.posterior(row)
     wanted = WANTED[key][1]
     assert chances == pytest.approx(wanted.matrix[0].tolist(), abs=close), row
     best = sorted(wanted.matrix[0])[::-1]
-    if best[0] - best[1] > close or wanted.undefined[0]:  # a tie may be broken by a last digit
+    if best[0] - best[1] > close or wanted.undefined[0] or (ties and best[0] == best[1]):
         assert prediction == wanted.best, row
 
 
@@ -430,7 +433,8 @@ def in_pmml(model: Model) -> None:
         if COUNT in cells:
             cells[COUNT] = str(int(cells[COUNT])) if float(cells[COUNT]).is_integer() else str(cells[COUNT])
         found = held.predict(cells)
-        agree(model, row, [found[f"p({c})"] for c in model.classes], found["prediction"])
+        # The program that reads PMML names the class itself, of equals whichever rounding favours.
+        agree(model, row, [found[f"p({c})"] for c in model.classes], found["prediction"], ties=False)
 
 
 # -- JSON and Python --------------------------------------------------------------------------------------------------
@@ -487,7 +491,7 @@ def test_json_of_probabilities(models: dict[str, Model], name: str) -> None:
     for row in asked():
         chances = by_hand(page, row)
         best = page["classes"][chances.index(max(chances))] if max(chances) > 0 else None
-        agree(models[name], row, chances, best)
+        agree(models[name], row, chances, best, ties=False)
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))

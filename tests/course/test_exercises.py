@@ -6,9 +6,11 @@ import math
 import shutil
 from fractions import Fraction as F
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from likely.cli import run as run_command
 from likely.course import answers, check
 from likely.course.answers import ANSWERS
 from likely.course.chapters import CLONE
@@ -108,3 +110,12 @@ def test_answers_come_from_the_tables(tmp_path: Path, monkeypatch: pytest.Monkey
         file.write("rainy,mild,high,true,no\n")
     monkeypatch.setattr(answers, "examples_folder", lambda: tmp_path)
     assert answers._rainy().value == F(3, 6)
+
+
+def test_the_confusion_matrix_of_chapter_7_is_printed_as_the_exercise_says(capfdbinary: Any) -> None:
+    """It named a command that prints none."""
+    assert run_command(["look", str(CLONE / "examples" / "weather.csv"), "play", "--learner", "NaiveBayes",
+                        "--leave-one-out", "--no-page", "--all"]) == 0  # fmt: skip
+    assert "True class (rows) against the class named" in capfdbinary.readouterr().out.decode()
+    chapter = (CLONE / "docs" / "course" / "7-how-good.md").read_text(encoding="utf-8")
+    assert "Run the last command with `--all` and read its confusion matrix." in chapter

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import likely
-from likely.errors import SettingError
 
 LEVELS = {
     "sky": ["sun", "sun", "rain", "rain", None, "sun", "fog", "rain"] * 3,
@@ -22,7 +21,6 @@ NUMBERS = {
     "z": [1e9 + v for v in (0.1, 0.2, 0.4, 0.8, 0.3, 0.6, 0.7, 0.5)] * 3,
 }
 CLASS = {"class": ["a", "a", "b", "c", "b", "a", "c", "b"] * 3}
-WITHOUT_WORKING = {"Gibbs", "Mixture"}
 LEARNERS: list[tuple[Any, str]] = [
     (likely.NaiveBayes(), "mixed"),
     (likely.NaiveBayes(numbers="kernel", missing="level"), "mixed"),
@@ -67,10 +65,6 @@ def test_the_working_comes_to_the_answer(learner: Any, kind: str) -> None:
     for asked in ROWS:
         row = {name: value for name, value in asked.items() if name in model.schema.names}
         posterior = model.posterior(row)
-        if type(learner).__name__ in WITHOUT_WORKING:
-            with pytest.raises(SettingError, match=r"fit one of them to see its working"):
-                model.working(row)
-            continue
         working = model.working(row)
         assert list(working.posterior.values()) == posterior.matrix[0].tolist()
         for style in ("fractions", "decimals", "logs"):
@@ -123,3 +117,27 @@ def test_names_and_cells_are_made_safe() -> None:
     for learner in (likely.Neighbors(k=1), likely.LeastSquares(), likely.FullBayes()):
         model = likely.fit(table, "class", learner, types={name: "number"})
         assert "\x1b" not in str(model.working({name: 2.0}))
+
+
+def test_a_mixture_is_a_sum_over_its_hypotheses() -> None:
+    table = {**LEVELS, **CLASS}
+    members = (likely.NaiveBayes(), likely.NaiveBayes(pseudo_count=9.0), likely.NaiveBayes(pseudo_count=0))
+    model: Any = likely.fit(table, "class", likely.Mixture(members, weights=(0.25, 0.5, 0.25)))
+    row = {"sky": "sun", "wind": "no"}
+    by_hand = [0.25 * members[0].learn(model.summary).posterior(row).prob("a")]
+    by_hand.append(0.5 * members[1].learn(model.summary).posterior(row).prob("a"))
+    by_hand.append(0.25 * members[2].learn(model.summary).posterior(row).prob("a"))
+    working = model.working(row)
+    assert [step.values["a"] for step in working.steps] == pytest.approx(by_hand)
+    lines = str(working).splitlines()
+    assert lines[0] == "weights P(h): h1 0.25; h2 0.5; h3 0.25"
+    assert lines[5] == "h1 = NaiveBayes; h2 = NaiveBayes(pseudo_count=9.0); h3 = NaiveBayes(pseudo_count=0.0)."
+    assert lines[1] == "P(class | x) = P(h1) × P(class | x, h1) + P(h2) × P(class | x, h2) + P(h3) × P(class | x, h3)"
+    assert lines[2].startswith("P(a | x) = 0.25 × ") and lines[2].endswith(f" = {sum(by_hand):.4g}")
+    # The third calls this row impossible: the others share its weight.
+    odd = {"sky": "fog", "wind": "no"}
+    text = str(model.working(odd))
+    assert "h3, NaiveBayes(pseudo_count=0.0), calls the row impossible and is left out." in text
+    assert "sum to 0.75, by which the sums are divided" in text
+    drawn: Any = likely.fit(table, "class", likely.Gibbs(members, weights=(0.25, 0.5, 0.25)))
+    assert re.search(r"Drawn for this row: h[123] = NaiveBayes", str(drawn.working(row)))

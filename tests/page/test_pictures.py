@@ -65,6 +65,31 @@ def test_the_ball_holds_the_nearest_rows(rows, k, scale) -> None:
     assert found.ball.reach == pytest.approx(found.ball.radius * width)
 
 
+@pytest.mark.parametrize("settings", [
+    {"scale": False}, {"distance": "city-block"}, {"attribute_weights": {"petal_width": 9.0}}, {"scale": True},
+    {"scale": False, "attribute_weights": {"petal_width": 0.0}}, {"reading": "density", "scale": False},
+])  # fmt: skip
+def test_the_ball_is_that_of_the_learner(settings) -> None:
+    place, others = (4.93, 1.61), dict.fromkeys(["sepal_length", "sepal_width"], "ignore")
+    learner = likely.Neighbors(k=7, **settings)
+    found = likely.two_numbers(IRIS, "species", *PAIR, point=place, neighbors=7, learner=learner)
+    model = likely.fit(IRIS, "species", learner, types=others)
+    working = likely.explain(model, dict(zip(PAIR, place, strict=True))).working
+    (radius,) = next(q for q in working.quantities if q.name.startswith("r,")).values.values()
+    assert found.ball.radius == pytest.approx(radius) and found.ball.city == ("distance" in settings)
+    (table,) = working.tables
+    listed = [(row[1], row[2], row[3], row[5]) for row in table.rows for _ in range(int(row[4]))]
+    drawn = [(a, b, found.classes[k], pytest.approx(far)) for a, b, k, far in found.ball.rows]
+    assert sorted(listed) == sorted(drawn, key=lambda row: (*row[:3], row[3].expected))
+    assert "nearest 7" in likely.plot(found)
+
+
+def test_rows_count_by_their_weight_in_the_ball() -> None:
+    table = {"a": [1.0, 2.0, 3.0, 9.0], "b": [1.0, 2.0, 3.0, 8.0], "y": ["u", "u", "v", "v"], "n": [2, 3, 4, 1]}
+    found = likely.two_numbers(table, "y", "a", "b", point=(1, 1), neighbors=5, weight="n", learner="Neighbors(k=5)")
+    assert found.ball.counts == (5.0, 0.0) and "nearest 5: 5 u" in likely.plot(found)
+
+
 @pytest.mark.parametrize("learner", ["NaiveBayes", "FullBayes", "Neighbors(k=3)", "Logistic", "Auto"])
 def test_regions_and_the_point_are_what_the_learner_says(learner) -> None:
     found = likely.two_numbers(IRIS, "species", *PAIR, show=["regions"], learner=learner, point=(4.9, 1.6))

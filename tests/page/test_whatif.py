@@ -105,6 +105,20 @@ def test_a_tempered_model_asks_and_draws_as_the_plain_one(watched: Watched, tmp_
     assert tab.locator("svg.graph").count() == 1
 
 
+def test_equally_probable_classes_are_named(watched: Watched, tmp_path: Path) -> None:
+    table = {"a": ["u", "v", "v", "u"], "k": ["p", "p", "p", "q"]}
+    model = likely.fit(table, "k", likely.NaiveBayes(pseudo_count=0))
+    tab = opened(watched, tmp_path, model)
+    part(tab).get_by_label("a", exact=True).select_option("u")
+    settled(tab)
+    assert chances(tab) == {"p": 0.5, "q": 0.5}
+    assert tab.locator("#w-tie").inner_text() == "p and q are equally probable; p comes first."
+    assert tab.locator("#w-action").inner_text() == "p"
+    part(tab).get_by_label("a", exact=True).select_option("v")
+    settled(tab)
+    assert tab.locator("#w-tie").is_hidden()
+
+
 def test_lines_of_a_pool_are_those_of_explain(watched: Watched, tmp_path: Path) -> None:
     members = (likely.NaiveBayes(), likely.Logistic(numbers="binned"), likely.Additive(order=2))
     joint = likely.FullBayes(shrinkage="auto")

@@ -160,14 +160,23 @@ def test_long_evidence_neither_vanishes_nor_overflows() -> None:
 
 
 @given(st.lists(st.fractions(0, 1), min_size=2, max_size=5).filter(any), st.data())
-def test_gibbs_is_at_most_twice_as_wrong(weights: list[F], data: st.DataObject) -> None:
+def test_gibbs_draws_a_hypothesis_and_is_at_most_twice_as_wrong(weights: list[F], data: st.DataObject) -> None:
+    """Hypotheses that are sure of one value: at most twice. Others: still never better than the optimal answer."""
     beliefs = {k: w / sum(weights) for k, w in enumerate(weights)}
     says = {}
+    sure = data.draw(st.booleans())
     for h in beliefs:
         shares = data.draw(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any))
+        shares = [int(k == shares.index(max(shares))) for k in range(3)] if sure else shares
         says[h] = {v: F(n, sum(shares)) for v, n in zip("abc", shares, strict=True)}
     held = Hypotheses(beliefs, says)
-    assert held.optimal_error <= held.map_error and held.optimal_error <= held.gibbs_error <= 2 * held.optimal_error
+    wrong = F(0)
+    for h, belief in beliefs.items():
+        answer = max("abc", key=lambda v: says[h][v])
+        wrong += belief * sum(b * (1 - says[other][answer]) for other, b in beliefs.items())
+    assert held.gibbs_error == wrong and held.certain >= sure
+    assert held.optimal_error <= held.map_error and held.optimal_error <= held.gibbs_error
+    assert not held.certain or held.gibbs_error <= 2 * held.optimal_error
     assert sum(held.prediction.values()) == 1
 
 

@@ -61,6 +61,33 @@ def test_a_curve_shows_the_bits_that_the_ledger_has() -> None:
         assert bits[step] == pytest.approx((entry.log_ratio or 0.0) / math.log(2), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    "members", [(likely.Additive(order=3), likely.Logistic()), (likely.Additive(), likely.NaiveBayes())]
+)
+def test_the_curve_of_a_pool_has_what_every_member_says(members: Any) -> None:
+    """A line or a density has no steps of its own: the curve, its mean and the ledger must still agree."""
+    found = {n: v for n, v in table().items() if n != "noise"}
+    model: Any = likely.fit(found, "t", likely.Pool(members))
+    x, seen = "<b>x = y</b>", sorted({v for v in found["<b>x = y</b>"] if v is not None})
+
+    def said(value: int) -> float:
+        entry = next(e for e in likely.explain(model, {x: value}, of="k1").entries if e.name == x)
+        return (entry.log_ratio or 0.0) / math.log(2)
+
+    bits = {value: said(value) for value in seen}
+    effect = find_effects(model)[x]
+    steps = evidence_bits(effect.logs, prior_of(model))[:, 1]
+    for k, step in enumerate(steps):  # each step says what some value in it says
+        inside = [bits[v] for v in seen if int(np.searchsorted(effect.edges, v, side="right")) == k]
+        assert not inside or min(abs(step - b) for b in inside) < 1e-9
+    assert len(steps) > 20 and np.ptp(steps) == pytest.approx(np.ptp(list(bits.values())), rel=0.1)
+    mean = float(np.mean([abs(bits[v]) if v is not None else 0.0 for v in found[x]]))
+    headline = present_attribute(model, x).headline
+    assert float(headline.split(" says ")[1].split()[0]) == pytest.approx(mean, rel=0.03)
+    lines = next(t for t in present_model(model).tables if t.title.startswith("What each attribute says")).rows
+    assert next(row for row in lines if row[0] == x)[1] == headline.split(" says ")[1].split()[0]
+
+
 def test_steps_are_put_together_by_what_they_say_and_weigh() -> None:
     runs = merge_steps(np.array([[0.0], [1.0], [1.1], [5.0]]), np.array([1.0, 1.0, 1.0, 1e-9]), 2)
     assert runs == [slice(0, 1), slice(1, 4)]  # the last weighs nothing, so joining it changes least
@@ -98,7 +125,7 @@ def test_the_report_names_terms_by_strength(classes: int, order: int) -> None:
     curve = present_attribute(model, "<b>x = y</b>").tables[0]
     assert curve.rows[-1][0] == "(missing)" and len(curve.rows) <= 21
     if order == 3:
-        assert "Sets of three" in "".join(present_model(model).remarks)
+        assert "sets of three" in "".join(present_model(model).remarks)
     whole = json.loads(page_json(present_attribute(model, "<b>x = y</b>", everything=True)))
     assert len(whole["tables"][0]["rows"]) >= len(curve.rows)
 

@@ -47,8 +47,7 @@ def outcomes(estimator: Any) -> tuple[int, list[str]]:
 
 
 def with_categories(name: str, takes: bool) -> Any:
-    """The estimator as one that says it takes categories, so that it is given whole numbers; or that it does not, nor
-    sparse matrices, which are then refused as being no counts."""
+    """The estimator as one that says it takes categories, so that it is given whole numbers; or that it does not."""
     plain = getattr(faces, name)
 
     class Other(plain):  # type: ignore[misc, valid-type]
@@ -57,8 +56,6 @@ def with_categories(name: str, takes: bool) -> Any:
         def __sklearn_tags__(self) -> Any:
             tags = super().__sklearn_tags__()
             tags.input_tags.categorical = takes
-            if not takes:
-                tags.input_tags.sparse = False
             return tags
 
     # Where a pickle looks for it.

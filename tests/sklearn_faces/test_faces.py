@@ -195,15 +195,34 @@ def test_counts_of_words_are_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "x" in str(by_count.explain(counts, 0))
 
 
+def test_a_sparse_matrix_of_other_numbers_is_the_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts are words; a matrix that does not hold counts is what the same array would be, when asked, too."""
+    rng = np.random.default_rng(3)
+    x = np.where(rng.random((40, 6)) < 0.5, 0.0, rng.normal(size=(40, 6)))
+    y = rng.integers(0, 3, 40)
+    for face in (faces.NaiveBayesClassifier, faces.TextLogisticClassifier):
+        dense, sparse = face().fit(x, y), face().fit(csr_array(x), y)
+        assert sparse.model_.to_bytes() == dense.model_.to_bytes()
+        whole = np.round(x)  # new rows that happen to be whole are still numbers
+        for rows in (x, csr_array(x), whole, csr_array(whole)):
+            full = rows.toarray() if hasattr(rows, "toarray") else rows
+            np.testing.assert_array_equal(sparse.predict_proba(rows), dense.predict_proba(full))
+    pieces = faces.NaiveBayesClassifier().partial_fit(csr_array(x[:20]), y[:20], classes=[0, 1, 2])
+    pieces.partial_fit(csr_array(np.abs(np.round(x[20:]))), y[20:])
+    monkeypatch.setattr("likely.sklearn.tables.MOST_CELLS", 100)
+    with pytest.raises(ValueError, match=r"too large.*Give counts of words"):
+        faces.NaiveBayesClassifier().fit(csr_array(x), y)
+
+
 def test_what_is_no_count_is_refused() -> None:
-    for bad in ([[0.5, 1.0]], [[-1.0, 1.0]], [[np.inf, 1.0]]):
+    counted = faces.NaiveBayesClassifier(text=likely.Text()).fit(csr_array(np.eye(4)), [0, 1, 0, 1])
+    for bad in ([[0.5, 1.0, 0, 0]], [[-1.0, 1.0, 0, 0]], [[np.inf, 1.0, 0, 0]]):
         with pytest.raises(ValueError, match=r"sparse matrix is read as counts"):
-            faces.NaiveBayesClassifier().fit(csr_array(np.array(bad * 2)), [0, 1])
+            counted.predict(csr_array(np.array(bad)))
+    with pytest.raises(ValueError, match="a sparse matrix of word counts"):
+        counted.predict(np.eye(4))
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         faces.TreeAugmentedClassifier().fit(csr_array(np.eye(4)), [0, 1, 0, 1])
-    fitted = faces.NaiveBayesClassifier().fit(NUMBERS, Y)
-    with pytest.raises(ValueError, match="no sparse matrix"):
-        fitted.predict(csr_array(np.ones((2, 4))))
 
 
 def test_impossible_rows_are_told() -> None:

@@ -211,3 +211,11 @@ def test_the_api_keeps_to_its_description(model: Model) -> None:
         keeps()
         tried += 1
     assert tried == 7
+
+
+@pytest.mark.parametrize("body", ["[]", '[{"outlook": "sunny"}]', '"rows"', "3", "null"])
+def test_json_that_is_no_object_is_not_called_no_json(client: TestClient, body: str) -> None:
+    answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert 'not a JSON object. Send {"rows": [{"column": value}]}' in answer.json()["error"]
+    assert "has no body of JSON" in client.post("/predict").json()["error"]

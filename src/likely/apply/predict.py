@@ -13,7 +13,7 @@ from likely.errors import SettingError
 from likely.intake.reading import Reading
 from likely.machinery.records import dataclass
 from likely.models.contracts import Model
-from likely.models.posterior import Posterior
+from likely.models.posterior import Posterior, why_undecided
 from likely.table.output.sink import prediction_batch, prediction_names
 from likely.table.source import Source
 
@@ -58,8 +58,7 @@ class Predictions(Answers[Posterior]):
             out.append(f"The columns p(…) hold scores of {name}, not probabilities.")
         if self.unclassified:
             number = "1 row" if self.unclassified == 1 else f"{self.unclassified:,} rows"
-            why = "every class is impossible" if proper else "no class beats all others"
-            out.append(f"{number} cannot be classified: {why}. Predictions are left empty there.")
+            out.append(f"{number} cannot be classified: {why_undecided(proper)}. Predictions are left empty there.")
         return out
 
 

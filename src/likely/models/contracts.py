@@ -203,8 +203,7 @@ class Model(Answers):
         return found
 
     def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working | None:
-        """The same of a row that was read already: a product of factors, or a sum of evidence; None where the model
-        has neither to write down (`workless` says what there is)."""
+        """The same of a row that was read already; None where there is nothing to write down (`workless` says why)."""
         from likely.models.working.product import product_working
         from likely.models.working.total import evidence_working
 
@@ -220,11 +219,8 @@ class Model(Answers):
 
     @property
     def workless(self) -> str:
-        """Why there is no working, where there is none, and what can be had instead."""
-        return (
-            f"{type(self.learner).__name__} asks several models and mixes what they say, which is no sum or product to "
-            "write down. `likely show` lists its members and their weights; fit one of them to see its working."
-        )
+        """Why there is no working, where there is none."""
+        return f"The scores of {type(self.learner).__name__} are no sum or product to write down."
 
     # -- what it says of itself -----------------------------------------------------------------------------
 
@@ -249,6 +245,10 @@ class Model(Answers):
         Empty where terms say log P(cells | class), which the page and `show` tell as counts and densities.
         """
         return {}
+
+    def distance_units(self) -> tuple[dict[str, float], bool] | None:
+        """How much of each number is a distance of 1, and whether distances add up (city-block); None: it has none."""
+        return None
 
     def choices(self) -> dict[str, tuple[str, str]]:
         """Notes on what the rows chose: each with its column (or ""), and what models that chose alike share."""

@@ -45,9 +45,15 @@ def add_normal(
                 out[i, k] += absent[k]
 
 
+TIE = 2.0**-40
+"""Log scores that are below the best by no more than this are equal to it. Products of counts that are equal as
+fractions differ in their logs by rounding, which is less (tests/models/test_ties.py); so the first class in schema
+order is the answer, not the one that rounding favours. The same number is in `likely.portable` and its languages."""
+
+
 @kernel("f8[][], f8[]")
 def normalise(scores: Floats, evidence: Floats) -> None:
-    """Turn log joint scores into probabilities, in place; evidence[i] = log of their sum.
+    """Turn log joint scores into probabilities, in place; evidence[i] = log of their sum. Ties with the best are exact.
 
     A row that is impossible under every class is all zero, and its evidence is -inf.
     """
@@ -62,7 +68,8 @@ def normalise(scores: Floats, evidence: Floats) -> None:
             continue
         total = 0.0
         for k in range(scores.shape[1]):
-            scores[i, k] = np.exp(scores[i, k] - top)
+            below = top - scores[i, k]
+            scores[i, k] = 1.0 if below <= TIE else np.exp(-below)
             total += scores[i, k]
         for k in range(scores.shape[1]):
             scores[i, k] /= total

@@ -20,7 +20,7 @@ from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
 from likely.models.one_row import answer_row, remember_row
-from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors
+from likely.models.posterior import Matrix, Posterior, RowPosterior, TablePosterior, join_posteriors, why_undecided
 from likely.probability.loss import Loss
 from likely.sums import state
 from likely.sums.columns.counts import Counts
@@ -120,6 +120,10 @@ class Answers(ABC):
     def log_orders(self, batch: Batch) -> NDArray[np.float64] | None:
         """What log P(row) has besides `log_joint`, the same for all classes; None where that is all."""
         return None
+
+    def why_undecided(self, batch: Batch) -> str:
+        """Why the one row of a batch cannot be classified."""
+        return why_undecided(self.proper)
 
     # -- rows in, probabilities out -------------------------------------------------------------------------
 

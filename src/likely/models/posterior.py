@@ -101,7 +101,7 @@ class Posterior:
         if self.one:
             order = np.argsort(-self.matrix[0], kind="stable").tolist()
             lines = [(self.classes[k], share_bar(p := float(self.matrix[0, k])), f"{p:.4g}") for k in order]
-            best = "cannot be classified" if self.undefined[0] else f"{self.best}"
+            best = f"cannot be classified: {why_undecided(self.proper)}" if self.undefined[0] else f"{self.best}"
             told = () if self.proper else ("These are scores, not probabilities.",)
             return html_table(best, ("class", "", "P(class)"), lines, right=(2,), bars=(1,), remarks=told)
         shown_classes = self.classes[:8]
@@ -125,9 +125,14 @@ class Posterior:
         if not self.one:
             return f"<Posterior: {len(self)} rows, classes {', '.join(shown(c, 20) for c in self.classes[:6])}>"
         if self.undefined[0]:
-            return "<Posterior: cannot be classified; every class is impossible>"
+            return f"<Posterior: cannot be classified; {why_undecided(self.proper)}>"
         chances = (f"{shown(c, 20)} {p:.4g}" for c, p in zip(self.classes, self.matrix[0], strict=True))
         return f"<Posterior: {', '.join(chances)}>"
+
+
+def why_undecided(proper: bool) -> str:
+    """Why a row cannot be classified: of probabilities, or of scores that are won by duels."""
+    return "every class is impossible" if proper else "no class wins all its duels"
 
 
 class RowPosterior(Posterior):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+TIE = 2.0**-40
+"""Scores that are below the best by no more than this are equal to it: what rounding does to a sum of logs is less."""
+
 
 def log(value: float) -> float:
     """The natural log; that of zero is minus infinity."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from likely.portable import forms
 from likely.portable.forms import MISSING, UNSEEN, Portable
 from likely.portable.joint_terms import covariance, one_dependence, pair, table, tree, trees
-from likely.portable.logs import add_scores, log, log_add, log_sum
+from likely.portable.logs import TIE, add_scores, log, log_add, log_sum
 from likely.portable.reading import Cell, cells_of, words_of
 
 Cells = Mapping[str, Cell]
@@ -24,15 +24,15 @@ def posterior(portable: Portable, row: Mapping[str, object]) -> tuple[float, ...
 
 
 def chances(logs: Sequence[float]) -> tuple[float, ...]:
-    """exp of scores over their sum; all 0 where every score is minus infinity.
+    """exp of scores over their sum; all 0 where every score is minus infinity. Ties with the best are exact (`TIE`).
 
-    >>> chances((0.0, 0.0)), chances((-math.inf, -math.inf))
+    >>> chances((0.0, -1e-15)), chances((-math.inf, -math.inf))
     ((0.5, 0.5), (0.0, 0.0))
     """
     top = max(logs, default=-math.inf)
     if top == -math.inf:
         return (0.0,) * len(logs)
-    each = [math.exp(v - top) for v in logs]
+    each = [1.0 if top - v <= TIE else math.exp(v - top) for v in logs]
     total = sum(each)
     return tuple(v / total for v in each)
 

@@ -6,7 +6,7 @@ with the mean of what its parts say, by their weight in training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.evaluate.attributes.value_evidence import set_names, value_logs
+from likely.evaluate.attributes.value_evidence import missing_logs, value_logs
 from likely.machinery.records import dataclass
 from likely.models.contracts import Model
-from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, bin_names, bin_of, sum_of
+from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, TreeSum, bin_names, bin_of, sum_of
 from likely.present.words import clean, moment, number
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+
+EVEN = 32
+"""Steps of a curve that changes gradually, of equal weight."""
+RULED_OUT = 40.0
+"""Nats that stand for a value that rules a class out, when means are taken."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ class Effect:
     """What a missing cell says, where that is evidence."""
     call: Callable[[Floats], list[str]]
     """What bins with these edges are called."""
+    levels: tuple[str, ...] = ()
+    """The levels as they are spelled."""
 
     @property
     def word(self) -> str:
@@ -84,48 +92,99 @@ def evidence_bits(logs: Floats, prior: Floats) -> Floats:
 
 
 def find_effects(model: Model) -> dict[str, Effect]:
-    """What each attribute says by itself, where the model is a sum of such terms and says how strong they are."""
-    out: dict[str, Effect] = {}
+    """What each attribute says by itself, where the model is a sum of terms and says how strong they are."""
+    by_name: dict[str, list[tuple[object, float]]] = {}
     for term, power in _terms(model):
-        if isinstance(term, BinTable):
-            statistic = model.summary.column(term.name, Numbers)
-            call, starts = bin_caller(model, term.name), term.starts
-            logs, absent = power * term.log_table[:-1], power * term.log_table[-1]
-            missing, weight = absent if absent.any() else None, _bin_weights(statistic, starts)
-            out[term.name] = Effect(term.name, tuple(call(starts)), starts, weight, logs, missing, call)
-        elif isinstance(term, LevelTable):
-            counts = model.summary.column(term.name, Counts)
-            logs, absent = power * term.log_table[:-2], power * term.log_table[-1]
-            weight = _level_weights(counts, term.labels.names)
-            labels = [clean(name, 40) for name in term.labels.names]
-            missing = absent if absent.any() else None
-            out[term.name] = Effect(term.name, tuple(labels), None, weight, logs, missing, _uncut)
-    return {name: _whole_effect(model, effect) for name, effect in out.items()}
+        names = term.names if isinstance(term, TreeSum) else (getattr(term, "name", ""),)
+        for name in names:
+            by_name.setdefault(name, []).append((term, power))
+    empty = {
+        name: _steps(model, name, [t for t, _ in by_name[name]]) for name in by_name if name in model.summary.columns
+    }
+    effects = {name: effect for name, effect in empty.items() if effect is not None}
+    alone = {n for n, effect in effects.items() if len(by_name[n]) == 1 and _own_logs(by_name[n][0][0]) is not None}
+    asked = value_logs(model, {n: _points(model, e) for n, e in effects.items() if n not in alone})
+    absent = missing_logs(model)
+    for name, effect in effects.items():
+        logs = asked.get(name)
+        if logs is None:
+            (term, power), *_ = by_name[name]
+            own = _own_logs(term)
+            assert own is not None
+            logs = power * own
+        unknown = absent.get(name)
+        missing = unknown if unknown is not None and unknown.any() else None
+        effects[name] = replace(effect, logs=logs, missing=missing)
+    return effects
 
 
-def _whole_effect(model: Model, effect: Effect) -> Effect:
-    """The same with all that the model says of the attribute, where that is in several terms: those of members of a
-    pool, or of larger sets."""
-    if sum(getattr(term, "name", None) == effect.name for term, _ in _terms(model)) < 2 and not set_names(model):
-        return effect
+def _own_logs(term: object) -> Floats | None:
+    """What a table says at each step; None for terms of another kind, which must be asked."""
+    if isinstance(term, BinTable):
+        return term.log_table[:-1]
+    return term.log_table[:-2] if isinstance(term, LevelTable) else None
+
+
+def _steps(model: Model, name: str, terms: Sequence[object]) -> Effect | None:
+    """The steps at which the evidence of an attribute is told, still without it: wherever a term of it changes, and
+    at values that part the rows evenly where one changes gradually (a line, a density)."""
+    statistic, nothing = model.summary.columns[name], np.zeros((0, len(model.classes)))
+    if isinstance(statistic, Counts):
+        named = next((t.labels.names for t in terms if isinstance(t, LevelTable)), model.levels(name))
+        labels = tuple(clean(level, 40) for level in named)
+        return Effect(name, labels, None, _level_weights(statistic, named), nothing, None, _uncut, tuple(named))
+    if not isinstance(statistic, Numbers):
+        return None
+    axes = [axis for t in terms if isinstance(t, TreeSum) for axis in t.axes if axis.name == name]
+    cuts = [t.starts for t in terms if isinstance(t, BinTable)]
+    cuts += [axis.edges for axis in axes if axis.edges is not None]
+    if not all(isinstance(t, (BinTable, TreeSum)) for t in terms):
+        seen, tally = statistic.tally()
+        below = np.cumsum(tally.sum(1).floats()) if len(seen) else np.zeros(0)
+        parts = np.searchsorted(below, below[-1] * np.arange(1, EVEN) / EVEN) if len(seen) else np.zeros(0, np.intp)
+        cuts.append(seen[np.minimum(np.unique(parts) + 1, len(seen) - 1)] if len(seen) > 1 else np.zeros(0))
+    starts, call = np.unique(np.concatenate(cuts)) if cuts else np.zeros(0), bin_caller(model, name)
+    return Effect(name, tuple(call(starts)), starts, _bin_weights(statistic, starts), nothing, None, call)
+
+
+def _points(model: Model, effect: Effect) -> list[object]:
+    """A value for each step, at which the model is asked: a level, or the middle one of the rows that a bin has."""
     if effect.edges is None:
-        values: list[object] = list(model.summary.column(effect.name, Counts).labels.names)
-        places = [values.index(name) for name in values if clean(name, 40) in effect.labels]
-        if len(places) != len(effect.labels):
-            return effect
-        return replace(effect, logs=value_logs(model, {effect.name: values})[effect.name][places])
+        return list(effect.levels)
     seen, tally = model.summary.column(effect.name, Numbers).tally()
     below, where = np.cumsum(tally.sum(1).floats()), bin_of(effect.edges, seen)
-    points = []
-    for k in range(len(effect.logs)):
+    points: list[float] = []
+    for k in range(len(effect.labels)):
         own = np.flatnonzero(where == k)
         first = float(effect.edges[min(k, len(effect.edges) - 1)]) if len(effect.edges) else 0.0
-        if len(own):  # the middle one of the rows that the bin has
+        if len(own):
             middle = (below[own[0]] + below[own[-1]]) / 2
             first = float(seen[own[min(int(np.searchsorted(below[own], middle)), len(own) - 1)]])
         points.append(first)
-    cells = [date_label(p) for p in points] if model.schema[effect.name].kind == "date" else points
-    return replace(effect, logs=value_logs(model, {effect.name: cells})[effect.name])
+    return [date_label(p) for p in points] if model.schema[effect.name].kind == "date" else list(points)
+
+
+def mean_range(logs: Floats, weight: Floats, whole: float | None = None) -> float:
+    """How far values move the odds of the two classes that they move most, in nats: the mean over rows by `weight`, of
+    which there are `whole` (others move nothing)."""
+    total = weight.sum() if whole is None else whole
+    if not len(logs) or not total > 0:
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        far = np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=RULED_OUT)
+    return float(far @ weight / total)
+
+
+def find_strengths(model: Model, effects: Mapping[str, Effect]) -> dict[tuple[str, ...], float]:
+    """How strong the evidence of each attribute is (all that the model says of it alone), and that of each set: in
+    nats, the mean over rows of training."""
+    out = {names: strength for names, strength in model.term_strengths().items() if len(names) > 1}
+    whole = float(model.summary.total.floats().sum())
+    for name, effect in effects.items():
+        known = float(effect.weight.sum())
+        missing = 0.0 if effect.missing is None else float(np.ptp(effect.missing)) * max(whole - known, 0.0) / whole
+        out[(name,)] = mean_range(effect.logs, effect.weight, max(whole, known)) + missing
+    return out
 
 
 def find_pairs(model: Model) -> dict[tuple[str, ...], tuple[PairTable, float]]:

@@ -104,6 +104,16 @@ def duration(seconds: float) -> str:
     return f"{days:.3g} days" if days >= 1 else f"{seconds:.3g} s"
 
 
+def weighed_rows(rows: int, weight: float) -> str:
+    """How many rows there are, and what they weigh where that is something else.
+
+    >>> weighed_rows(16, 392.0), weighed_rows(1, 1.0)
+    ('16 rows that weigh 392', '1 row')
+    """
+    told = plural(rows, "row")
+    return told if math.isclose(rows, weight) else f"{told} that weigh{'s' * (rows == 1)} {number(weight, 6)}"
+
+
 def plural(count: float, word: str) -> str:
     """
     >>> plural(1, "row"), plural(2, "class")

@@ -66,18 +66,19 @@ class Belief:
         """P(hypothesis | evidence)."""
         if not self.steps:
             return dict(self.prior)
-        scaled = self._scaled
+        scaled = self.scaled_likelihood
         products = {h: p * scaled[h] for h, p in self.prior.items()}
         whole = total(products.values())
         return {h: p / whole for h, p in products.items()}
 
     @property
-    def _scaled(self) -> Mapping[Hashable, Number]:
+    def scaled_likelihood(self) -> Mapping[Hashable, Number]:
+        """The likelihood up to a factor that is the same for all hypotheses; it does not underflow."""
         return self.scaled if self.scaled is not None else self.likelihood
 
     def after(self, step: Step) -> Self:
         """With one step more, unchecked."""
-        scaled = {h: p * step.likelihood[h] for h, p in self._scaled.items()}
+        scaled = {h: p * step.likelihood[h] for h, p in self.scaled_likelihood.items()}
         most = max((p for h, p in scaled.items() if self.prior[h]), default=0.0)
         if isinstance(most, float) and 0 < most < inf:
             scaled = {h: p / most for h, p in scaled.items()}
@@ -96,7 +97,7 @@ class Belief:
     @property
     def ml(self) -> Hashable:
         """The hypothesis under which the evidence is most probable (maximum likelihood); of equal ones the first."""
-        likelihood = self._scaled
+        likelihood = self.scaled_likelihood
         return max(likelihood, key=lambda h: likelihood[h])
 
     def odds(self, hypothesis: Hashable) -> Number:
@@ -115,7 +116,7 @@ class Belief:
         own = match_value(hypothesis, self.hypotheses, "hypothesis")
         others = [h for h in self.prior if h != own]
         rest = total(self.prior[h] for h in others)
-        likelihood = self._scaled
+        likelihood = self.scaled_likelihood
         if not rest:
             return None
         against = total(self.prior[h] * likelihood[h] for h in others) / rest

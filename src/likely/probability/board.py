@@ -12,7 +12,7 @@ from likely.machinery.records import dataclass
 from likely.probability.belief import Belief, Step
 from likely.probability.loss import Loss
 from likely.probability.numbers import Number, as_float, number, part, plain, rounded, total
-from likely.probability.writing import align_columns, printable, spell
+from likely.probability.writing import align_columns, printable, spell, tie_text
 
 
 @dataclass(frozen=True)
@@ -120,12 +120,15 @@ def _odds(belief: Belief) -> list[str]:
 
 
 def _best(belief: Belief) -> list[str]:
-    if not belief.steps:
-        return [f"Most probable: {printable(belief.map)}{_at(belief.prior[belief.map])}."]
+    """The most probable hypothesis and the one of highest likelihood; equals are named."""
     posterior, likelihood = belief.posterior, belief.likelihood
+    tie = f" {text}" if (text := tie_text(posterior)) else ""
+    if not belief.steps:
+        return [f"Most probable: {printable(belief.map)}{_at(belief.prior[belief.map])}.{tie}"]
+    level = f" {text}" if (text := tie_text(belief.scaled_likelihood, "make it equally probable")) else ""
     return [
-        f"Most probable given the evidence (MAP): {printable(belief.map)}{_at(posterior[belief.map])}.",
-        f"Makes the evidence most probable (ML): {printable(belief.ml)}{_at(likelihood[belief.ml])}.",
+        f"Most probable given the evidence (MAP): {printable(belief.map)}{_at(posterior[belief.map])}.{tie}",
+        f"Makes the evidence most probable (ML): {printable(belief.ml)}{_at(likelihood[belief.ml])}.{level}",
     ]
 
 
@@ -144,8 +147,9 @@ def _losses(belief: Belief, loss: Loss) -> str:
             (printable(action), sums, "=", plain(found.unnormalised[action]), rounded(found.expected[action], 4))
         )
     table = align_columns([header, *rows], {3, 4}, indent="  ")
-    margin = f"{rounded(found.margin, 4)} less than the next best" if found.margin else "no less than the next best"
-    return f"What each action is expected to cost\n{table}\nLeast expected loss: {printable(found.action)}, {margin}."
+    tie = tie_text({action: -cost for action, cost in found.expected.items()}, "are expected to cost the same")
+    margin = f". {tie}" if tie else f", {rounded(found.margin, 4)} less than the next best."
+    return f"What each action is expected to cost\n{table}\nLeast expected loss: {printable(found.action)}{margin}"
 
 
 def record(belief: Belief, loss: Loss | None = None) -> dict[str, Any]:
@@ -170,7 +174,7 @@ def record(belief: Belief, loss: Loss | None = None) -> dict[str, Any]:
         "odds": {spell(h): _finite(belief.odds(h)) for h in belief.hypotheses},
         "map": spell(belief.map),
         "ml": spell(belief.ml) if belief.steps else None,
-        "notes": list(belief.notes),
+        "notes": [*filter(None, [tie_text(belief.posterior)]), *belief.notes],
     }
     if loss is not None:
         found = choice(belief, loss)

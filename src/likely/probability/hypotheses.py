@@ -69,14 +69,15 @@ class Hypotheses:
         """The Bayes-optimal prediction: the value that all hypotheses together hold to be most probable."""
         return _most(self.prediction)
 
+    @property
+    def certain(self) -> bool:
+        """Whether each hypothesis predicts one value for sure."""
+        return all(said[_most(said)] == 1 for said in self.predictions.values())
+
     def gibbs(self, rows: int = 1, seed: int = 0) -> list[Hashable]:
-        """Predictions by lot: for each row one hypothesis by its belief, then what it predicts."""
-        rng, names = Random(seed), list(self.beliefs)
-        out = []
-        for h in rng.choices(names, [float(b) for b in self.beliefs.values()], k=rows) if rows else []:
-            said = self.predictions[h]
-            out.append(rng.choices(list(said), [float(p) for p in said.values()])[0] if len(said) > 1 else _most(said))
-        return out
+        """Predictions by lot: for each row one hypothesis by its belief, then the value that it holds most probable."""
+        names, beliefs = list(self.beliefs), [float(b) for b in self.beliefs.values()]
+        return [_most(self.predictions[h]) for h in Random(seed).choices(names, beliefs, k=rows)] if rows else []
 
     def simulate(self, draws: int, seed: int = 0) -> dict[str, float]:
         """How often each way of predicting errs in so many draws of what is true, by belief.
@@ -88,7 +89,9 @@ class Hypotheses:
         if draws < 1:
             raise SettingError(f"draws is {draws}. Say how often to draw, at least once.")
         # Two streams of chance: what is true must not be what is drawn to predict it.
-        truth, lots = self.gibbs(draws, seed), self.gibbs(draws, seed + 1_000_003)
+        prediction = self.prediction
+        truth = Random(seed).choices(list(prediction), [float(p) for p in prediction.values()], k=draws)
+        lots = self.gibbs(draws, seed + 1_000_003)
         wrong = sum(t != said for t, said in zip(truth, lots, strict=True))
         by_map, by_all = self.map_prediction, self.optimal
         return {
@@ -109,8 +112,12 @@ class Hypotheses:
 
     @property
     def gibbs_error(self) -> Number:
-        """How often the one drawn by lot is wrong: 1 − Σ P(value)², at most twice the optimal error."""
-        return 1 - total(p * p for p in self.prediction.values())
+        """How often the one drawn by lot is wrong: 1 − Σ P(hypothesis) · P(the value it holds most probable).
+
+        At most twice the optimal error where each hypothesis predicts one value for sure (then it is 1 − Σ P(value)²).
+        """
+        prediction = self.prediction
+        return 1 - total(b * prediction[_most(self.predictions[h])] for h, b in self.beliefs.items())
 
 
 def _read(said: object, hypothesis: str) -> dict[Hashable, Number]:

@@ -42,7 +42,7 @@ class Bayes(Belief):
         name = evidence or (EVIDENCE if not self.steps else f"evidence {len(self.steps) + 1}")
         read = _likelihood({**(likelihood or {}), **values}, self.hypotheses, name, self.density)
         out = self.after(Step(name, read))
-        if not any(p * out._scaled[h] for h, p in self.prior.items()):
+        if not any(p * out.scaled_likelihood[h] for h, p in self.prior.items()):
             raise SettingError(_cannot(self, read, name))
         return out
 

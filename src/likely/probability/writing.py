@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 from unicodedata import combining, east_asian_width
 
 from likely.errors import SettingError, nearest, shown
@@ -32,6 +33,20 @@ def spell(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
+
+
+def tie_text(values: Mapping[Any, object], what: str = "are equally probable") -> str:
+    """A sentence on the values that share the highest number; empty where one is alone.
+
+    >>> tie_text({"p": 0.4, "q": 0.4, "r": 0.2}), tie_text({"p": 0.6, "q": 0.4})
+    ('p and q are equally probable; p comes first.', '')
+    """
+    most = max(values.values(), default=None)  # type: ignore[type-var]
+    tied = [printable(name) for name, value in values.items() if value == most]
+    if len(tied) < 2:
+        return ""
+    last = tied[-1] if len(tied) <= 6 else f"{len(tied) - 5} more"
+    return f"{', '.join(tied[:-1][:5])} and {last} {what}; {tied[0]} comes first."
 
 
 def match_value(value: Hashable, among: Collection[Hashable], what: str) -> Hashable:

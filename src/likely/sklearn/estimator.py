@@ -203,10 +203,9 @@ class LearnerEstimator(BaseEstimator):
 
     def _table(self, X: object) -> Rows:
         check_is_fitted(self, "model_")
-        source = read_rows(self, X, reset=False, words=self._words)
+        source = read_rows(self, X, reset=False, words=self._words, counted=self._counted)
         if isinstance(source, CountedSource) != self._counted:
-            there = "a sparse matrix of word counts" if self._counted else "no sparse matrix"
-            raise ValueError(f"The model was fitted on {there}, so new rows must be given alike.")
+            raise ValueError("The model was fitted on a sparse matrix of word counts, so new rows must be given alike.")
         return source
 
     @available_if(_is_generative)
@@ -240,8 +239,7 @@ class LearnerEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
-        # Sparse matrices are taken as counts of words, whole numbers: of other numbers the tag would promise too much
-        # if it did not say, too, that columns are of levels.
+        # A sparse matrix of whole numbers is taken as counts of words: most checks give these to who takes categories.
         tags.input_tags.sparse = tags.input_tags.categorical = self._words
         return tags
 
@@ -273,7 +271,7 @@ class LearnerClassifier(ClassifierMixin, LearnerEstimator):
         self, X: object, y: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None, first: bool
     ) -> Rows:
         """The rows with their classes and weights as a table."""
-        source = read_rows(self, X, reset=first, words=self._words)
+        source = read_rows(self, X, reset=first, words=self._words, counted=None if first else self._counted)
         name = getattr(y, "name", None)
         labels, codes = np.unique(read_labels(y, X), return_inverse=True)
         weights = row_weights(sample_weight, X)

@@ -202,7 +202,8 @@ class ExactBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: object) -> Labels:
         """The most probable class of each row; the first of equals."""
-        best = self.predict_joint_log_proba(X).argmax(axis=1)
+        # Of probabilities, in which ties are exact; a row that is impossible under every class is the first one's.
+        best = np.nan_to_num(self.predict_proba(X)).argmax(axis=1)
         return self.classes_[best]  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: object) -> NDArray[np.float64]:

@@ -16,12 +16,12 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, validate_data
 
-from likely.errors import LikelyError
+from likely.errors import InputError, LikelyError
 from likely.models.shapes import Plane
 from likely.table.arrow import label_array, number_array
 from likely.table.formats.frames import is_frame, named_table
 from likely.table.formats.memory import TableSource
-from likely.table.formats.word_counts import WORDS, CountedSource
+from likely.table.formats.word_counts import WORDS, CountedSource, are_counts
 from likely.table.labels import label
 from likely.table.schema import MISSING
 from likely.table.texts.numbers import column_form
@@ -44,8 +44,16 @@ def as_value_errors() -> Iterator[None]:
         raise ValueError(str(error)) from error
 
 
-def read_rows(estimator: BaseEstimator, X: Any, reset: bool, words: bool = False) -> Rows:
-    """X as a table: a frame as it is, an array by its columns, counts of words (where they are taken) as texts."""
+MOST_CELLS = 50_000_000
+"""Cells of a sparse matrix of numbers that are written out at most; as doubles they take 400 MB."""
+
+
+def read_rows(estimator: BaseEstimator, X: Any, reset: bool, words: bool = False, counted: bool | None = None) -> Rows:
+    """X as a table: a frame as it is, an array by its columns, a sparse matrix of counts (where it is taken) as texts.
+
+    A sparse matrix of other numbers is what the same array would be. `counted` says what the rows before were; None:
+    there are none.
+    """
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if not X.shape[0] or not X.shape[1]:
@@ -58,7 +66,15 @@ def read_rows(estimator: BaseEstimator, X: Any, reset: bool, words: bool = False
     with as_value_errors():
         if issparse(X):
             X.sum_duplicates()
-            return CountedSource(X.data, X.indices, X.indptr, X.shape[1])
+            if counted or (counted is None and are_counts(X.data)):
+                return CountedSource(X.data, X.indices, X.indptr, X.shape[1])
+            if X.shape[0] * X.shape[1] > MOST_CELLS:
+                raise InputError(
+                    "A sparse matrix that does not hold counts is read as columns of numbers, and this one is too "
+                    f"large to be written out ({X.shape[0]:,} × {X.shape[1]:,}). Give counts of words (CountVectorizer): "
+                    "how words are damped and weighed is a setting of text."
+                )
+            X = X.toarray()
         return named_table(X, column_names(estimator))
 
 

@@ -59,6 +59,8 @@ def describe_invalid(problems: Sequence[dict[str, object]]) -> str:
         return f"The body is not JSON (near character {place[-1]}). Send it as application/json."
     kind, *steps = place
     if kind == "body" and not steps:
+        if first["type"] != "missing":  # a list, a text, a number
+            return 'The body is not a JSON object. Send {"rows": [{"column": value}]}; /openapi.json describes it.'
         return "The request has no body of JSON. Send one as application/json; /openapi.json describes it."
     where = "".join(f"[{s}]" if isinstance(s, int) else f".{shown(s, 40)}" for s in steps).lstrip(".")
     if len(steps) > 1 and steps[0] in ("rows", "row"):

@@ -10,7 +10,8 @@ import numpy as np
 
 from likely.errors import SettingError, nearest, shown
 from likely.machinery.records import dataclass
-from likely.models.posterior import Matrix, Posterior, join_posteriors
+from likely.models.kernels import TIE
+from likely.models.posterior import Matrix, Posterior, join_posteriors, why_undecided
 from likely.probability.loss import Loss
 from likely.table.formats.frames import to_frame
 from likely.table.output.sink import decision_batch
@@ -160,7 +161,7 @@ class TableDecision(Decision):
 
 def reasons(proper: bool) -> tuple[str, str]:
     """Why rows have no action: codes -1 and -2."""
-    return ("every class is impossible" if proper else "no class beats all others", "unlike the training rows")
+    return why_undecided(proper), "unlike the training rows"
 
 
 def make_decision(
@@ -169,6 +170,11 @@ def make_decision(
     """Decide every row of a posterior; rows that are `strange` are none of the classes."""
     own = costs or Costs(loss, posterior.classes)
     expected, apart = own.expected(posterior.matrix), own.expected(posterior.matrix, apart=True)
+    if apart.size:
+        # Costs apart are all 0 or below, so their sums are off by a few units in the last place at most, and actions
+        # that cost the same do so exactly.
+        least = apart.min(axis=1, keepdims=True)
+        apart = np.where(apart <= least * (1 - TIE), least, apart)
     codes = apart.argmin(axis=1)
     two = np.partition(apart, 1, axis=1)[:, :2] if len(apart) else np.empty((0, 2))
     margins = two[:, 1] - two[:, 0]

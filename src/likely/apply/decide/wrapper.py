@@ -8,6 +8,7 @@ from typing import Any
 from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Learner, Model
 from likely.models.pool.members import learner_titles
+from likely.table.batch import Batch
 from likely.table.encode import Encoder
 
 
@@ -28,6 +29,9 @@ class Wrapper(Model):
     @property
     def shapeless(self) -> str:  # type: ignore[override]
         return self.inner.shapeless
+
+    def why_undecided(self, batch: Batch) -> str:
+        return self.inner.why_undecided(batch)
 
     def power_of(self, name: str) -> float:
         return self.inner.power_of(name)

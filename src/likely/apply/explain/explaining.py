@@ -17,6 +17,7 @@ from likely.errors import ColumnError, SettingError, nearest, shown
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.models.settings import check_choice
+from likely.probability.writing import tie_text
 from likely.table.labels import label
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def explained(
         additive=told is None,
         unit=unit,
         order=order,
-        remarks=tuple(_remarks(model, row, bool(posterior.undefined[0]), entries, told)),
+        remarks=tuple(_remarks(model, row, posterior, entries, told)),
+        undecided=model.why_undecided(row.batch) if posterior.undefined[0] else "",
         work=partial(model.worked, row.batch, row.cells, posterior),
         workless=model.workless,
     )
@@ -131,14 +133,19 @@ def _entries(pieces: Sequence[Piece], classes: tuple[str, ...], a: int, b: int |
     return made(pieces, None)
 
 
-def _remarks(model: Model, row: QueryRow, undefined: bool, entries: Sequence[Entry], told: str | None) -> list[str]:
-    out = [] if told is None else [told]
+def _remarks(
+    model: Model, row: QueryRow, posterior: Posterior, entries: Sequence[Entry], told: str | None
+) -> list[str]:
+    undefined = bool(posterior.undefined[0])
+    chances = dict(zip(model.classes, posterior.matrix[0].tolist(), strict=True))
+    tie = "" if undefined else tie_text(chances, "are equally probable" if model.proper else "have equal scores")
+    out = [text for text in (tie, told) if text]
     learner = type(model.learner).__name__
     if not model.proper:
         out.append(f"{learner} outputs scores, not probabilities: the odds compare scores.")
     if told is None and model.ledger_note:
         out.append(model.ledger_note)
-    if undefined:
+    if undefined and model.proper:
         out.append(ruled_out(model.classes, entries))
     for entry in entries:
         if entry.state == "unseen":

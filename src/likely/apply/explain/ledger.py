@@ -105,6 +105,8 @@ class Ledger:
     unit: Unit = "bits"
     order: Order = "size"
     remarks: tuple[str, ...] = ()
+    undecided: str = ""
+    """Why there is no answer, where there is none."""
     work: Callable[[], Working | None] = field(default=_nothing, repr=False, compare=False)
     """Works the answer out, when it is asked for."""
     workless: str = field(default="", repr=False)
@@ -198,7 +200,7 @@ class Lines(NamedTuple):
 def amount(ledger: Ledger, log: float | None) -> str:
     """What a log ratio comes to in the unit of the ledger, with its sign."""
     if log is None or math.isinf(log):
-        return "impossible"
+        return "impossible" if ledger.proper else "none"
     if ledger.unit == "odds":
         factor = in_unit(abs(log), "odds")
         far = f"{factor:.3g}" if factor < 1e6 else power_of_ten(abs(log))
@@ -247,7 +249,7 @@ def saying(ledger: Ledger, entry: Entry) -> str:
         # A note says why a value is silent; without one, only what is not known is left out.
         return entry.note or (f"{state}: left out" if state else "says nothing")
     if log is None:
-        what = f"impossible for {of} and for {other}"
+        what = f"impossible for {of} and for {other}" if ledger.proper else "no class wins"
     elif math.isinf(log):
         what = f"impossible for {other if log > 0 else of}"
     elif abs(log) < TRIFLE:
@@ -269,9 +271,9 @@ def sentence(ledger: Ledger, entry: Entry) -> str:
 
 def ruled_out(classes: Sequence[str], entries: Iterable[Entry]) -> str:
     """Which values make each class impossible."""
-    found = []
+    found, called = [], {"prior": "the prior", "all": "these values together"}
     for name in classes:
-        why = [heading(e) if e.kind == "value" else "the prior" for e in entries if name in e.impossible]
+        why = [called.get(e.kind) or heading(e) for e in entries if name in e.impossible]
         if why:
             many = f" and {len(why) - 2} more" if len(why) > 2 else ""
             found.append(f"{clean(name)} by {', '.join(why[:2])}{many}")
@@ -284,7 +286,9 @@ def headline(ledger: Ledger) -> str:
     """The answer in one sentence."""
     target, (of, other) = clean(ledger.target), sides(ledger)
     if ledger.best is None:
-        return f"{target} cannot be predicted: every class is impossible for this row."
+        if not ledger.proper:
+            return f"{target}: don't know, because {ledger.undecided}."
+        return f"{target} cannot be predicted: {ledger.undecided or 'every class is impossible'} for this row."
 
     def chance(value: float) -> str:
         return percent(value) if ledger.proper else f"a score of {value:.3g}"
@@ -327,7 +331,7 @@ def lines(ledger: Ledger, everything: bool = False) -> Lines:
         rows.append((f"… {len(hidden)} more values", amount(ledger, rest), "", "", "smaller ones, added up"))
     log = ledger.log_odds
     if log is None:
-        total = f"impossible for {of} and for {other}"
+        total = f"impossible for {of} and for {other}" if ledger.proper else "no class wins"
     elif math.isinf(log):
         total = f"impossible for {other if log > 0 else of}"
     elif abs(log) < TRIFLE:

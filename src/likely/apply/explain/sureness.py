@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likely.apply.decide.wrapper import unwrap
 from likely.apply.explain.density_doubt import doubt_of
 from likely.apply.explain.doubt import HALF, Behind, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
@@ -197,6 +198,8 @@ def unsure(model: Model) -> str:
     """Why there is no interval for this model's probabilities, as a sentence; empty where there is one."""
     if model.schema.target is None:
         return "This model is a density, so it has no class probabilities."
+    if not model.factored and unwrap(model).factored:
+        return "There is no interval where an answer is averaged over what missing cells may hold."
     if not model.factored:
         return (
             f"{type(model.learner).__name__} does not keep what an interval needs. "

@@ -108,12 +108,12 @@ def _fit(data: object, how: Learning, engine: str, master: str | None, more: Val
 def _lines(model: Model, out: str) -> Iterator[str]:
     """What was learned, and by whom."""
     from likely.portable.abilities import abilities_sentence
-    from likely.present.words import clean, percent, plural
+    from likely.present.words import clean, percent, plural, weighed_rows
 
     summary = model.summary
     classes = "" if model.schema.target is None else f" {plural(len(model.classes), 'class')},"
     used = plural(len(model.schema.attributes), "attribute" if classes else "column")
-    yield f"{clean(out)}: {plural(summary.rows, 'row')},{classes} {used}."
+    yield f"{clean(out)}: {weighed_rows(summary.rows, float(summary.total.floats().sum()))},{classes} {used}."
     if (trial := model.held_out) is not None:
         yield (
             f"On {plural(trial.rows, 'held-out row')}: accuracy {percent(trial.hits)}, "

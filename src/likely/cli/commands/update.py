@@ -57,13 +57,13 @@ def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     from likely.apply.fitting import load_any
     from likely.apply.fitting import unlearn as unlearn_rows
     from likely.models.contracts import Model
-    from likely.present.words import clean, plural
+    from likely.present.words import clean, weighed_rows
 
     since = revision_of(out, [model])
     less = unlearn_rows(load_any(model), data, **reading)
     less.save(out, since)
     summary = less.summary if isinstance(less, Model) else less
-    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} remain.")
+    terminal.say(f"{clean(out)}: {weighed_rows(summary.rows, float(summary.total.floats().sum()))} remain.")
 
 
 @command(short_help="Merge several models into one, exactly.")
@@ -76,13 +76,14 @@ def merge(models: tuple[str, ...], out: str) -> None:
     """
     from likely.apply.fitting import merge_files
     from likely.models.contracts import Model
-    from likely.present.words import clean, plural
+    from likely.present.words import clean, plural, weighed_rows
 
     since = revision_of(out, models)
     whole = merge_files(models)
     whole.save(out, since)
     summary = whole.summary if isinstance(whole, Model) else whole
-    terminal.say(f"{clean(out)}: {plural(summary.rows, 'row')} of {plural(len(models), 'model')}.")
+    rows = weighed_rows(summary.rows, float(summary.total.floats().sum()))
+    terminal.say(f"{clean(out)}: {rows} of {plural(len(models), 'model')}.")
 
 
 @command(short_help="Keep a model of the latest rows or files of a stream, exactly.")

@@ -65,6 +65,16 @@ def value_logs(model: Model, values: Mapping[str, Sequence[Any]]) -> dict[str, F
     return out
 
 
+def missing_logs(model: Model) -> dict[str, Floats]:
+    """What a missing cell of each attribute says, a log for each class, where the model has a term of it."""
+    names = [column.name for column in model.schema.attributes]
+    if not names:
+        return {}
+    batches = model.batches({name: [None] for name in names})
+    own = {name: logs[0] for batch in batches for name, logs in _attribute_terms(model, batch).items()}
+    return {name: own[name] for name in names if name in own}
+
+
 def _attribute_terms(model: Model, batch: Any) -> dict[str, Floats]:
     """The terms of a batch that are those of one attribute, or of a set; none where scores are no sum."""
     try:

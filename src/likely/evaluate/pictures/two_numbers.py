@@ -24,6 +24,8 @@ from likely.models.model import numbered
 from likely.models.naive.naive import NaiveBayes
 from likely.models.shapes import Block, Density, MultivariateNormal, sum_of
 from likely.sums.summary import Summary
+from likely.table.encode import Encoder
+from likely.table.labels import Labels
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -64,12 +66,15 @@ class Ball:
 
     k: int
     radius: float
-    """In units of the ranges of the two numbers, or of the numbers as they are."""
+    """As the learner measures distances, or in units of the ranges of the numbers, or of the numbers as they are."""
     reach: tuple[float, float]
     """The same in the units of x and of y: where these differ, the ball is drawn as an ellipse."""
     rows: tuple[tuple[float, float, int, float], ...]
     """x, y, class and distance of each row within, nearest first."""
-    counts: tuple[int, ...]
+    counts: tuple[float, ...]
+    """The weight of each class within: rows at the radius share no places here, all count."""
+    city: bool = False
+    """Whether distances of the two numbers are added up, so that the ball is a diamond."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,8 @@ def two_numbers(
     `show` names layers: points, ellipses (one and two standard deviations of full normal densities), naive (those of
     naive Bayes, axis-parallel), contours (where the density of a class is `level` of its greatest) and regions (which
     class the learner names). `point` is one more point, of which the learner is asked; `neighbors` draws the ball of
-    its nearest rows, distances in units of the ranges, or with scale=False as they are.
+    its nearest rows by the distance of `Neighbors`, where that is the learner; else in units of the ranges, or with
+    scale=False in those of the numbers.
 
     >>> table = {"a": [1.0, 2.0, 1.5, 8.0, 9.0, 8.5], "b": [1.0, 1.5, 3.0, 4.0, 4.5, 6.0], "y": list("uuuvvv")}
     >>> found = two_numbers(table, "y", "a", "b", point=(2, 2), neighbors=3)
@@ -170,16 +176,16 @@ def _look_at(
     notes: list[str] = []
     if "points" in layers:
         drawn = rows[:, :: max(1, -(-rows.shape[1] // MOST_POINTS))]
-        points = tuple((float(a), float(b), int(c)) for a, b, c in drawn.T)
+        points = tuple((float(a), float(b), int(c)) for a, b, c, _ in drawn.T)
         found = replace(found, points=points, every=every and len(points) == rows.shape[1])
     found = _with_normals(found, source, how, naive, layers, notes)
     if asked is not None or "regions" in layers or "contours" in layers or place is not None:
         model = naive if asked == NaiveBayes() else fit_table(engine_of(source, how), asked, how)
         found = _with_learner(found, model, layers, level, place, notes)
-    if neighbors is not None and place is not None:
-        if not every:
-            raise SettingError(f"The ball of neighbours is drawn for tables of up to {MOST_POINTS:,} rows.")
-        found = replace(found, ball=_ball(rows, place, neighbors, scale, len(found.classes)))
+        if neighbors is not None and place is not None:
+            if not every:
+                raise SettingError(f"The ball of neighbours is drawn for tables of up to {MOST_POINTS:,} rows.")
+            found = replace(found, ball=_ball(rows, place, neighbors, _units(model, names, rows, scale), found.classes))
     return replace(found, notes=tuple(notes))
 
 
@@ -204,17 +210,19 @@ def _others(source: Source, how: Reading, names: tuple[str, str]) -> dict[str, s
 
 
 def _rows(source: Source, model: Model, names: tuple[str, str]) -> tuple[Floats, bool]:
-    """x, y and class of the rows, or of a sample of them, and whether they are all."""
+    """x, y, class and weight of the rows, or of a sample of them, and whether they are all."""
     share = sample_share(model.summary, MOST_POINTS)
-    encoder, parts = model.encoder(), []
+    # Not the model's own encoder, which reads new rows: these have weights.
+    encoder, parts = Encoder(model.schema, {}, Labels(model.classes), False), []
     for start, arrow in numbered(source.batches(model.columns_in(source))):
         batch = encoder.encode(arrow, start)
         assert batch.target is not None
         batch = batch.take(sample_rows(batch, start, share, 1))
         assert batch.target is not None
-        columns = np.stack([*(batch.cells[n] for n in names), batch.target.codes.astype(np.float64)])
-        parts.append(columns[:, np.isfinite(columns).all(axis=0)])
-    return (np.concatenate(parts, axis=1) if parts else np.empty((3, 0))), share >= 1
+        weight = np.ones(batch.rows) if batch.weight is None else batch.weight
+        each = np.stack([*(batch.cells[n] for n in names), batch.target.codes.astype(np.float64), weight])
+        parts.append(each[:, np.isfinite(each).all(axis=0) & (weight > 0) & (batch.target.codes >= 0)])
+    return (np.concatenate(parts, axis=1) if parts else np.empty((4, 0))), share >= 1
 
 
 def _place(point: Mapping[str, float] | Sequence[float] | None, names: tuple[str, str]) -> tuple[float, float] | None:
@@ -312,14 +320,27 @@ def _with_learner(
     return found
 
 
-def _ball(rows: Floats, place: tuple[float, float], k: int, scale: bool, classes: int) -> Ball:
-    """The k nearest rows, and those as far as the k-th of them."""
+def _units(model: Model, names: tuple[str, str], rows: Floats, scale: bool) -> tuple[Floats, bool]:
+    """How much of each number is a distance of 1 (infinite: it takes no part), and whether distances are added up."""
+    measured = model.distance_units()
+    if measured is not None:
+        return np.array([measured[0].get(name, math.inf) for name in names]), measured[1]
     width = np.ptp(rows[:2], axis=1) if scale else np.ones(2)
-    width = np.where(width > 0, width, 1.0)
-    apart = np.sqrt((((rows[:2].T - place) / width) ** 2).sum(axis=1))
-    radius = float(np.sort(apart)[min(k, len(apart)) - 1])
-    inside = np.flatnonzero(apart <= radius)
-    order = inside[np.argsort(apart[inside], kind="stable")]
+    return np.where(width > 0, width, math.inf), False
+
+
+def _ball(
+    rows: Floats, place: tuple[float, float], k: int, units: tuple[Floats, bool], classes: tuple[str, ...]
+) -> Ball:
+    """The rows nearest to a point that weigh k together, and all as far as the last of them."""
+    unit, city = units
+    each = np.abs(rows[:2].T - place) / unit
+    apart = each.sum(axis=1) if city else np.sqrt((each**2).sum(axis=1))
+    order = np.argsort(apart, kind="stable")
+    below = np.cumsum(rows[3, order])
+    radius = float(apart[order[min(int(np.searchsorted(below, k)), len(order) - 1)]])
+    order = order[apart[order] <= radius]
     near = tuple((*map(float, rows[:2, i]), int(rows[2, i]), float(apart[i])) for i in order)
-    counts = np.bincount(rows[2, inside].astype(np.intp), minlength=classes)
-    return Ball(k, radius, (radius * float(width[0]), radius * float(width[1])), near, tuple(counts.tolist()))  # type: ignore[arg-type]
+    counts = np.bincount(rows[2, order].astype(np.intp), rows[3, order], len(classes))
+    reach = (radius * unit[0], radius * unit[1]) if radius > 0 else (0.0, 0.0)
+    return Ball(k, radius, (float(reach[0]), float(reach[1])), near, tuple(counts.tolist()), city)  # type: ignore[arg-type]

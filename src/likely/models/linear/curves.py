@@ -4,6 +4,7 @@ them say of a row. Knows no search. Numbers that enter as they are, and levels b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -165,12 +166,12 @@ class Curves:
                 out += [f"{block[0]} = {level}" for level in block[1]]
         return out
 
-    def exhibit(self, weights: NDArray[np.float64]) -> Exhibit:
-        """The constant and the largest weights, numbers in standard units."""
+    def exhibit(self, title: str, outputs: Sequence[str], weights: NDArray[np.float64]) -> Exhibit:
+        """The constant and the largest weights of some outputs, numbers in standard units."""
         names, size = self.named(), np.abs(weights[1:]).max(axis=1, initial=0.0)
         kept = sorted(1 + np.argsort(-size, kind="stable")[:SHOWN])
-        title = "Weights of each class (log-odds), numbers in standard deviations from their mean"
+        title += ", numbers in standard deviations from their mean"
         if len(size) > SHOWN:
             title += f": the {SHOWN} largest of {len(size):,}"
         rows = tuple((names[k], *weights[k].tolist()) for k in (0, *kept))
-        return Exhibit(title, ("attribute", *self.summary.classes), rows)
+        return Exhibit(title, ("attribute", *outputs), rows)

@@ -24,6 +24,7 @@ from likely.models.settings import Settings, setting
 from likely.models.shapes import Clipped, Duels, Plane, Score, Sum
 from likely.models.working.records import Working
 from likely.models.working.total import added
+from likely.models.working.writing import clean
 from likely.sums.rows.products import Products
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
@@ -152,12 +153,25 @@ class Hyperplanes(Model):
         positive /= np.where(none, 1.0, largest)[:, None]  # before the sum, which could overflow
         return positive / positive.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
-    def _voted(self, found: Matrix) -> Matrix:
+    def _votes(self, found: Matrix) -> Matrix:
         votes = np.zeros((len(found), len(self.classes)))
         for k, (a, b) in enumerate(self.pairs):
             first = found[:, k] >= 0  # a draw goes to the first class
             votes[:, a] += first
             votes[:, b] += ~first
+        return votes
+
+    def _told_votes(self, batch: Batch) -> str:
+        """How many duels each class wins: A 1, B 1, C 1."""
+        votes = self._votes(self.outputs(batch))[0].tolist()
+        each = [f"{clean(name)} {v:g}" for name, v in zip(self.classes, votes, strict=True)]
+        return ", ".join(each[:12]) + (f" and {len(each) - 12} more" if len(each) > 12 else "")
+
+    def why_undecided(self, batch: Batch) -> str:
+        return f"no class wins all its duels (votes: {self._told_votes(batch)})"
+
+    def _voted(self, found: Matrix) -> Matrix:
+        votes = self._votes(found)
         duels = len(self.classes) - 1
         if self.learner.ties == "votes" and duels:
             return votes / len(self.pairs)
@@ -180,17 +194,21 @@ class Hyperplanes(Model):
         rule = "The largest output wins; scores are max(y, 0), normalised."
         if self.pairs:
             rule = f"Each y ≥ 0 is a duel won by the first class of the pair, else by the second; {won}."
+        remarks = (rule, f"Votes: {self._told_votes(batch)}.") if self.pairs else (rule,)
         names = self._output_names() if self.pairs else None
-        return added(self.classes, steps, posterior, sign="y({})", names=names, tables=tables, remarks=(rule,))
+        return added(self.classes, steps, posterior, sign="y({})", names=names, tables=tables, remarks=remarks)
 
     def _output_names(self) -> tuple[str, ...]:
         pairs = tuple(f"{self.classes[a]} / {self.classes[b]}" for a, b in self.pairs)
         return (pairs if self.pairs else self.classes)[: len(self.constant)]
 
     def terms(self, batch: Batch) -> Terms:
+        how = "each pair of classes is a duel, and its winner gets a vote"
+        if not self.pairs:
+            how = "outputs below zero are cut off and the rest is normalised"
         raise SettingError(
-            "The outputs of LeastSquares are sums over attributes, but its scores are not: outputs below zero are cut "
-            "off and the rest is normalised. `likely show` prints the weights; Logistic gives scores that add up."
+            f"The outputs of LeastSquares are sums over attributes, but its scores are not: {how}. `likely show` "
+            "prints the weights; Logistic gives scores that add up."
         )
 
     def shape(self) -> Score:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from likely.errors import SettingError
+from likely.errors import SettingError, shown
 from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
-from likely.models.linear.planes import plane_between
+from likely.models.linear.planes import mix_outputs, plane_between
 from likely.models.linear.unknown import measure_from_prior
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
@@ -150,15 +150,21 @@ class LogOdds(Model):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The weights in the attributes' own units, for two classes the hyperplane, and how the search ended."""
-        parts: Any = self.design.parts(self.weights)
+        two = len(self.classes) == 2
+        title = "Weights of each class (nats): log P(class | row) against its mean over the classes"
+        weights, names = self.weights, self.classes
+        if two:  # centred, the weights of each are half of the log-odds
+            title = f"Weights of the log-odds of {shown(names[1], 30)[1:-1]} against {shown(names[0], 30)[1:-1]} (nats)"
+            weights, names = self.weights[:, 1:] - self.weights[:, :1], ("weight",)
         if isinstance(self.design, Curves):
-            tables = [self.design.exhibit(self.weights)]
+            tables = [self.design.exhibit(title, names, weights)]
         else:
-            tables = [exhibit("Weights of each class (log-odds, nats)", self.classes, self.weights[0], parts)]
-        if len(self.classes) == 2 and isinstance(self.design, Design):
-            # Weights of two classes are opposite, so the first one's output is half of its log-odds.
-            plane = hyperplane(float(self.weights[0, 0]), parts, 0)
-            tables.append(plane_exhibit(plane, self.classes[0]))
+            turn = np.array([[-1.0], [1.0]])
+            parts: Any = self.design.parts(self.weights)
+            mixed: Any = tuple(mix_outputs(part, turn) for part in parts) if two else parts
+            tables = [exhibit(title, names, weights[0], mixed)]
+            if two:
+                tables.append(plane_exhibit(hyperplane(float(weights[0, 0]), mixed, 0), self.classes[1]))
         units = {"log_likelihood": ", nats"}
         rows = tuple((name.replace("_", "-") + units.get(name, ""), value) for name, value in self.facts.items())
         if rows:

@@ -216,6 +216,14 @@ class Nearby(Model):
         )
         return votes, radius
 
+    def distance_units(self) -> tuple[dict[str, float], bool]:
+        """Infinite for a number that is constant or weighs nothing; those that take no part are not there."""
+        ruler = self.ruler
+        width = ruler.high - ruler.low if ruler.scale else np.ones(len(ruler.places))
+        with np.errstate(divide="ignore"):
+            units = np.where(width > 0, width / ruler.factor, math.inf).tolist()
+        return dict(zip((self.rows.numeric[k] for k in ruler.places), units, strict=True)), ruler.city
+
     def log_joint(self, batch: Batch) -> Matrix:
         """log of K_i/K (times the prior over n_i/n where a prior is given), or log P(class) + log K_i/(n_i V)."""
         if self.learner.reading == "density":

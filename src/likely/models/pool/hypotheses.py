@@ -17,6 +17,7 @@ from likely.errors import SettingError, nearest, shown
 from likely.machinery.records import dataclass
 from likely.models.contracts import Exhibit, Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
+from likely.models.heldout.tempering import tempered
 from likely.models.heldout.trying import log_posterior
 from likely.models.model import learnable, unread_texts
 from likely.models.pool.evidence import log_evidence
@@ -224,6 +225,11 @@ class HypothesesModel(Model):
     learner: Hypotheses
     members: tuple[Model, ...]
     beliefs: Beliefs
+
+    def _answer(self, h: int, batch: Batch) -> Matrix:
+        """log P(class | row) by a hypothesis, at its temperature; all -inf where it calls the row impossible."""
+        logs, given = log_posterior(self.members[h], batch, self.classes), self.learner.temperatures
+        return logs if given is None else tempered(logs, given[h])
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """The hypotheses and how much each is believed."""

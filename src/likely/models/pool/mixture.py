@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from likely.errors import shown
 from likely.machinery.records import dataclass
 from likely.models import shapes
 from likely.models.contracts import Model, require_model
@@ -17,6 +19,8 @@ from likely.models.pool.hypotheses import Beliefs, Hypotheses, HypothesesModel
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import setting
 from likely.models.shapes import Score
+from likely.models.working.records import Quantity, Step, Working
+from likely.models.working.total import added
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
 
@@ -53,8 +57,8 @@ class Mixture(Hypotheses):
 class Gibbs(Hypotheses):
     """For each row one hypothesis, drawn by its P(h | data), answers alone.
 
-    Its expected error is at most twice that of `Mixture`, where the weights are right. The lot depends on the seed and
-    on the number of the row in its table: not on batches, threads or time.
+    Its expected error is at most twice that of `Mixture`, where the weights are right and each hypothesis is sure of
+    one class. The lot depends on the seed and on the number of the row in its table: not on batches, threads or time.
 
     >>> from likely.models.naive.naive import NaiveBayes
     >>> Gibbs((NaiveBayes(),), weights=(1.0,), seed=7).seed
@@ -112,6 +116,37 @@ class MixtureModel(HypothesesModel):
         """The members with weight, each by its weight."""
         return mixture_shape(self.members, self.beliefs.weight, self.learner.temperatures)
 
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """Σ P(h | data) · P(class | x, h). A hypothesis that calls the row impossible is left out."""
+        steps, weights, silent = [], {}, []
+        for h, (title, weight) in enumerate(zip(self.beliefs.titles, self.beliefs.weight.tolist(), strict=True), 1):
+            logs = self._answer(h - 1, batch)[0]
+            if not weight or np.isneginf(logs).all():
+                silent += (
+                    [f"h{h}, {shown(title, 80)[1:-1]}, calls the row impossible and is left out."] if weight else []
+                )
+                continue
+            weights[f"h{h}"] = weight
+            chances = np.exp(logs).tolist()
+            texts = {c: f"{weight:.4g} × {p:.4g}" for c, p in zip(self.classes, chances, strict=True)}
+            values = {c: weight * p for c, p in zip(self.classes, chances, strict=True)}
+            steps.append(Step(title, None, values, values, title=f"P(h{h}) × P(class | x, h{h})", texts=texts))
+        name = "P(h | data)" if self.learner.weights == "evidence" else "weights P(h)"
+        named = "; ".join(f"h{h} = {shown(title, 80)[1:-1]}" for h, title in enumerate(self.beliefs.titles, 1))
+        found = added(
+            self.classes,
+            steps,
+            posterior,
+            sign="P({} | x)",
+            quantities=[Quantity(name, weights)],
+            remarks=[f"{named}.", *silent],
+        )
+        whole = sum(weights.values())
+        if silent and weights:
+            remark = f"The weights that are left sum to {whole:.4g}, by which the sums are divided."
+            found = replace(found, remarks=(*found.remarks, remark))
+        return found
+
     def disagreements(self, data: object, examples: int = 10) -> Disagreements:
         """Where the hypothesis believed most (MAP) and the Bayes-optimal answer are not the same class."""
         rows = count = 0
@@ -151,13 +186,19 @@ class GibbsModel(HypothesesModel):
         """log P(class | row) of the hypothesis that was drawn."""
         out = np.full((batch.rows, len(self.classes)), -np.inf)
         lot = self.draw_members(batch)
-        for h, model in enumerate(self.members):
+        for h in range(len(self.members)):
             rows = np.flatnonzero(lot == h)
             if len(rows):
-                given = self.learner.temperatures
-                logs = log_posterior(model, batch.take(rows), self.classes)
-                out[rows] = logs if given is None else tempered(logs, given[h])
+                out[rows] = self._answer(h, batch.take(rows))
         return out
+
+    def worked(self, batch: Batch, row: Mapping[str, object], posterior: Posterior) -> Working:
+        """What the hypothesis says that was drawn for the row."""
+        (h,) = self.draw_members(batch).tolist()
+        values = dict(zip(self.classes, posterior.matrix[0].tolist(), strict=True))
+        step = Step(self.beliefs.titles[h], None, values, values, title=f"P(class | x, h{h + 1})")
+        drawn = f"Drawn for this row: h{h + 1} = {shown(self.beliefs.titles[h], 80)[1:-1]}, which answers alone."
+        return added(self.classes, [step], posterior, sign="P({} | x)", remarks=[drawn])
 
 
 def mixture_shape(

@@ -162,7 +162,8 @@ class Working:
             return "\n".join([*lines, f"{why}: the row cannot be classified."])
         mark = "score" if self.scores else "P"
         chances = ", ".join(f"{mark}({writing.clean(name)}) = {p:.4f}" for name, p in self.posterior.items())
-        return "\n".join([*lines, f"{chances}: {writing.clean(self.best)}"])
+        tied = sum(p == self.posterior[self.best] for p in self.posterior.values()) > 1
+        return "\n".join([*lines, f"{chances}: {writing.clean(self.best)}{' (the first of equals)' if tied else ''}"])
 
     def __str__(self) -> str:
         return self.written()

@@ -17,6 +17,7 @@ from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.graphs import Graph
 from likely.portable.languages.onnx_sets import Sets
 from likely.portable.languages.patterns import patterns
+from likely.portable.logs import TIE
 from likely.portable.reading import cell_of
 
 MOST = float(np.finfo(np.float64).max)
@@ -254,11 +255,13 @@ class _Written:
     # -- probabilities --------------------------------------------------------------------------------------------
 
     def _softmax(self, scores: str) -> str:
-        """exp(score - the best) over their sum; all 0 where every score is minus infinity."""
+        """exp(score - the best) over their sum; all 0 where every score is minus infinity. Ties are exact."""
         graph = self.graph
         best = self._over(scores, "ReduceMax", True)
         best = graph.op("Where", graph.op("Less", best, graph.constant(-MOST)), graph.constant(0.0), best)
-        return self._shared(graph.op("Exp", graph.op("Sub", scores, best)))
+        above = graph.op("Sub", scores, best)
+        tied = graph.op("GreaterOrEqual", above, graph.constant(-TIE))
+        return self._shared(graph.op("Where", tied, graph.constant(1.0), graph.op("Exp", above)))
 
     def _clipped(self, outputs: str) -> str:
         graph = self.graph
@@ -266,6 +269,8 @@ class _Written:
         above = graph.op("Greater", best, graph.constant(0.0))
         least = graph.op("Where", above, best, graph.constant(1.0))
         shares = graph.op("Div", graph.op("Max", outputs, graph.constant(0.0)), least)
+        tied = graph.op("GreaterOrEqual", shares, graph.constant(1.0 - TIE))
+        shares = graph.op("Where", tied, graph.constant(1.0), shares)
         places = graph.constant([list(range(self.size))], np.int64)
         first = graph.op("Equal", graph.op("ArgMax", outputs, axis=1, keepdims=1), places)
         alone = graph.op("Cast", first, to=11)

@@ -17,6 +17,7 @@ from likely.portable.languages.choices import Column, pair_text, tree_texts
 from likely.portable.languages.flatten import Flat, flatten
 from likely.portable.languages.quadratic import Quadratic
 from likely.portable.languages.statements import add_up, case, exp, number, possible
+from likely.portable.logs import TIE
 
 FAR = 700.0
 """Scores so far below the best one count as impossible: e**-700 is 1e-304."""
@@ -175,10 +176,19 @@ class _Select:
                 alone = exp.And(this=alone, expression=one)
             above = exp.GT(this=top, expression=number(0.0))
             own = exp.And(this=above.copy(), expression=exp.GT(this=score, expression=number(1e-290)))
-            branches = [(own, exp.Div(this=score, expression=top)), (above, number(0.0)), (alone, number(1.0))]
+            tied = exp.GTE(this=score, expression=exp.Mul(this=top, expression=number(1.0 - TIE)))
+            equal = exp.And(this=above.copy(), expression=tied)
+            branches = [
+                (equal, number(1.0)),
+                (own, exp.Div(this=score, expression=top)),
+                (above, number(0.0)),
+                (alone, number(1.0)),
+            ]
             return exp.alias_(case(branches, number(0.0)), f"e{k}")
         near = exp.GTE(this=score, expression=exp.Sub(this=top, expression=number(FAR)))
-        return exp.alias_(case([(near, exp.Exp(this=exp.Sub(this=score, expression=top)))], number(0.0)), f"e{k}")
+        tied = exp.GTE(this=score, expression=exp.Sub(this=top, expression=number(TIE)))
+        odds = exp.Exp(this=exp.Sub(this=score, expression=top))
+        return exp.alias_(case([(tied, number(1.0)), (near, odds)], number(0.0)), f"e{k}")
 
     def _term(self, term: forms.Term, c: int) -> exp.Expr:
         match term:

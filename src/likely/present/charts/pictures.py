@@ -191,9 +191,17 @@ def _ball(found: TwoNumbers, ball: Ball, frame: Frame) -> list[str]:
     """The ball, and rings around the rows in it."""
     assert found.answer is not None
     x, y = frame.across(found.answer.x), frame.up(found.answer.y)
-    wide = frame.across(found.answer.x + ball.reach[0]) - x
-    high = y - frame.up(found.answer.y + ball.reach[1])
-    out = [f'<ellipse class="ball" cx="{at(x)}" cy="{at(y)}" rx="{at(wide)}" ry="{at(high)}"/>']
+    # A number that takes no part in distances has no end: beyond the frame is far enough.
+    reach = [
+        min(r, 2 * (high - low)) for r, (low, high) in zip(ball.reach, (found.x_range, found.y_range), strict=True)
+    ]
+    wide = frame.across(found.answer.x + reach[0]) - x
+    high = y - frame.up(found.answer.y + reach[1])
+    if ball.city:
+        corners = ((x - wide, y), (x, y - high), (x + wide, y), (x, y + high))
+        out = [f'<polygon class="ball" points="{" ".join(f"{at(a)},{at(b)}" for a, b in corners)}"/>']
+    else:
+        out = [f'<ellipse class="ball" cx="{at(x)}" cy="{at(y)}" rx="{at(wide)}" ry="{at(high)}"/>']
     for a, b, k, _ in ball.rows:
         where = f'cx="{at(frame.across(a))}" cy="{at(frame.up(b))}"'
         out.append(f'<circle class="{_tint(found, k)} chosen" {where} r="5.5"/>')
@@ -208,7 +216,7 @@ def _answer(found: TwoNumbers, frame: Frame) -> list[str]:
     k = answer.best
     said = f"{found.learner}: {answer.classes[k]}, {percent(answer.probabilities[k])}"
     if found.ball is not None:
-        counts = ", ".join(f"{n} {c}" for n, c in zip(found.ball.counts, found.classes, strict=True) if n)
+        counts = ", ".join(f"{n:g} {c}" for n, c in zip(found.ball.counts, found.classes, strict=True) if n)
         said += f"; nearest {found.ball.k}: {counts}"
     cross = line(x - 7, y, x + 7, y, "asked") + line(x, y - 7, x, y + 7, "asked")
     return [cross, text(LEFT, 16, said, "title", most=100)]

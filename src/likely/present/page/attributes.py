@@ -22,7 +22,7 @@ from likely.present.charts.drawing import Chart, class_colours
 from likely.present.charts.histograms import POINTS, bin_edges, fitted
 from likely.present.charts.sparks import MOST_COLUMNS, spark
 from likely.present.charts.value_charts import Spread, value_chart
-from likely.present.effects import evidence_bits, prior_of
+from likely.present.effects import evidence_bits, mean_range, prior_of
 from likely.present.page.word_cards import Speaking, speaking_words
 from likely.present.report.model import class_quantiles
 from likely.present.words import clean, duration, moment, number, percent, plural, signed
@@ -49,8 +49,6 @@ LISTED = 50
 """Classes in the table of a number."""
 TALL = 3
 """With more classes, the table of a number has a line for each."""
-FARTHEST = 10 * math.log(2)
-"""Evidence beyond a thousand to one counts as so much where means are taken."""
 FEW_FAINT = 3
 LEAST_BITS, LEAST_PUSH = 0.0005, 0.005
 """An attribute that tells less, and moves the odds less, says nothing worth a card."""
@@ -167,12 +165,9 @@ def _card(
 
 
 def _push(logs: Floats, weight: Floats) -> str:
-    """How far values move the odds of the two classes that they move most, in bits, mean over rows."""
-    if not len(logs) or not weight.sum() > 0:
-        return "0"
-    with np.errstate(invalid="ignore"):
-        far = np.minimum(np.nan_to_num(logs.max(axis=1) - logs.min(axis=1), posinf=FARTHEST), FARTHEST)
-    return f"{float(far @ weight / weight.sum()) / math.log(2):.3f}"
+    """How far values move the odds, in bits, mean over rows."""
+    strength = mean_range(logs, weight)
+    return f"{strength / math.log(2):.3f}" if strength else "0"
 
 
 def _of_levels(model: Model, card: Card, counts: Counts, asked: list[str], logs: Floats, most: int) -> Card:

@@ -21,7 +21,7 @@ from likely.present.page.parts import MOST_CLASSES, REPRODUCE, PlaneView
 from likely.present.report import look_tables as tables
 from likely.present.report.look import size
 from likely.present.sections import Bar, Section, Table
-from likely.present.words import clean, plural
+from likely.present.words import clean, plural, weighed_rows
 
 if TYPE_CHECKING:
     from likely.evaluate.compare import Comparison
@@ -119,7 +119,8 @@ def model_contents(model: Model, command: str = "", version: str = "") -> Conten
         network,
         REPRODUCE,
     ]
-    size = f"{plural(model.summary.rows, 'row')}, {plural(len(model.classes), 'class')}"
+    rows = weighed_rows(model.summary.rows, float(model.summary.total.floats().sum()))
+    size = f"{rows}, {plural(len(model.classes), 'class')}"
     return Contents(
         title=f"A model of {clean(target, 80)}",
         eyebrow=f"{size}, {plural(len(order), 'attribute')}",

@@ -113,7 +113,9 @@ def present_pairs(model: Model) -> Section | None:
         hues = class_colours(model.summary.total.floats().tolist())
         sides = (hues[0], hues[1]) if len(model.classes) == 2 else ("other", hues[of])
         charts.append(heat_map((clean(names[0], 30), clean(names[1], 30)), grid.labels, bits, sides))
-    words = "What attributes say together, beyond what each says by itself, in bits; the tables give means over rows."
+    words = "What attributes say together, in bits; the tables give means over rows."
+    if pairs:
+        words += " A pair adds what the two say beyond what each says by itself."
     if charts and len(model.classes) == 2:
         words += f" In the maps, + speaks for {clean(model.classes[1], 30)} and − for {clean(model.classes[0], 30)}."
     elif charts:

@@ -21,7 +21,7 @@ from likely.present.report.look_tables import (
     word_table,
 )
 from likely.present.sections import Report, Table
-from likely.present.words import clean, interval, number, percent, plural
+from likely.present.words import clean, interval, number, percent, plural, weighed_rows
 
 MOST_ATTRIBUTES, MOST_WARNINGS, MOST_NOTES = 5, 2, 3
 """Lines of each in the short view, which fits a terminal of 24 lines."""
@@ -62,8 +62,8 @@ def _all_remarks(record: Look) -> list[str]:
 
 def size(record: Look) -> str:
     """How much there is."""
-    counts = ((record.rows, "row"), (len(record.classes), "class"), (len(record.attributes), "attribute"))
-    return ", ".join(plural(n, word) for n, word in counts)
+    rows = weighed_rows(record.rows, sum(record.classes.values()))
+    return f"{rows}, {plural(len(record.classes), 'class')}, {plural(len(record.attributes), 'attribute')}"
 
 
 # -- sentences ----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from likely.models.settings import changed_settings
 from likely.models.shapes import BinTable, Density, LevelTable
 from likely.present.report.terms import NOT_APART, present_effect, term_tables
 from likely.present.sections import Report, Table, numbers_from
-from likely.present.words import Figure, clean, duration, finite, moment, number, plural
+from likely.present.words import Figure, clean, duration, finite, moment, number, plural, weighed_rows
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
@@ -72,7 +72,7 @@ def present_model(model: Model, fractions: bool = False, everything: bool = Fals
     decimal = fractions and not all(e.has_quotients for e in exhibits)
     remarks = ("Only counts have fractions; weights and densities stay decimal.",) if decimal else ()
     return Report(
-        f"{name} by {_settings(model.learner)}, from {plural(summary.rows, 'row')}"
+        f"{name} by {_settings(model.learner)}, from {weighed_rows(summary.rows, float(weights.sum()))}"
         + (f" ({plural(summary.left_out, 'row')} left out)" if summary.left_out else ""),
         (
             *((classes,) if target else ()),

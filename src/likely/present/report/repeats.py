@@ -115,6 +115,8 @@ def _advice(record: Repeats, one: Counted) -> str:
     best, before = one.changes[0], record.scores.log_loss
     loss = None if best.scores is None else best.scores.log_loss
     if best.scores is None or loss is None or (before is not None and loss >= before):
+        if one.pair.same:  # the same column twice is one piece of evidence, whatever a few rows say
+            return f"{pair}: on held-out rows of this table none of the changes tried improves log loss."
         return f"{pair}: none of the changes tried improves log loss; leave them as they are."
     told = f"from {_loss(before)} to {_loss(loss)} bits per row"
     if best.without is None:

@@ -18,6 +18,7 @@ from likely.present.effects import (
     evidence_bits,
     find_effects,
     find_pairs,
+    find_strengths,
     pair_grid,
     prior_of,
 )
@@ -35,18 +36,17 @@ SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_STEPS = 16
 WIDEST = 12
 TITLES = (("What each attribute says by itself", 1), ("What pairs add", 2), ("What larger sets add", 3))
-NOT_APART = "Sets of three and more attributes also hold what their attributes say by themselves."
+NOT_APART = "The bits of sets of three and more attributes also count what their attributes say by themselves."
 STRONG = 0.02
 """Bits, in the mean: a pair that says less has no grid."""
 
 
 def term_tables(model: Model, everything: bool = False) -> tuple[Table, ...]:
     """Attributes, pairs and larger sets, the strongest first, and the strongest pair as a grid."""
-    strengths = model.term_strengths()
-    if not strengths:
+    if not model.term_strengths():
         return ()
-    ordered = sorted(strengths.items(), key=lambda item: -item[1])
     effects, two = find_effects(model), len(model.classes) == 2
+    ordered = sorted(find_strengths(model, effects).items(), key=lambda item: -item[1])
     longest = ordered[0][1]
     out = []
     of = f", least value to greatest: higher speaks for {clean(model.classes[-1], 20)}"
@@ -89,10 +89,11 @@ def _spark(effect: Effect | None) -> str:
 
 def present_effect(model: Model, name: str, everything: bool = False) -> Report | None:
     """What one attribute says by itself and together with others; None where the model has no such terms."""
-    strengths = model.term_strengths()
-    if not strengths:
+    if not model.term_strengths():
         return None
-    effect, own = find_effects(model).get(name), strengths.get((name,), 0.0) / math.log(2)
+    effects = find_effects(model)
+    strengths = find_strengths(model, effects)
+    effect, own = effects.get(name), strengths.get((name,), 0.0) / math.log(2)
     tables = () if effect is None else (curve_table(model, effect, everything),)
     others = sorted(
         ((names, s) for names, s in strengths.items() if name in names and len(names) > 1), key=lambda item: -item[1]

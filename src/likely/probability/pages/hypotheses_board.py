@@ -10,7 +10,7 @@ from likely.probability import board
 from likely.probability.hypotheses import Hypotheses
 from likely.probability.numbers import Number, as_float, part, plain, rounded, total
 from likely.probability.pages.hypotheses_page import Bag, HypothesesPage
-from likely.probability.writing import align_columns, event_text, printable, spell
+from likely.probability.writing import align_columns, event_text, printable, spell, tie_text
 
 MOST_LINES = 64
 
@@ -89,6 +89,9 @@ def _cases(page: HypothesesPage) -> str:
         lines.append(f"… and {len(page.cases) - MOST_LINES:,} more")
     if pair:
         lines.append(f"Ratio: P(x | {printable(names[0])}) / P(x | {printable(names[1])}). Odds: prior odds × ratio.")
+    for case in page.cases[:MOST_LINES]:
+        if case.belief is not None and (tie := tie_text(case.belief.posterior)):
+            lines.append(f"At {event_text(case.values)}: {tie}")
     for case in page.cases:
         if pair and case.known is not None and case.belief is not None:
             own, other = (printable(h) for h in names)
@@ -186,17 +189,23 @@ def _predictions(found: Hypotheses, after: bool) -> str:
         lines.append(f"P({printable(v)}) = {sums} = {_near(prediction[v])}")
     lines.append(
         f"The most probable hypothesis (MAP), {printable(found.map)}, predicts {printable(found.map_prediction)}: "
-        f"wrong with probability {_near(found.map_error)}."
+        f"wrong with probability {_near(found.map_error)}.{_tie(found.beliefs)}"
     )
     lines.append(
         f"Bayes-optimal, all hypotheses together: {printable(found.optimal)}; wrong with probability "
-        f"{_near(found.optimal_error)} (the Bayes error)."
+        f"{_near(found.optimal_error)} (the Bayes error).{_tie(prediction)}"
     )
+    # The bound is a theorem of hypotheses that predict one value each; of others it may be three times.
+    drawn = "" if found.certain else ", which says its most probable value"
+    bound = f", at most twice the Bayes error, {_near(2 * found.optimal_error)}" if found.certain else ""
     lines.append(
-        f"Gibbs, one hypothesis drawn by its belief: wrong with probability {_near(found.gibbs_error)}, "
-        f"at most twice the Bayes error, {_near(2 * found.optimal_error)}."
+        f"Gibbs, one hypothesis drawn by its belief{drawn}: wrong with probability {_near(found.gibbs_error)}{bound}."
     )
     return "\n".join(lines)
+
+
+def _tie(chances: Mapping[Hashable, Number]) -> str:
+    return f" {text}" if (text := tie_text(chances)) else ""
 
 
 def _drawn(found: Hypotheses, draws: int, seed: int) -> str:

@@ -25,6 +25,11 @@ _MOST = 1 << 20
 """Words that a batch holds, about; a row is never cut."""
 
 
+def are_counts(data: NDArray[np.number]) -> bool:
+    """Whether all entries are whole numbers, zero or more."""
+    return bool(np.all(data >= 0) and np.all(np.isfinite(data)) and np.all(data == np.floor(data)))
+
+
 class CountedSource(Source):
     """Rows of word counts as texts, beside which other columns may stand."""
 
@@ -36,7 +41,7 @@ class CountedSource(Source):
         width: int,
         more: dict[str, ArrowArray] | None = None,
     ) -> None:
-        if data.size and not (np.all(data >= 0) and np.all(np.isfinite(data)) and np.all(data == np.floor(data))):
+        if not are_counts(data):
             raise InputError(
                 "A sparse matrix is read as counts of words, so its entries must be whole numbers, zero or more. "
                 "Give counts (CountVectorizer): how words are damped and weighed is a setting of text."

@@ -2,7 +2,7 @@
 // Scores are natural logs, one for each class; minus infinity is kept.
 
 import { binOf, covariance, oneDependence, pair, table, tree, trees } from "./jointly.js";
-import { added, largest, log, logsAdded, logSum } from "./logs.js";
+import { added, largest, log, logsAdded, logSum, TIE } from "./logs.js";
 import { MISSING, wordsOf } from "./reading.js";
 
 const TEXTS = new Set(["form", "name", "attribute", "attributes", "words", "damping"]);
@@ -29,11 +29,11 @@ export function untempered(portable, prior) {
   return { ...portable, generative: true, score: { ...portable.score, constant, terms } };
 }
 
-// exp of scores over their sum; all 0 where every score is minus infinity.
+// exp of scores over their sum; all 0 where every score is minus infinity. Ties with the best are exact.
 export function chancesOf(logs) {
   const top = largest(logs);
   if (top === -Infinity) return logs.map(() => 0);
-  const each = logs.map((v) => Math.exp(v - top));
+  const each = logs.map((v) => (top - v <= TIE ? 1 : Math.exp(v - top)));
   const total = each.reduce((a, b) => a + b, 0);
   return each.map((v) => v / total);
 }

@@ -2,7 +2,7 @@
 // Knows the portable form; no page. The same as likely.explain, decide, ask and counterfactual (tests/page).
 
 import { codeOn } from "./jointly.js";
-import { added, logSum } from "./logs.js";
+import { added, logSum, TIE } from "./logs.js";
 import { dateLabel, MISSING, numberLabel, UNSEEN } from "./reading.js";
 import {
   chancesOf, partsOf, readBy, scoresBy, scoresOf, sumOf, termsOf,
@@ -27,7 +27,8 @@ function regretted(weights, loss) {
     });
   });
   const least = Math.min(...apart);
-  return { best: apart.indexOf(least), regrets: apart.map((v) => v - least) };
+  const tied = (v) => v <= least * (1 - TIE);
+  return { best: apart.findIndex(tied), regrets: apart.map((v) => (tied(v) ? 0 : v - least)) };
 }
 
 // -- the ledger ------------------------------------------------------------------------------------------------

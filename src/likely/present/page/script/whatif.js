@@ -199,10 +199,14 @@ class WhatIf {
     byId("w-bars").replaceChildren(...rows);
     const undefinedRow = !this.chances.some((p) => p > 0);
     byId("w-impossible").hidden = !undefinedRow;
+    if (!this.portable.proper) byId("w-impossible").textContent = "Don’t know: no class wins all its duels.";
     const best = order[0];
+    const tied = order.filter((k) => this.chances[k] === this.chances[best]).map((k) => this.portable.classes[k]);
     byId("w-said").textContent = undefinedRow
-      ? "This row is impossible under every class."
+      ? byId("w-impossible").textContent
       : `${this.portable.classes[best]}: ${percent(this.chances[best])}`;
+    byId("w-tie").hidden = undefinedRow || tied.length < 2;
+    byId("w-tie").textContent = `${tied.slice(0, -1).join(", ")} and ${tied.at(-1)} are equally probable; ${tied[0]} comes first.`;
   }
 
   decision() {
