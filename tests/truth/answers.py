@@ -45,13 +45,15 @@ def held_out_answers(model: likely.Model) -> Judged | None:
 
     def read(logs: np.ndarray) -> list[Answer]:
         out = []
-        for line, truth, weight in zip(logs.tolist(), held_out.truth, held_out.weight, strict=True):
+        squares = held_out.squares
+        for line, truth, weight, square in zip(logs.tolist(), held_out.truth, held_out.weight, squares, strict=True):
             top = max(line)
             scaled = [math.exp(x - top) if top > -math.inf else 0.0 for x in line]
             total = math.fsum(scaled) or 1.0
             chances = dict(zip(classes, (s / total for s in scaled), strict=True))
-            named = classes[line.index(top)] if top > -math.inf else None
-            out.append(Answer(classes[int(truth)], float(weight), chances, named))
+            tied = [c for c, x in zip(classes, line, strict=True) if top - x < 1e-12]
+            named = tied[0] if top > -math.inf else None
+            out.append(Answer(classes[int(truth)], float(weight), chances, named, float(square)))
         return out
 
     names = {"baseline": "frequencies", "one rule": "alone", "naive Bayes": "naive Bayes"}

@@ -21,6 +21,8 @@ class Answer:
     chances: dict[str, float]
     """P(class), in schema order; all of them 0 where no class is possible."""
     named: str | None
+    alike: float | None = None
+    """What the row counts in the sum of squared weights, where equal rows were held out together."""
 
 
 Answers = Sequence[Answer]
@@ -81,7 +83,7 @@ def wilson(p: float, rows: float) -> tuple[float, float]:
 
 def effective_rows(answers: Answers) -> float:
     """As many rows of equal weight as would be as sure: (sum of weights) squared over the sum of squares."""
-    return weight_of(answers) ** 2 / math.fsum(a.weight**2 for a in answers)
+    return weight_of(answers) ** 2 / math.fsum(a.weight**2 if a.alike is None else a.alike for a in answers)
 
 
 def share_bounds(answers: Answers, some: Answers) -> tuple[float, float]:

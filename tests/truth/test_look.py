@@ -69,8 +69,10 @@ class Seen:
 # -- sentences ------------------------------------------------------------------------------------------------
 
 
-def _size(seen: Seen, target: str, rows: str, classes: str, attributes: str) -> bool:
+def _size(seen: Seen, target: str, rows: str, weight: str | None, classes: str, attributes: str) -> bool:
     assert target == seen.case.target
+    assert (weight is None) == (seen.case.weight is None)
+    assert weight is None or close(weight, math.fsum(map(seen.case.weigh, seen.case.judged)))
     counts = number(rows), number(classes), number(attributes)
     labels = {row[seen.case.target] for row in seen.case.judged}
     return counts == (len(seen.case.judged), len(labels), len(seen.attributes))
@@ -144,8 +146,18 @@ def _gaps(seen: Seen, count: str, names: str) -> bool:
     return set(names.split(", ")) == expected and number(count) == len(expected)
 
 
-def _leak(seen: Seen, name: str) -> bool:
-    """It tells at least 95 % of what there is to know, of the rows that have it."""
+def _copies(seen: Seen, share: str) -> bool:
+    cells = [tuple(row[name] for name in seen.attributes) for row in seen.case.judged]
+    return close(share, 100 * sum(cells.count(c) > 1 for c in cells) / len(cells))
+
+
+def _leak(
+    seen: Seen, name: str, other: str | None, share: str | None, low: str | None, high: str | None, left: str | None
+) -> bool:
+    """It tells at least 95 % of what there is to know, of the rows that have it; without it less is known."""
+    if share is not None:
+        assert name == other == left and 0 <= number(low or "") <= number(share) <= number(high or "") <= 100
+        assert number(share) <= 100 * seen.accuracy + 0.05 and len(seen.attributes) > 1
     line = seen.printed.table("What each attribute reveals").row(name)
     known = 1 - number((line["missing"] or "0 %").removesuffix(" %")) / 100
     return number(line["share"].removesuffix(" %")) >= 94.9 * known
@@ -170,7 +182,7 @@ def _redundant(seen: Seen, one: str, other: str) -> bool:
 
 
 SENTENCES: dict[str, Check] = {
-    rf"(.+) in .+\.csv: {N} rows?, {N} class(?:es)?, {N} attributes?\.": _size,
+    rf"(.+) in .+\.csv: {N} rows?(?: that weighs? {N})?, {N} class(?:es)?, {N} attributes?\.": _size,
     rf".+ predicts y correctly for {P} of unseen rows \({N}–{P}\)\.": _headline,
     rf"Always guessing (.+) gets {P}\.": _better,
     rf"That is no better than always guessing (.+), which gets {P}\.": _no_better,
@@ -191,7 +203,15 @@ SENTENCES: dict[str, Check] = {
     rf"Its probabilities are off by {N} points on average, more than chance explains: "
     rf"where it gives (.+) {P}, that is right for {P} of {N} rows?\.": _off,
     rf"Warning: {N} attributes? (?:is|are) missing in at least half of the rows: (.+)\.": _gaps,
-    r"Warning: '(.+)' alone nearly determines 'y': is it known before the target\?": _leak,
+    r"Warning: '(.+)' alone nearly determines 'y': is it known before the target\?"
+    rf"(?: Without '(.+)': {P} \({N} to {P}\)\. To leave it out: --type (.+)=ignore)?": _leak,
+    r"Warning: The date '(.+)' tells most about 'y' of all columns, and rows to come have dates not seen here\. .*": (
+        lambda s, name: s.printed.table("What each attribute reveals").rows[0][0] == name
+    ),
+    rf"Warning: {P} of the rows have a copy, equal in all attributes: .*": _copies,
+    r"Class '(.+)' was not judged wholly: .*": lambda s, label: (
+        s.of(label) < sum(r[s.case.target] == label for r in s.case.judged)
+    ),
     rf"Warning: (?:Class (.+) has|{N} classes, such as (.+), have) fewer than {N} rows, so (?:its|their) scores are "
     r"uncertain\.": _small,
     r"Chosen from .*": lambda s: not s.leave_one_out,
@@ -265,9 +285,11 @@ def _classes(seen: Seen, table: Table) -> None:
     for row in table.rows:
         cells = dict(zip(table.header, row, strict=True))
         label = cells["class"]
-        close(cells.get("rows", cells.get("weight", "")), seen.of(label))
-        if "share" in cells:
-            percent(cells["share"], seen.of(label) / oracle.weight_of(seen.answers))
+        rows = seen.of(label)
+        if "share" in cells:  # of the whole table, with rows that could not be judged
+            rows = math.fsum(seen.case.weigh(r) for r in seen.case.judged if r[seen.case.target] == label)
+            percent(cells["share"], rows / math.fsum(map(seen.case.weigh, seen.case.judged)))
+        close(cells.get("rows", cells.get("weight", "")), rows)
         for name, value in (
             ("precision", oracle.precision(seen.answers, label)),
             ("recall", oracle.recall(seen.answers, label)),
@@ -278,11 +300,11 @@ def _classes(seen: Seen, table: Table) -> None:
                 continue
             percent(shown, value, cells)
             if bounds:
-                rows = [a for a in seen.answers if (a.named if name == "precision" else a.truth) == label]
-                expected = oracle.share_bounds(rows, [a for a in rows if a.named == a.truth])
+                some = [a for a in seen.answers if (a.named if name == "precision" else a.truth) == label]
+                expected = oracle.share_bounds(some, [a for a in some if a.named == a.truth])
                 for text, bound in zip(bounds.removesuffix(")").split(" to "), expected, strict=True):
                     close(text, 100 * bound, cells)
-        if "area under ROC" in cells:
+        if "area under ROC" in cells and seen.of(label):
             close(cells["area under ROC"], oracle.area(seen.answers, label))
 
 

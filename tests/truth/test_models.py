@@ -69,16 +69,18 @@ def fitted(request: pytest.FixtureRequest, run: Callable[..., Ran], tmp_path: Pa
 # -- fit ------------------------------------------------------------------------------------------------------
 
 
-def _size(f: Fitted, rows: str, classes: str, attributes: str) -> bool:
+def _size(f: Fitted, rows: str, weight: str | None, classes: str, attributes: str) -> bool:
+    assert weight is None or close(weight, math.fsum(map(f.case.weigh, f.case.judged)))
     labels = {row[f.case.target] for row in f.case.judged}
     return (number(rows), number(classes), number(attributes)) == (
         len(f.case.judged), len(labels), len(f.attributes)
     )  # fmt: skip
 
 
-def _held_out(f: Fitted, rows: str, accuracy: str, bits: str) -> bool:
+def _held_out(f: Fitted, rows: str | None, accuracy: str, bits: str) -> bool:
     close(accuracy, 100 * oracle.accuracy(f.answers))
-    assert f.case.weight is not None or number(rows) == len(f.case.judged)
+    assert (rows is None) == (f.case.weight is not None)
+    assert rows is None or number(rows) == round(oracle.weight_of(f.answers)) <= len(f.case.judged)
     return close(bits, oracle.log_loss(f.answers))
 
 
@@ -111,8 +113,11 @@ def _chosen(f: Fitted, count: str, members: str) -> bool:
 
 
 FIT: dict[str, Check] = {
-    rf"m\.likely: {N} rows?, {N} class(?:es)?, {N} attributes?\.": _size,
-    rf"On {N} held-out rows: accuracy {P}, log loss {N} bits\.": _held_out,
+    rf"m\.likely: {N} rows?(?: that weighs? {N})?, {N} class(?:es)?, {N} attributes?\.": _size,
+    rf"On (?:{N} )?held-out rows: accuracy {P}, log loss {N} bits\.": _held_out,
+    r"Class '(.+)' was not judged wholly: .*": lambda f, label: (
+        oracle.weight_of([a for a in f.answers if a.truth == label]) < f.weight(label)
+    ),
     r"(It can (?:be exported|learn).*)": _abilities,
     rf"{N} rows? without a class or weight (?:is|are) left out\.": lambda f, n: (
         number(n) == len(f.case.rows) - len(f.case.judged)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from likely.machinery.jit import inner, kernel
+from likely.models.kernels import TIE
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -84,8 +85,14 @@ def chosen_rows(row: Any, ceiling: int, seed: int, out: Any) -> None:
 
 @kernel("f8[][], f8[][]")
 def log_odds(joint: Any, out: Any) -> None:
-    """out[i, k] = joint[i, k] - log of the sum of exp(joint) over all other classes."""
+    """out[i, k] = joint[i, k] - log of the sum of exp(joint) over all other classes. Ties with the best are exact."""
     for i in range(joint.shape[0]):
+        best = -np.inf
+        for k in range(joint.shape[1]):
+            best = max(best, joint[i, k])
+        for k in range(joint.shape[1]):
+            if best - joint[i, k] <= TIE:
+                joint[i, k] = best
         for k in range(joint.shape[1]):
             top = -np.inf
             for j in range(joint.shape[1]):

@@ -115,10 +115,8 @@ def _lines(model: Model, out: str) -> Iterator[str]:
     used = plural(len(model.schema.attributes), "attribute" if classes else "column")
     yield f"{clean(out)}: {weighed_rows(summary.rows, float(summary.total.floats().sum()))},{classes} {used}."
     if (trial := model.held_out) is not None:
-        yield (
-            f"On {plural(trial.rows, 'held-out row')}: accuracy {percent(trial.hits)}, "
-            f"log loss {-trial.score / math.log(2):z.3f} bits."
-        )
+        judged = "held-out rows" if model.schema.weight else plural(trial.rows, "held-out row")
+        yield f"On {judged}: accuracy {percent(trial.hits)}, log loss {-trial.score / math.log(2):z.3f} bits."
     if model.schema.target is not None:
         yield abilities_sentence(model)
     yield from model.remarks[:10]

@@ -109,5 +109,5 @@ def merge_held_out(parts: Iterable[HeldOutCollector]) -> HeldOut:
 def log_odds(joint: NDArray[np.float64]) -> NDArray[np.float64]:
     """log odds of each class against all others; of a row that is impossible throughout, minus infinity."""
     out = np.empty_like(joint)
-    kernels.log_odds(np.ascontiguousarray(joint), out)
+    kernels.log_odds(np.array(joint, np.float64, order="C"), out)
     return out

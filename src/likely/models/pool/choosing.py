@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.errors import LikelyError
+from likely.errors import LikelyError, shown
 from likely.machinery.records import dataclass
 from likely.machinery.steps import teller
 from likely.machinery.threads import in_order
@@ -22,6 +22,7 @@ from likely.models.heldout.trying import attempt, hold_out, most_scored, sums_of
 from likely.models.heldout.weighing import evidence_weights, tell_apart, weighted_logs
 from likely.models.pool.members import learner_titles, member_spec
 from likely.models.pool.trial import Trial
+from likely.models.posterior import first_best
 from likely.sums.summary import Summary
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def choose_members(
     notes = tuple(f"{titles[h]} was not tried: {refused[h]}" for h in sorted(refused))
     if rows.copied:
         notes = (copies_sentence(rows.copied), *notes)
+    notes = (*_unjudged(rows, training, summary), *notes)
     said = [evidence for evidence, _ in found.values()]
     evidence = tell_apart(np.stack(said), FARTHEST) if said else np.zeros((0, len(places), len(summary.classes)))
     others: dict[str, Floats] = {}
@@ -113,11 +115,27 @@ def _scored_rows(
     rows: KeptRows, training: Mapping[int, Summary], summary: Summary, candidates: int
 ) -> NDArray[np.intp]:
     """The held-out rows whose class the other parts know; where there are many, those with the smallest hashes."""
-    counted = np.zeros(len(rows), np.bool_)
-    for part, own in training.items():
-        counted |= rows.inside(part) & (class_codes(summary.classes, own.classes)[rows.group] >= 0)
-    places = np.flatnonzero(counted)
+    places = np.flatnonzero(_is_known(rows, training, summary))
     return places[: most_scored(candidates * len(summary.classes), LEAST_SCORED)]
+
+
+def _is_known(rows: KeptRows, training: Mapping[int, Summary], summary: Summary) -> NDArray[np.bool_]:
+    """Whether each row is held out, and its class known to the parts that are not."""
+    out = np.zeros(len(rows), np.bool_)
+    for part, own in training.items():
+        out |= rows.inside(part) & (class_codes(summary.classes, own.classes)[rows.group] >= 0)
+    return out
+
+
+def _unjudged(rows: KeptRows, training: Mapping[int, Summary], summary: Summary) -> tuple[str, ...]:
+    """What is to be said of classes whose rows are all held out at once, so that nothing could name them."""
+    held = np.isin(rows.part, list(training))
+    groups = np.unique(rows.group[held & ~_is_known(rows, training, summary)]).tolist()
+    if not groups:
+        return ()
+    named = shown(summary.classes[groups[0]])
+    which = f"Class {named} was" if len(groups) == 1 else f"{len(groups)} classes, such as {named}, were"
+    return (f"{which} not judged wholly: some of the time, all rows of the class were held out at once.",)
 
 
 def _judge(
@@ -154,14 +172,13 @@ def _judge(
         logs[far] = weighted_logs(evidence[:, far], start, np.minimum(others_say, weights), FARTHEST)
     share = weight / weight.sum()
     score = float(share @ logs[here, truth])
-    hits = float(share @ (logs.argmax(axis=1) == truth))
+    hits = float(share @ (first_best(logs) == truth))
     told = {name: weighted_logs(said[None], start, np.ones(1), math.inf) for name, said in others.items()}
     learned = len(rows) - len(rows) // rows.parts
     folds = len(np.unique(rows.part[places]))
     answers = HeldOutAnswers(logs, truth, weight, side, learned, told, folds, rows.squares[places])
-    # A row of weight two is the row twice; weights may also be of any size.
-    total = float(weight.sum())
-    judged = max(len(places), round(total)) if total <= summary.rows else len(places)
+    # Equal rows were put together: what they weigh is how many they are, unless the table has weights of its own.
+    judged = round(float(weight.sum())) if summary.schema.weight is None else len(places)
     return Trial(specs, weights, scores, judged, score, hits, answers=answers)
 
 

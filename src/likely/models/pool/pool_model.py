@@ -182,7 +182,10 @@ class PoolModel(Model):
 
     def exhibits(self) -> tuple[Exhibit, ...]:
         """Every candidate with weight and score; of a single member, its own exhibits as well."""
-        return (*self.trial.exhibit(), *(self.members[0].exhibits() if len(self.members) == 1 else ()))
+        return (
+            *self.trial.exhibit(self.schema.weight is not None),
+            *(self.members[0].exhibits() if len(self.members) == 1 else ()),
+        )
 
     def search_state(self) -> State:
         """Everything: it took sweeps to find."""

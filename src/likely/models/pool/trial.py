@@ -73,14 +73,14 @@ class Trial:
         count = f"{len(self.candidates)} candidates" if len(self.candidates) > 1 else "one candidate"
         return (f"Chosen from {count} on held-out rows, with evidence weights: {shares}.",)
 
-    def exhibit(self) -> tuple[Exhibit, ...]:
-        """Every candidate with its weight and score."""
+    def exhibit(self, weighed: bool) -> tuple[Exhibit, ...]:
+        """Every candidate with its weight and score; how many rows they were is known where these weigh one each."""
         if not self.candidates:
             return ()
         titles = self.titles
         order = sorted(range(len(titles)), key=lambda k: (-self.weights[k], -self.scores[k], k))
         rows = tuple((titles[k], float(self.weights[k]), float(self.scores[k])) for k in order)
-        title = f"Candidates on {self.rows:,} held-out rows"
+        title = "Candidates on held-out rows" if weighed else f"Candidates on {self.rows:,} held-out rows"
         return (Exhibit(title, ("candidate", "weight", "log score per row on its own"), rows),)
 
     def state(self) -> State:

@@ -18,6 +18,7 @@ from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import kernel
 from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
+from likely.models.posterior import first_best
 from likely.models.text.scales import HeldOutRows, best_scales
 from likely.models.text.settings import Text
 from likely.models.text.sums import telling, weights
@@ -184,7 +185,7 @@ def _better(before: Choice, fits: Sequence[WordFit], least: int, ridges: Sequenc
 def _hits(rows: HeldOutRows, learned: float, naive: float) -> int:
     """How many rows are classified rightly."""
     scores = rows.offset + learned * rows.scores[0] + naive * rows.scores[1]
-    return int(np.count_nonzero(scores.argmax(axis=1) == rows.truth))
+    return int(np.count_nonzero(first_best(scores) == rows.truth))
 
 
 def _square(at: Floats) -> float:
