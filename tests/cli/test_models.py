@@ -6,9 +6,11 @@ import csv
 import gzip
 import io
 import json
+import random
 from itertools import permutations
 from pathlib import Path
 
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -168,3 +170,20 @@ def test_weights_are_counted_beside_rows(run, examples) -> None:
     assert "from 16 rows that weigh 196" in run("show", "m.likely").done().out
     assert "16 rows that weigh 196," in run("look", counts, "mpg", "--weight", "rows", "--no-page").done().out
     assert "weigh" not in run("fit", examples / "weather.csv", "play", "-o", "w.likely").done().err
+
+
+@pytest.mark.parametrize("learner", ["NaiveBayes", "Logistic", "Auto", "TreeAugmented"])
+@pytest.mark.parametrize(("name", "target"), [("penguins", "sex"), ("weather_mixed", "play"), ("iris", "species")])
+def test_neither_the_order_of_rows_nor_the_format_shows_in_a_file(name, target, learner, run, write, examples) -> None:
+    """Bytes of the same rows, shuffled, and as Parquet, where numbers and booleans are stored as such."""
+    header, *lines = (examples / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+    whole = [header, *lines]
+    run("fit", write("a.csv", "\n".join(whole) + "\n"), target, "--learner", learner, "-o", "a.likely").done()
+    found = Path("a.likely").read_bytes()
+    for seed in range(2):
+        random.Random(seed).shuffle(lines)
+        run("fit", write("b.csv", "\n".join([header, *lines]) + "\n"), target, "--learner", learner, "-o", "b.likely")
+        assert Path("b.likely").read_bytes() == found
+    pq.write_table(pyarrow.csv.read_csv("a.csv"), "c.parquet")
+    run("fit", "c.parquet", target, "--learner", learner, "-o", "c.likely").done()
+    assert Path("c.likely").read_bytes() == found

@@ -230,7 +230,7 @@ def _attribute(source: Source, reading: Reading, name: str, profile: Profile | N
     if form == "date":
         return Column(name, "date", "attribute", "date", reason=Reason("stored dates")), False
     if form == "boolean":
-        return Column(name, "nominal", "attribute", "boolean", reason=Reason("booleans")), True
+        return Column(name, "nominal", "attribute", "text", reason=Reason("booleans")), True
     if form == "empty":
         return Column(name, "constant", "left out", reason=Reason("empty")), True
     return Column(name, "ignored", "left out", reason=Reason("unusable")), True
@@ -267,7 +267,7 @@ def _target(source: Source, reading: Reading, seen: Observation) -> Column:
             f"The target {shown(name)} holds {form if form == 'date' else 'nested '}cells. Choose another target."
         )
     if form == "boolean":
-        return Column(name, "nominal", "target", "boolean", reason=Reason("booleans"))
+        return Column(name, "nominal", "target", "text", reason=Reason("booleans"))
     if declared is not None and declared.kind == "nominal":
         return Column(name, "nominal", "target", "text", declared.levels, reason=Reason("declared"))
     if kind == "nominal" or form == "empty":

@@ -70,9 +70,9 @@ def read_rows(estimator: BaseEstimator, X: Any, reset: bool, words: bool = False
                 return CountedSource(X.data, X.indices, X.indptr, X.shape[1])
             if X.shape[0] * X.shape[1] > MOST_CELLS:
                 raise InputError(
-                    "A sparse matrix that does not hold counts is read as columns of numbers, and this one is too large "
-                    f"to be written out ({X.shape[0]:,} × {X.shape[1]:,}). Give counts of words (CountVectorizer); "
-                    "how words are damped and weighed is a setting of text."
+                    "A sparse matrix that does not hold counts is read as columns of numbers, and this one is too "
+                    f"large to be written out ({X.shape[0]:,} × {X.shape[1]:,}). Give counts of words "
+                    "(CountVectorizer): how words are damped and weighed is a setting of text."
                 )
             X = X.toarray()
         return named_table(X, column_names(estimator))

@@ -318,7 +318,7 @@ class Summary:
     def state(self) -> State:
         own = self.canonical()
         return {
-            "schema": state.plain(own.schema),
+            "schema": state.plain(own._lasting_schema()),
             "classes": list(own.classes),
             "total": own.total.state(),
             "rows": own.rows,
@@ -326,6 +326,22 @@ class Summary:
             "columns": [own.columns[c.name].state() for c in own.schema.attributes],
             "more": {name: statistic.state() for name, statistic in own.more.items()},
         }
+
+    def _lasting_schema(self) -> Schema:
+        """The schema with reasons that hold for any file of these rows: a CSV file and a Parquet file of the same table
+        make the same model, so its file must not say which of them it was."""
+        out = []
+        for column in self.schema.columns:
+            statistic, reason = self.columns.get(column.name), column.reason
+            levels = len(self.classes) if column.role == "target" else len(getattr(statistic, "labels", ()))
+            if reason.why in ("stored numbers", "numbers"):
+                reason = replace(reason, why="numbers", count=0)
+            elif reason.why in ("stored dates", "dates"):
+                reason = replace(reason, why="dates", count=0)
+            elif reason.why in ("booleans", "levels"):
+                reason = replace(reason, why="levels", count=levels)
+            out.append(replace(column, reason=reason))
+        return self.schema.with_columns(out)
 
     @classmethod
     def from_state(cls, tree: State) -> Summary:

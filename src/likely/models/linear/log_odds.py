@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 FACTS = ("sweeps", "log_likelihood", "gradient")
 """How a search ended."""
+WEIGHT = 2.0**-28
+"""Weights are multiples of this: sums of floats differ in their last bits where rows come in another order, or in other
+pieces, and so would the weights. Of standard deviations, it is far less than any table tells."""
 SEPARABLE = "The classes are perfectly separable: only the ridge penalty keeps the weights finite."
 
 
@@ -101,8 +105,11 @@ class LogOdds(Model):
     ) -> LogOdds:
         """The model at the end of a search: weights (columns, classes), which are centred over the classes."""
         largest = float(np.abs(gradient).max(initial=0.0))
-        facts = dict(zip(FACTS, (float(sweeps), likelihood, largest), strict=True))
-        centred = np.ascontiguousarray(theta - theta.mean(axis=1, keepdims=True))
+        # Both are sums over the rows, and off by so much of the larger one.
+        unit = 2.0 ** (math.frexp(1 + abs(likelihood))[1] - 33) if math.isfinite(likelihood) else 0.0
+        told = (round_to(likelihood, unit), round_to(largest, unit))
+        facts = dict(zip(FACTS, (float(sweeps), *told), strict=True))
+        centred = np.ascontiguousarray(round_to(theta - theta.mean(axis=1, keepdims=True), WEIGHT))
         return cls.of(learner, design, centred, facts, tuple(remark for remark in remarks if remark))
 
     def log_joint(self, batch: Batch) -> Matrix:
@@ -170,6 +177,14 @@ class LogOdds(Model):
         if rows:
             tables.append(Exhibit("How the search stopped", ("what", "value"), rows))
         return tuple(tables)
+
+
+def round_to(values: Any, unit: float) -> Any:
+    """Multiples of a unit, where a double has digits below it; no minus zero."""
+    if not unit:
+        return values
+    coarse = np.where(np.abs(values) < unit * 2.0**52, np.rint(np.divide(values, unit)) * unit, values) + 0.0
+    return coarse if np.ndim(values) else float(coarse)
 
 
 def _normaliser(scores: Matrix) -> Matrix:
