@@ -143,7 +143,8 @@ def report(address: tuple[str, int], process: int, seconds: float) -> None:
         missed = aimed and (rate < LEAST_RATE or median > MOST_MEDIAN)
         print(
             f"{what}, {clients} clients: {rate:,.0f} requests/s, median {1e3 * median:.2f} ms, 99 % within "
-            f"{1e3 * late:.1f} ms, {refused:,} refused, {1e3 * each:.2f} ms of a processor each{' (misses the aim)' if missed else ''}"
+            f"{1e3 * late:.1f} ms, {refused:,} refused, {1e3 * each:.2f} ms of a processor each"
+            f"{' (misses the aim)' if missed else ''}"
         )
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat
-from pydantic_core import to_json
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter
 from starlette.concurrency import run_in_threadpool
 
 from likely.errors import LikelyError
@@ -184,6 +183,7 @@ def _quick(model: Model, version: str, limits: Limits) -> Quick:
     To wait for a thread takes longer than such a row. Whatever is not plainly right goes to the application, which says
     what is wrong.
     """
+    to_json = TypeAdapter(answers.Answer).dump_json
     target = model.schema.target
     health = to_json({"status": "ok", "version": version, "target": None if target is None else target.name})
     quick = target is not None and _seconds_of_a_row(model, limits) < QUICK
