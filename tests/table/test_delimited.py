@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import likely
 from likely.errors import ColumnError, EncodingError, InputError, SettingError
 from likely.table.formats import delimited, layout
 from likely.table.open import open_source
@@ -230,3 +231,14 @@ def test_lines_of_blanks_pass_in_any_block(written) -> None:  # type: ignore[no-
     path = written("\n".join(["a,b", *lines[:70_000], "   ", *lines[70_000:], " \t", ""]))
     source = open_source(path)
     assert rows(source) == [["a", "b"], *body] == rows(source)
+
+
+@pytest.mark.parametrize("head", ["a,b\n", "a,b\r\n", "\ufeffa,b\n"])
+def test_a_mark_that_begins_the_first_cell_belongs_to_it(tmp_path: Path, head: str) -> None:
+    """U+FEFF is a byte order mark at the beginning of a file alone; to Arrow it is one wherever it begins to read."""
+    path = tmp_path / "t.csv"
+    path.write_bytes((head + "\ufeffu,1\n" + "u,2\n" * 5).encode())
+    source = open_source(path)
+    swept = [value for batch in source.batches(["a"]) for value in batch.column(0).to_pylist()]
+    assert swept == ["\ufeffu", *["u"] * 5]
+    assert sorted(likely.summarize(path, "a", types={"a": "nominal"}).classes) == ["u", "\ufeffu"]

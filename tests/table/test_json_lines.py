@@ -118,3 +118,25 @@ def test_a_guess_by_the_first_rows_is_never_seen(tmp_path: Path, line: str, monk
     assert open_source(path).schema == slow.schema
     if rows is not None:
         assert read(path) == rows
+
+
+def test_names_that_differ_only_in_case_stay_as_they_are(tmp_path: Path) -> None:
+    made = [{"N1": k, "n1": k % 3, "n1_1": f"v{k % 2}", "c": "ab"[k % 2]} for k in range(40)]
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, made)) + "\n")
+    source = open_source(path)
+    assert source.schema.names == ["N1", "n1", "n1_1", "c"]
+    assert [row for batch in source.batches() for row in batch.to_pylist()] == made
+    assert [row for b in source.batches(["n1", "N1"]) for row in b.to_pylist()] == [
+        {"n1": row["n1"], "N1": row["N1"]} for row in made
+    ]
+
+
+def test_a_model_of_csv_finds_such_columns_in_json_lines(tmp_path: Path) -> None:
+    made = [{"N1": k % 7, "n1": (k * 5) % 11, "c": "ab"[k % 7 > 3]} for k in range(80)]
+    lines = [",".join(map(str, row.values())) for row in made]
+    (tmp_path / "t.csv").write_text("\n".join(["N1,n1,c", *lines]) + "\n")
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, made)) + "\n")
+    model = likely.fit(tmp_path / "t.csv", "c", likely.NaiveBayes())
+    found = [model.posterior(tmp_path / name) for name in ("t.csv", "t.jsonl")]
+    assert np.array_equal(found[0].matrix, found[1].matrix) and not found[1].absent

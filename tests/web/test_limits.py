@@ -221,13 +221,14 @@ def test_who_asks_is_told_when_time_is_up_and_work_at_once_is_bounded(
         return explain_row(*args)
 
     monkeypatch.setattr(answers, "explain_row", slow)
-    with client_of(model, Limits(seconds=0.5, at_once=2)) as client:
+    with client_of(model, Limits(seconds=0.5, at_once=2, waiting=0)) as client:
         for _ in range(2):
             refused(client.post("/explain", json={"row": {}}), 503, "0.5 seconds", "--seconds")
-        refused(client.get("/health"), 503, "Ask again")  # both are still at work
+        refused(client.get("/model"), 503, "Ask again")  # both are still at work
+        assert client.get("/health").status_code == 200
         go_on.set()
         end = time.monotonic() + 30
-        while client.get("/health").status_code != 200:
+        while client.get("/model").status_code != 200:
             assert time.monotonic() < end
             time.sleep(0.05)
         assert client.post("/explain", json={"row": {}}).status_code in (200, 503)

@@ -15,6 +15,7 @@ from likely.errors import ColumnError, shown
 from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
+from likely.table.output.overwrite import check_output, kind_of_table
 from likely.table.output.sink import Sink, empty_batch
 from likely.table.source import Source
 
@@ -107,6 +108,8 @@ def answer_table(
 
     With `once` the rows are not read a second time in another encoding: what was handed on cannot be taken back.
     """
+
+    check_output(path, None if path is None else kind_of_table(path), [data])
 
     def work(source: Source) -> S:
         answers = make()

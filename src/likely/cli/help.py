@@ -9,6 +9,8 @@ from functools import partial
 
 import click
 
+from likely.cli.output import check_outputs
+
 NARROW = 72
 """Columns below which what an option does stands under it, not beside it."""
 BESIDE = 31
@@ -16,8 +18,8 @@ BESIDE = 31
 GROUPS: dict[str, tuple[str, ...]] = {
     "Validation": ("folds", "seed", "repeats", "group", "time", "leave_one_out", "positive"),
     "Output": (
-        "everything", "out", "no_page", "open_page", "study", "as_json", "as_markdown", "fractions", "decimals", "logs",
-        "working", "fail",
+        "everything", "out", "svg", "force", "no_page", "open_page", "study", "as_json", "as_markdown", "fractions",
+        "decimals", "logs", "working", "fail",
     ),
     "Reading the table": (
         "types", "missing", "weight", "target_bins", "schema_file", "query", "table", "encoding", "delimiter",
@@ -72,7 +74,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 
 class HelpfulCommand(click.Command):
-    """A command whose options are listed in groups."""
+    """A command whose options are listed in groups, and which replaces no file of its user's by mistake."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        check_outputs(ctx)
+        return super().invoke(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):

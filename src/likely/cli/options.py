@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -85,12 +84,17 @@ def table_of(data: str | None) -> object:
     return database(data, query=query, table=table)
 
 
+def _open_data(context: click.Context, data: str | None) -> object:
+    context.meta["likely.data"] = data  # its name, for whoever must not write there
+    return table_of(data)
+
+
 def data_argument(required: bool = True) -> Decorator:
     """DATA: a file, a folder, a pattern, standard input, or (with --query, --table) a database."""
     return click.argument(
         "data",
         required=required,
-        callback=lambda context, option, data: table_of(data),
+        callback=lambda context, option, data: _open_data(context, data),
         shell_complete=lambda context, option, begun: [CompletionItem(begun, type="file")],
     )
 
@@ -324,26 +328,6 @@ def read_row(model: Model, given: tuple[str, ...], row: int | None, reading: Val
     if len(given) == 1:
         return read_row(model, table_of(given[0]), row, **reading)
     raise SettingError("--row N needs one table, and no values by hand: --row N DATA.")
-
-
-def writable(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-    """Refuse, before any work is done, a place where nothing can be written."""
-    if path in (None, "-"):
-        return path
-    assert path is not None
-    folder = os.path.dirname(os.path.abspath(path))
-    if not path or os.path.isdir(path):
-        raise InputError(f"Cannot write {shown(path)}, which is a folder. Name a file with -o.")
-    if not os.path.isdir(folder):
-        raise InputError(f"Cannot write {shown(path)}: there is no folder {shown(folder, 200)}. Make it first.")
-    if not os.access(path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK):
-        raise InputError(f"Cannot write {shown(path)}: permission denied. Choose another place.")
-    return path
-
-
-def out_option(metavar: str, words: str, required: bool = True) -> Decorator:
-    """-o FILE, checked before the work begins."""
-    return click.option("-o", "--out", required=required, metavar=metavar, callback=writable, help=words)
 
 
 def read_loss_file(loss_file: str | None) -> Loss | None:

@@ -10,12 +10,11 @@ from likely.cli import terminal
 from likely.errors import InputError, shown
 from likely.machinery.file_names import safe_file_name
 from likely.sums import state
+from likely.table.output.overwrite import PAGE
 
 if TYPE_CHECKING:
     from likely.evaluate.look import Look
     from likely.evaluate.study import Studies
-
-OURS = b'<meta name="generator" content="likely'
 
 
 def page_name(target: str) -> str:
@@ -32,7 +31,7 @@ def place(target: str) -> str:
     name = page_name(target)
     try:
         with open(name, "rb") as file:
-            ours = OURS in file.read(4096)
+            ours = PAGE in file.read(4096)
     except FileNotFoundError:
         ours = True
     except OSError:

@@ -21,11 +21,12 @@ import numpy as np
 from likely.errors import FileFormatError, InputError, LikelyError, shown
 from likely.sums.checks import read_whole, require
 from likely.table.output.atomic import PartFile, Revision
+from likely.table.output.overwrite import MODEL, check_output, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAGIC = b"\x89likely\n"
+MAGIC = MODEL
 VERSION = 2
 """Raised when learners or statistics are renamed or written otherwise; older files are refused with a sentence."""
 _HEAD = struct.Struct("<8sIQ")
@@ -172,11 +173,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     return parse(data, Path(path).name)
 
 
-def write(path: str | os.PathLike[str], data: bytes, since: Revision | None = None) -> None:
+def write(path: str | os.PathLike[str], data: bytes, since: Revision | None = None, *, cache: bool = False) -> None:
     """Write so that a kill at any moment leaves the old file or the new one, never a part.
 
-    `since` is what the file held when it was read: where it holds something else by now, it is not written.
+    `since` is what the file held when it was read: where it holds something else by now, it is not written. A file of
+    another kind is not replaced, unless it is in a cache of ours, where whatever cannot be read is written anew.
     """
+    if not cache:
+        check_output(path, kind_of(data))
     try:
         # resolve(): a link keeps pointing at its file, which is the one replaced.
         target = Path(path).resolve()

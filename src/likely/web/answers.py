@@ -53,27 +53,33 @@ def complete_rows(model: Model, rows: Sequence[Row], limits: Limits) -> list[dic
     names = set(model.schema.names)
     for name in sorted({name for row in rows for name in row} - names):
         model.schema[name]
-    columns = [c for c in model.schema.columns if c.role in ("attribute", "target")]
-    spelled = {c.name: _truth_levels(model, c.name) for c in model.schema.attributes}
-    return [
-        {c.name: _cell(row.get(c.name), spelled[c.name]) if c.role == "attribute" else None for c in columns}
-        for row in rows
-    ]
+    out: list[dict[str, object]] = [{} for _ in rows]
+    for column in model.schema.columns:
+        name = column.name
+        if column.role == "target":
+            for cells in out:
+                cells[name] = None
+        elif column.role == "attribute":
+            values = [row.get(name) for row in rows]
+            for cells, value in zip(out, _level_cells(model, name, values), strict=True):
+                cells[name] = value
+    return out
 
 
-def _truth_levels(model: Model, name: str) -> dict[str, str] | None:
-    """How a nominal attribute spells true and false; None for an attribute of another kind."""
+def _level_cells(model: Model, name: str, values: Sequence[object]) -> Sequence[object]:
+    """Values that mean the same whatever other rows have in that column: levels are texts, true and false as the
+    attribute spells them.
+    """
     if not isinstance(model.summary.columns[name], Counts):
-        return None
-    return {level.lower(): level for level in model.levels(name) if level.lower() in ("true", "false")}
-
-
-def _cell(value: object, spelled: dict[str, str] | None) -> object:
-    """A value that means the same whatever other rows have in that column: levels are texts."""
-    if spelled is None:
-        return float(value) if isinstance(value, bool) else value
-    text = label(value)
-    return spelled.get(text, text) if isinstance(value, bool) and text is not None else text
+        return [float(value) if isinstance(value, bool) else value for value in values]
+    texts = [label(value) for value in values]
+    if not any(isinstance(value, bool) for value in values):
+        return texts
+    spelled = {level.lower(): level for level in model.levels(name) if level.lower() in ("true", "false")}
+    return [
+        spelled.get(text, text) if isinstance(value, bool) and text is not None else text
+        for value, text in zip(values, texts, strict=True)
+    ]
 
 
 def predict_rows(model: Model, rows: Sequence[Row], limits: Limits) -> Answer:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from typing import Any, TypeAlias
 
 from likely.web.limits import Limits, late_sentence
@@ -13,7 +14,9 @@ Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
+Quick: TypeAlias = Callable[[Scope, Mapping[bytes, bytes], bytearray], bytes | None]
+"""What a small request is answered at once, as JSON; None where an application must answer."""
 
 NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Hosts that a request may be for: a page elsewhere whose name was made to lead here is refused."""
@@ -37,12 +40,26 @@ def host_of(headers: Mapping[bytes, bytes]) -> str:
 
 
 class Guard:
-    """Stands before an application: checks Host, size, time and number of requests; adds headers to answers."""
+    """Stands before an application: checks Host, size, time and number of requests; adds headers to answers.
+
+    A body is read before its request takes one of the places for work, so who sends slowly keeps nobody waiting. All
+    clients are on this machine and cannot be told apart: where too many bodies arrive at once, the oldest, the slowest,
+    makes room. `quick` may answer small requests where they arrive; it gives None for all others.
+    """
 
     def __init__(
-        self, app: App, limits: Limits, names: frozenset[str] = NAMES, answered_with: Headers = HEADERS
+        self,
+        app: App,
+        limits: Limits,
+        names: frozenset[str] = NAMES,
+        answered_with: Headers = HEADERS,
+        quick: Quick | None = None,
     ) -> None:
         self.app, self.limits, self.names, self._headers = app, limits, names, answered_with
+        self._quick = quick
+        self._arriving: dict[asyncio.Timeout, None] = {}
+        self._held = 0  # bytes of bodies
+        self._places, self._waiting = asyncio.Semaphore(limits.at_once), 0
         self._working: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,57 +71,106 @@ class Guard:
         if host_of(headers) not in self.names:
             await reply.refuse(421, FOREIGN)
             return
-        if len(self._working) >= self.limits.at_once:
-            await reply.refuse(503, BUSY)
-            return
-        # A thread cannot be ended from outside. Who asked is told at once; the work ends at its own next check of the
-        # time, and counts as work until then.
-        task = asyncio.create_task(self._answer(scope, headers, receive, reply))
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
+        body = bytearray()
         try:
-            await asyncio.wait({task}, timeout=self.limits.seconds)
-            if task.done():
-                task.result()
-            else:
-                await reply.refuse(503, late_sentence(self.limits))
+            if await self._arrive(headers.get(b"content-length", b"0"), body, receive, reply):
+                answer = None if self._quick is None else self._quick(scope, headers, body)
+                if answer is not None:
+                    await reply.answer(200, answer)
+                else:
+                    await self._work(scope, bytes(body), receive, reply)
         finally:
+            self._held -= len(body)
             reply.close()
 
-    async def _answer(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, reply: Reply) -> None:
-        body = await self._body(headers.get(b"content-length", b"0"), receive, reply)
-        if body is None:
-            return
-        read = False
-
-        async def receiving() -> Message:
-            nonlocal read
-            if read:
-                return await receive()
-            read = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self.app(scope, receiving, reply)
-
-    async def _body(self, said: bytes, receive: Receive, reply: Reply) -> bytes | None:
-        """The body of a request, counted as it comes in: it may have said less, or nothing, of its size."""
+    async def _arrive(self, said: bytes, body: bytearray, receive: Receive, reply: Reply) -> bool:
+        """Read a body, counted as it comes in: it may have said less, or nothing, of its size. False where it did not
+        come, or was refused.
+        """
         largest = self.limits.body
         declared = int(said) if said.isdigit() and len(said) < 20 else largest + 1
-        body, more = bytearray(), declared <= largest
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return None
-            body += message.get("body", b"")
-            more = bool(message.get("more_body", False)) and len(body) <= largest
+        more = declared <= largest
+        deadline = asyncio.timeout(self.limits.arrival)
+        try:
+            async with deadline:
+                self._arriving[deadline] = None
+                self._make_room()
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return False
+                    part = message.get("body", b"")
+                    body += part
+                    self._held += len(part)
+                    more = bool(message.get("more_body", False)) and len(body) <= largest
+                    if more:
+                        self._make_room()
+        except TimeoutError:
+            await reply.refuse(
+                408, f"The request did not arrive within {self.limits.arrival:g} seconds. Send it again."
+            )
+            return False
+        finally:
+            self._arriving.pop(deadline, None)
         if declared <= largest and len(body) <= largest:
-            return bytes(body)
+            return True
         await reply.refuse(
             413,
             f"The request is larger than {largest:,} bytes. Send fewer rows at a time, or start the server with a "
             "larger --largest.",
         )
-        return None
+        return False
+
+    def _make_room(self) -> None:
+        """Give up the body that has been arriving for longest, where there are too many or they hold too much."""
+        most = self.limits.at_once * self.limits.body
+        if len(self._arriving) > self.limits.arriving or (self._held > most and len(self._arriving) > 1):
+            oldest = next(iter(self._arriving))
+            del self._arriving[oldest]
+            oldest.reschedule(0)
+
+    async def _work(self, scope: Scope, body: bytes, receive: Receive, reply: Reply) -> None:
+        """Let the application answer, when there is a place for it."""
+        end = time.monotonic() + self.limits.seconds
+        if self._places.locked() and self._waiting >= self.limits.waiting:
+            await reply.refuse(503, BUSY)
+            return
+        self._waiting += 1
+        try:
+            await asyncio.wait_for(self._places.acquire(), self.limits.seconds)
+        except TimeoutError:
+            await reply.refuse(503, BUSY)
+            return
+        finally:
+            self._waiting -= 1
+        # A thread cannot be ended from outside. Who asked is told at once; the work ends at its own next check of the
+        # time, and counts as work until then.
+        task = asyncio.ensure_future(self.app(scope, _replay(body, receive), reply))
+        self._working.add(task)
+        task.add_done_callback(self._end)
+        await asyncio.wait({task}, timeout=max(end - time.monotonic(), 0))
+        if task.done():
+            task.result()
+        else:
+            await reply.refuse(503, late_sentence(self.limits))
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._working.discard(task)
+        self._places.release()
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A body that has been read, for an application to read."""
+    read = False
+
+    async def receiving() -> Message:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving
 
 
 class Reply:
@@ -125,7 +191,10 @@ class Reply:
         """Say why there is no answer, unless one has begun."""
         if self._started:
             return
-        body = json.dumps({"error": sentence}).encode()
+        await self.answer(status, json.dumps({"error": sentence}).encode())
+
+    async def answer(self, status: int, body: bytes) -> None:
+        """Answer by JSON, and no more."""
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await self({"type": "http.response.start", "status": status, "headers": headers})
         await self({"type": "http.response.body", "body": body})

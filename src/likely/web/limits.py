@@ -31,7 +31,13 @@ class Limits:
     actions: int = 1_000
     """Actions of a loss in a request."""
     at_once: int = 16
-    """Requests that are worked on at the same time; more are refused, so that memory stays bounded."""
+    """Requests that are worked on at the same time."""
+    waiting: int = 1_000
+    """Requests that wait for their turn; more are refused."""
+    arriving: int = 256
+    """Bodies that arrive at the same time; of more, the oldest are given up."""
+    arrival: float = 20.0
+    """Seconds in which a body must have arrived."""
 
     def check_actions(self, count: int) -> None:
         if count > self.actions:

@@ -31,7 +31,12 @@ def add_refusals(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def refuse_form(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return refusal(422, describe_invalid(error.errors()))
+        try:
+            return refusal(422, describe_invalid(error.errors()))
+        finally:
+            # The frames that made the error hold it, and it them, with the body in between: a circle of megabytes.
+            error.__traceback__ = error.body = None
+            error.__cause__ = error.__context__ = None
 
     @app.exception_handler(HTTPException)
     async def refuse_address(_: Request, error: Exception) -> JSONResponse:

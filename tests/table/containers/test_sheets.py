@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
@@ -169,3 +170,77 @@ def test_without_the_library_the_extra_is_named(tmp_path: Path) -> None:
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.startswith("t.xlsx is a workbook. To read it, install the extra: pip install 'likely[excel]'")
+
+
+# -- sheets that reach far: refused before anything makes room for them ------------------------------------------
+
+
+def repacked(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
+    """The same workbook with one part changed."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, data in parts.items():
+            book.writestr(name, change(data) if name == part else data)
+    return path
+
+
+def small(path: Path) -> Path:
+    frame = pd.DataFrame({"x": [1.5, 2.0, 3.0], "y": ["a", "b", "b"]})
+    frame.to_excel(path, index=False)
+    return path
+
+
+def test_one_cell_far_away_does_not_end_the_process(tmp_path: Path) -> None:
+    def fill(book: Any) -> None:
+        sheet = book.add_worksheet("s")
+        sheet.write(0, 0, "a")
+        sheet.write(1_048_575, 16_383, 1)
+
+    path = made(tmp_path / "far.xlsx", fill)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(InputError, match=r"far.xlsx has a sheet that spans 1,048,576 rows and 16,384 columns"):
+        open_source(path)
+
+
+@pytest.mark.parametrize("said", [' r="%d"', ""], ids=["with places", "without"])
+def test_more_rows_than_a_spreadsheet_holds_are_refused(tmp_path: Path, said: str) -> None:
+    def grow(xml: bytes) -> bytes:
+        begin, end = xml.index(b"<sheetData>") + 11, xml.index(b"</sheetData>")
+        more = b"".join(
+            (f"<row{said}><c><v>1</v></c></row>" % ((k,) if said else ())).encode() for k in range(2, 1_100_000)
+        )
+        return xml[:begin] + xml[begin:end][: xml[begin:end].index(b"</row>") + 6] + more + xml[end:]
+
+    path = repacked(small(tmp_path / "long.xlsx"), "xl/worksheets/sheet1.xml", grow)
+    with pytest.raises(InputError, match=r"long.xlsx has a cell in row 1,0\d\d,\d\d\d .* beyond the 1,048,576 rows"):
+        open_source(path)
+
+
+def test_repeated_rows_of_ods_are_counted_and_empty_ones_at_the_end_are_not(tmp_path: Path) -> None:
+    row = "<table:table-row{0}><table:table-cell{1} office:value-type='float' office:value='1'/></table:table-row>"
+    empty = "<table:table-row table:number-rows-repeated='1048570'><table:table-cell/></table:table-row>"
+
+    def book(name: str, body: str) -> Path:
+        names = " ".join(
+            f"xmlns:{n}='urn:oasis:names:tc:opendocument:xmlns:{n}:1.0'" for n in ("office", "table", "text")
+        )
+        xml = (
+            f"<?xml version='1.0'?><office:document-content {names}><office:body><office:spreadsheet>"
+            "<table:table table:name='s'><table:table-row><table:table-cell office:value-type='string'>"
+            f"<text:p>a</text:p></table:table-cell></table:table-row>{body}</table:table></office:spreadsheet></office:body>"
+            "</office:document-content>"
+        )
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+            made.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+            manifest = "<manifest:manifest xmlns:manifest='urn:oasis:names:tc:opendocument:xmlns:manifest:1.0'/>"
+            made.writestr("META-INF/manifest.xml", manifest)
+            made.writestr("content.xml", xml)
+        return path
+
+    assert rows(book("fine.ods", row.format("", "") * 3 + empty)) == [{"a": 1.0}] * 3
+    with pytest.raises(InputError, match="beyond the 1,048,576 rows"):
+        open_source(book("long.ods", row.format(" table:number-rows-repeated='2000000'", "")))
+    with pytest.raises(InputError, match="columns"):
+        open_source(book("wide.ods", row.format("", " table:number-columns-repeated='90000'")))

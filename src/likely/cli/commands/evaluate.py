@@ -17,8 +17,8 @@ from likely.cli.options import (
     folds_option,
     json_option,
     seed_option,
-    writable,
 )
+from likely.cli.output import out_option
 from likely.errors import SettingError
 
 
@@ -67,7 +67,7 @@ def compare(data: object, how: Learning, names: tuple[str, ...], dealing: Values
     help="Number of sizes: all rows of the other folds, half of them, and so on.",
 )
 @seed_option
-@click.option("--svg", metavar="FILE.svg", callback=writable, help="Draw the curve to this file.")
+@out_option("FILE.svg", "Draw the curve to this file.", "picture", name="--svg")
 @json_option
 @learning_options
 def curve(data: object, how: Learning, folds: int, steps: int, seed: int, svg: str | None, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.help import command
-from likely.cli.options import out_option
+from likely.cli.output import out_option
 
 if TYPE_CHECKING:
     from likely.portable.languages.export import Language
@@ -20,7 +20,7 @@ LANGUAGES = ("sql", "onnx", "pmml", "json", "form", "python", "javascript")
 @command(short_help="A model as SQL, ONNX, PMML, JSON, Python or JavaScript.")
 @click.argument("model")
 @click.option("--to", metavar=f"[{'|'.join(LANGUAGES)}]", help="The format; form is the whole model as JSON.")
-@out_option("FILE", "Output file; by default standard output.", required=False)
+@out_option("FILE", "Output file; by default standard output.", "export")
 @click.option(
     "--dialect", metavar="NAME", help="For SQL: postgres, duckdb, sqlite, bigquery …; by default portable SQL."
 )

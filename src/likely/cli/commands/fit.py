@@ -19,9 +19,9 @@ from likely.cli.options import (
     data_argument,
     json_option,
     loss_option,
-    out_option,
     reading_options,
 )
+from likely.cli.output import out_option
 
 if TYPE_CHECKING:
     from likely.models.contracts import Model
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @command(short_help="Fit a model and save it to a file.")
 @data_argument(required=False)
 @target_argument
-@out_option("FILE.likely", "Where to write the model.")
+@out_option("FILE.likely", "Where to write the model.", "model", required=True)
 @click.option("--keep", metavar="FOLDER", help="Cache the sums of each file here, and read only new and changed files.")
 @click.option("--push", is_flag=True, help="For a database: let it do the counting where counts are enough.")
 @click.option(

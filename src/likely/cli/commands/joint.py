@@ -9,12 +9,13 @@ import click
 
 from likely.cli import terminal
 from likely.cli.help import command
-from likely.cli.options import Values, json_option, packed, pairs, read_text_options, sql_options, table_of, writable
+from likely.cli.options import Values, data_argument, json_option, packed, pairs, read_text_options, sql_options
+from likely.cli.output import out_option
 from likely.errors import SettingError, shown
 
 
 @command(short_help="A joint table with its margins, and any P(a, b | c) of it.")
-@click.argument("data", callback=lambda context, option, data: table_of(data))
+@data_argument()
 @click.argument("columns", nargs=-1)
 @click.option(
     "--query",
@@ -54,7 +55,7 @@ from likely.errors import SettingError, shown
     metavar="TOKEN",
     help="A cell that means missing; replaces the usual ones ('?', 'NA', 'null' …). The empty cell always is.",
 )
-@click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Also write an interactive HTML page.")
+@out_option("FILE.html", "Also write an interactive HTML page.", "page")
 @packed("reading", read_text_options, *sql_options)
 @json_option
 def joint(

@@ -14,8 +14,8 @@ from likely.cli.options import (
     dealing_options,
     json_option,
     loss_option,
-    writable,
 )
+from likely.cli.output import out_option
 from likely.errors import SettingError
 
 
@@ -31,7 +31,7 @@ from likely.errors import SettingError
     is_flag=True,
     help="Show everything: scores by class, curves, every attribute and column.",
 )
-@click.option("-o", "--out", metavar="FILE.html", callback=writable, help="Where to write the page; else TARGET.html.")
+@out_option("FILE.html", "Where to write the page; else TARGET.html.", "page")
 @click.option("--no-page", is_flag=True, help="Write no page.")
 @click.option("--open", "open_page", is_flag=True, help="Open the page in the browser.")
 @click.option(

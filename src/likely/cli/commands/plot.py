@@ -12,7 +12,8 @@ from likely.cli import terminal
 from likely.cli.asking import target_argument
 from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
-from likely.cli.options import Values, data_argument, json_option, writable
+from likely.cli.options import Values, data_argument, json_option
+from likely.cli.output import out_option
 from likely.errors import SettingError, shown
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ size_option = click.option(
 @data_argument()
 @target_argument
 @click.argument("columns", nargs=-1)
-@click.option("-o", "--out", required=True, metavar="FILE.svg|FILE.png", callback=writable, help="Output file.")
+@out_option("FILE.svg|FILE.png", "Output file.", "picture", required=True)
 @click.option(
     "--show",
     default="points,ellipses",
@@ -169,7 +170,7 @@ def _two_numbers(
 @click.argument("mean", type=float)
 @click.argument("deviation", type=float)
 @click.option("--between", metavar="A,B", help="P(A ≤ x ≤ B); -inf and inf are allowed.")
-@click.option("-o", "--out", metavar="FILE.svg|FILE.png", callback=writable, help="Draw the density and the area.")
+@out_option("FILE.svg|FILE.png", "Draw the density and the area.", "picture")
 @size_option
 @json_option
 def normal(

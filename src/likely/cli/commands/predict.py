@@ -15,12 +15,12 @@ from likely.cli.options import (
     json_option,
     loss_option,
     missing_by_option,
-    out_option,
     prior_option,
     read_loss_file,
     read_prior,
     text_options,
 )
+from likely.cli.output import out_option
 
 if TYPE_CHECKING:
     from likely.apply.decide.decider import Rule
@@ -31,7 +31,7 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @command(short_help="Predict the class of each row, with probabilities.")
 @click.argument("model")
 @data_argument()
-@out_option("FILE", f"{TABLE}; by default standard output.", required=False)
+@out_option("FILE", f"{TABLE}; by default standard output.", "table")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @missing_by_option
 @text_options
@@ -71,7 +71,7 @@ def predict(model: str, data: object, out: str | None, keep: bool, missing_by: s
 )
 @click.option("--training", metavar="FILE", help="The training rows for --unlike; by default rows drawn from MODEL.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed for the rows drawn for --unlike.")
-@out_option("FILE", f"{TABLE}; by default standard output.", required=False)
+@out_option("FILE", f"{TABLE}; by default standard output.", "table")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
 @json_option
 @text_options
@@ -122,7 +122,7 @@ def decide(
 @click.option(
     "--model", required=True, metavar="FILE.likely", help="A generative model: Density, NaiveBayes and others."
 )
-@out_option("FILE", f"Write the log_density of each row: {TABLE}.", required=False)
+@out_option("FILE", f"Write the log_density of each row: {TABLE}.", "table")
 @click.option("--lowest", type=click.IntRange(0), default=10, help="How many rows with the lowest density to list.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
 @text_options
@@ -153,7 +153,7 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
 @command(short_help="Draw rows from a model.")
 @click.argument("model")
 @click.option("-n", "--rows", type=click.IntRange(0), default=10, help="How many rows.")
-@click.option("-o", "--out", metavar="FILE", help="CSV, TSV or Parquet, by file name; by default standard output.")
+@out_option("FILE", "CSV, TSV or Parquet, by file name; by default standard output.", "table")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Same seed, same rows.")
 def sample(model: str, rows: int, out: str | None, seed: int) -> None:
     """Draw rows from MODEL: a class by its prior, then the cells given the class."""

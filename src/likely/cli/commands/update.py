@@ -12,7 +12,8 @@ from click.core import ParameterSource
 from likely.cli import terminal
 from likely.cli.help import command
 from likely.cli.learning import Learning, learning_options
-from likely.cli.options import Values, data_argument, loss_option, out_option, text_options, writable
+from likely.cli.options import Values, data_argument, loss_option, text_options
+from likely.cli.output import out_option, writable
 
 if TYPE_CHECKING:
     from likely.table.output.atomic import Revision
@@ -24,7 +25,7 @@ LATER = {"file", "data", "encoding", "delimiter", "replace_invalid", "threads"}
 @command(short_help="Add rows to a model, exactly.")
 @click.argument("model")
 @data_argument()
-@out_option("FILE.likely", "Where to write the model with these rows.")
+@out_option("FILE.likely", "Where to write the model with these rows.", "model", required=True, updates="model")
 @text_options
 def learn(model: str, data: object, out: str, reading: Values) -> None:
     """Let MODEL learn the rows of DATA (a table, or another model's file) as well.
@@ -50,7 +51,7 @@ def learn(model: str, data: object, out: str, reading: Values) -> None:
 @command(short_help="Remove rows from a model, exactly.")
 @click.argument("model")
 @data_argument()
-@out_option("FILE.likely", "Where to write the model without these rows.")
+@out_option("FILE.likely", "Where to write the model without these rows.", "model", required=True, updates="model")
 @text_options
 def unlearn(model: str, data: object, out: str, reading: Values) -> None:
     """Take the rows of DATA (a table, or another model's file) out of MODEL."""
@@ -68,7 +69,7 @@ def unlearn(model: str, data: object, out: str, reading: Values) -> None:
 
 @command(short_help="Merge several models into one, exactly.")
 @click.argument("models", nargs=-1, required=True)
-@out_option("FILE.likely", "Where to write the merged model.")
+@out_option("FILE.likely", "Where to write the merged model.", "model", required=True, updates="models")
 def merge(models: tuple[str, ...], out: str) -> None:
     """Merge MODELS: the result is the same, to the last bit, as fitting all their rows at once.
 

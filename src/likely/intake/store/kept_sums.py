@@ -138,7 +138,7 @@ class SumFolder:
 
     def put(self, file: File, reading: str, kind: str, tree: State, more: str = "") -> None:
         """Keep an entry, whole or not at all."""
-        state.write(self._path(file, reading, kind, more), state.dump(tree))
+        state.write(self._path(file, reading, kind, more), state.dump(tree), cache=True)
 
     def gone(self, folders: Collection[str]) -> list[str]:
         """Files of these folders that were there when last seen."""
@@ -148,7 +148,9 @@ class SumFolder:
         """Take away entries of content that no file has any more, and those of these files that are out of date."""
         self._seen = {place: known for place, known in self._seen.items() if os.path.exists(place)}
         self._journal.close()
-        state.write(self.folder / _JOURNAL, "".join(_line(p, *k) for p, k in sorted(self._seen.items())).encode())
+        state.write(
+            self.folder / _JOURNAL, "".join(_line(p, *k) for p, k in sorted(self._seen.items())).encode(), cache=True
+        )
         live, own = {content for _, _, content in self._seen.values()}, {f.content for f in files}
         for path in self.folder.iterdir():
             found = _ENTRY.match(path.name)

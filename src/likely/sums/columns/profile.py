@@ -14,6 +14,7 @@ from likely.table.infer import TextProfile
 from likely.table.texts import cells
 from likely.table.texts.numbers import Described, describe_text
 from likely.table.texts.units import UNITS, tally_units
+from likely.table.words.tokens import draw_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ _EXAMPLES = 3
 class Profile:
     """What the cells of one text column look like."""
 
-    __slots__ = ("_ceiling", "_kept", "_known", "examples", "forms", "units", "words")
+    __slots__ = ("_ceiling", "_kept", "_keys", "_known", "examples", "forms", "units", "words")
 
     def __init__(self) -> None:
         self.forms = np.zeros(6, np.int64)
@@ -36,7 +37,7 @@ class Profile:
         self.examples: dict[int, str] = {}
         self._ceiling = np.uint64(2**64 - 1)
         self._kept: NDArray[np.uint64] = np.zeros(64, np.uint64)
-        self._known = 0
+        self._known, self._keys = 0, draw_keys()
 
     def update(self, array: Any, missing: NDArray[np.uint64], times: NDArray[np.int64] | None = None) -> None:
         """Take in one Arrow array of text; `times` says how often each cell is there, where that is not once."""
@@ -69,7 +70,9 @@ class Profile:
         done = 0
         while done < len(hashes):
             limit = 3 * len(self._kept) // 4
-            done, self._known = cells.keep_small(hashes, self._ceiling, self._kept, self._known, limit, done)
+            done, self._known = cells.keep_small(
+                hashes, self._ceiling, self._kept, self._keys, self._known, limit, done
+            )
             if done < len(hashes):
                 self._make_space()
 
@@ -82,7 +85,7 @@ class Profile:
             self._ceiling = some[KEEP]
             some = some[:KEEP]
             self._kept = np.zeros(len(self._kept), np.uint64)
-        _, self._known = cells.keep_small(some, np.uint64(2**64 - 1), self._kept, 0, len(self._kept), 0)
+        _, self._known = cells.keep_small(some, np.uint64(2**64 - 1), self._kept, self._keys, 0, len(self._kept), 0)
 
     def _smallest(self) -> NDArray[np.uint64]:
         return np.sort(self._kept[self._kept != 0])

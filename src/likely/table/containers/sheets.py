@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from likely.errors import InputError, shown
+from likely.table.containers.extents import check_extent
 from likely.table.formats.files import file_errors
 from likely.table.formats.memory import TableSource
 
@@ -29,6 +30,7 @@ def open_sheet(path: str, name: str, sheet: str | None) -> TableSource:
     with _sound(name), open(path, "rb") as file:
         if not file.read(4).startswith(_MAGIC):
             raise InputError(f"{name} is named like a workbook, but is not one. Correct the name.")
+        check_extent(path, name)
         file.seek(0)
         book: CalamineWorkbook = calamine.CalamineWorkbook.from_filelike(file)
         found, note = _choose(book, name, sheet)

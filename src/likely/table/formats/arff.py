@@ -6,6 +6,7 @@ Plain blocks go through Arrow's CSV parser; only blocks with escapes, comments o
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -160,10 +161,11 @@ class ArffSource(Source):
         every = list(self.declared)
         quoted = b"'" in block
         try:
-            text: Any = pa.BufferReader(block)
+            # Arrow would take U+FEFF that begins a block for a byte order mark.
+            text: Any = pa.BufferReader(b"\n" + block if block.startswith(BOM_UTF8) else block)
             table = pc.read_csv(
                 text,
-                pc.ReadOptions(column_names=every, block_size=len(block) + 1),
+                pc.ReadOptions(column_names=every, block_size=len(block) + 2),
                 pc.ParseOptions(quote_char="'" if quoted else False, double_quote=False),
                 pc.ConvertOptions(
                     column_types=dict.fromkeys(every, pa.string()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -156,8 +157,7 @@ class DelimitedSource(Source):
             bad.append(row)
             return "error"
 
-        stream: Any = self.text.stream()
-        stream.read(self.layout.skip)
+        stream: Any = self._stream_of_rows()
         options = pc.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
         )
@@ -176,6 +176,17 @@ class DelimitedSource(Source):
             if "Empty CSV" in str(error):
                 return None
             raise
+
+    def _stream_of_rows(self) -> pa.NativeFile:
+        """The text from its first row on. U+FEFF that begins a cell there is no byte order mark, for which Arrow would
+        take it, so a line end comes before it."""
+        skip = self.layout.skip
+        with self.text.stream() as start:
+            start.read(skip)
+            marked = start.read(3) == BOM_UTF8
+        stream = self.text.stream()
+        stream.read(skip - 1 if marked and skip else skip)
+        return stream if skip or not marked else pa.BufferReader(b"\n" + stream.read())
 
     @contextmanager
     def _failures(self, bad: list[InvalidRow], done: int) -> Iterator[None]:

@@ -99,17 +99,28 @@ class JsonSource(FileSource):
         return kinds
 
     def _take_kinds(self, place: Place, kinds: dict[str, str], in_lines: bool) -> None:
-        self._select = {name: _sql_value(name, kind) for name, kind in kinds.items()}
         # Names that differ only in case were numbered by duckdb; only its own inference finds their cells again.
         numbered = any(_without_number(n) in {m.casefold() for m in kinds if m != n} for n in kinds)
+        names = self._real_names(len(kinds)) if numbered else list(kinds)
+        self._select = {name: _sql_value(*found) for name, found in zip(names, kinds.items(), strict=True)}
         listed = ", ".join(f"{_sql_text(n)}: {_sql_text(k)}" for n, k in kinds.items())
         self._columns = "" if numbered else f", columns={{{listed}}}"
-        with self._failures(), self._reader(list(kinds), " limit 0") as reader:
+        with self._failures(), self._reader(names, " limit 0") as reader:
             super().__init__(place, reader.schema)
         plain = in_lines and not numbered and all(kind in PLAIN for kind in kinds.values())
         self._plain = {n: PLAIN[k] for n, k in kinds.items()} if plain else {}
         self._lines = PlainLines.of(kinds) if plain else None
         self.piece_count = math.inf if plain else 0
+
+    def _real_names(self, count: int) -> list[str]:
+        """The names in the order in which they first come, which is that of duckdb's numbered ones."""
+        found = "select unnest(json_keys(json)) as name from read_json_objects(?, format='auto')"
+        query = f"select name from (select name, row_number() over () as place from ({found})) group by name"
+        with self._failures():
+            rows = self._database().sql(f"{query} order by min(place)", params=[_not_a_pattern(self._path)]).fetchall()
+        if len(rows) < count:
+            raise InputError(f"{self.name} has names that differ only in case. Rename them.")
+        return [str(row[0]) for row in rows[:count]]
 
     def reopen(self, encoding: str) -> Source:
         return open_json(self._place, encoding)
@@ -209,7 +220,10 @@ class JsonSource(FileSource):
         picked = ", ".join(self._select[n] for n in names)
         query = f"select {picked} from {self._table(self._columns)}{end}"
         try:
-            yield relation_reader(database.sql(query, params=[_not_a_pattern(self._path)]), ROWS)
+            reader = relation_reader(database.sql(query, params=[_not_a_pattern(self._path)]), ROWS)
+            schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
+            renamed = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in reader)
+            yield reader if schema == reader.schema else pa.RecordBatchReader.from_batches(schema, renamed)
         finally:
             database.close()
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from likely.errors import ColumnError, InputError, shown
 from likely.table.arrow import ArrowArray, ArrowBatch, decode_batch, has_match, label_array, number_array
 from likely.table.output.atomic import PartFile
+from likely.table.output.overwrite import check_output, kind_of_table
 from likely.table.output.parquet import ParquetGroups
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Sink:
         if self._path is None:
             self._file = pa.PythonFile(cast(Any, sys.stdout.buffer), mode="w")
             return self
+        check_output(self._path, kind_of_table(str(self._path)))
         with self._failures():
             if self._device:
                 name = str(self._path)

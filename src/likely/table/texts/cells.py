@@ -27,6 +27,7 @@ from likely.table.texts.grammar import MISSING as MISSING
 from likely.table.texts.grammar import WHOLE as WHOLE
 from likely.table.texts.grammar import WORDS as WORDS
 from likely.table.texts.grammar import is_blank as is_blank
+from likely.table.words.tokens import fold_product
 
 _ONE, _SIX_BITS, _BLOCK = np.uint64(1), np.uint64(63), np.uint64(BLOCK)
 LONGEST_TOKEN = 64
@@ -196,15 +197,20 @@ def hash_cells(data: Bytes, starts: Longs, ends: Longs, out: Hashes) -> None:
         out[i] = hash_text(data, a, b)
 
 
-@kernel("u8[], u8, u8[], i8, i8, i8", returns=2)
-def keep_small(hashes: Hashes, ceiling: int, kept: Hashes, known: int, limit: int, start: int) -> tuple[int, int]:
-    """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`."""
+@kernel("u8[], u8, u8[], u8[], i8, i8, i8", returns=2)
+def keep_small(
+    hashes: Hashes, ceiling: int, kept: Hashes, keys: Hashes, known: int, limit: int, start: int
+) -> tuple[int, int]:
+    """Add each non-zero hash below `ceiling` to the open-addressed set `kept`; stop when it holds `limit`.
+
+    Secret keys say where each is looked for: hashes of chosen texts would all be in one place.
+    """
     mask = np.int64(kept.size - 1)
     for i in range(start, hashes.size):
         h = hashes[i]
         if h == 0 or h >= ceiling:
             continue
-        at = np.int64(h & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
+        at = np.int64(fold_product(h, keys[0]) & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
         while kept[at] != 0 and kept[at] != h:
             at = (at + 1) & mask
         if kept[at] == 0:

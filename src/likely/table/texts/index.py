@@ -12,8 +12,8 @@ import numpy as np
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.table.batch import Texts
-from likely.table.texts.grammar import hash_text, last_bytes
-from likely.table.words.tokens import load_eight
+from likely.table.texts.grammar import last_bytes
+from likely.table.words.tokens import draw_keys, fold_product, load_eight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,10 +25,10 @@ ONCE: NDArray[np.int64] = np.empty(0, np.int64)
 class TextIndex:
     """Texts by number, and how often each was met since `take_times`."""
 
-    __slots__ = ("_bounds", "_data", "_hashes", "_slots", "_times", "known")
+    __slots__ = ("_bounds", "_data", "_hashes", "_keys", "_slots", "_times", "known")
 
     def __init__(self) -> None:
-        self.known = 0
+        self.known, self._keys = 0, draw_keys()
         self._data: NDArray[np.uint8] = np.zeros(1 << 10, np.uint8)
         self._bounds: NDArray[np.int64] = np.zeros(33, np.int64)
         self._hashes: NDArray[np.uint64] = np.zeros(32, np.uint64)
@@ -40,7 +40,7 @@ class TextIndex:
         out, done = np.empty(len(texts), np.int32), 0
         while True:
             done, self.known = number_texts(
-                texts.data, texts.starts, texts.ends, times,
+                texts.data, texts.starts, texts.ends, times, self._keys,
                 self._data, self._bounds, self._hashes, self._times, self._slots, self.known, done, out,
             )  # fmt: skip
             if done == len(texts):
@@ -73,6 +73,18 @@ class TextIndex:
 
 
 @inner
+def _keyed_hash(data: Bytes, a: int, b: int, keys: Hashes) -> np.uint64:
+    """The hash of data[a:b] by secret keys: for places in memory, never to be kept or to decide anything."""
+    h = keys[0] ^ np.uint64(b - a)
+    while b - a > 8:
+        h = fold_product(h ^ load_eight(data, np.uint64(a)), keys[1])
+        a += 8
+    if a < b:
+        h = fold_product(h ^ last_bytes(data, a, b), keys[1])
+    return fold_product(h ^ keys[0], keys[2])  # type: ignore[no-any-return]
+
+
+@inner
 def _same(data: Bytes, a: int, b: int, other: Bytes, c: int, d: int) -> bool:
     """Whether data[a:b] and other[c:d], which are of the same length, are the same bytes."""
     while b - a > 8:
@@ -83,12 +95,13 @@ def _same(data: Bytes, a: int, b: int, other: Bytes, c: int, d: int) -> bool:
     return a == b or last_bytes(data, a, b) == last_bytes(other, c, d)
 
 
-@kernel("u1[], i8[], i8[], i8[], u1[], i8[], u8[], i8[], i4[], i8, i8, i4[]", returns=2)
+@kernel("u1[], i8[], i8[], i8[], u8[], u1[], i8[], u8[], i8[], i4[], i8, i8, i4[]", returns=2)
 def number_texts(
     data: Bytes,
     starts: Longs,
     ends: Longs,
     times: Longs,
+    keys: Hashes,
     held: Bytes,
     bounds: Longs,
     hashes: Hashes,
@@ -105,7 +118,7 @@ def number_texts(
     mask = np.int64(slots.size - 1)
     for i in range(start, starts.size):
         a, b = starts[i], ends[i]
-        h = hash_text(data, a, b)
+        h = _keyed_hash(data, a, b, keys)
         at = np.int64(h & np.uint64(0x7FFFFFFFFFFFFFFF)) & mask
         e = np.int64(slots[at])
         while e >= 0 and (

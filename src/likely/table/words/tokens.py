@@ -5,13 +5,14 @@ Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Bytes, Ints, Longs
-from likely.machinery.jit import inner, kernel
+from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
+from likely.machinery.jit import inner, kernel, upper_product
 from likely.machinery.records import dataclass
 from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
@@ -248,6 +249,20 @@ def fold_block(h: np.uint64, block: np.uint64) -> np.uint64:
     """The running hash of a long word after eight more bytes."""
     h = (h ^ block) * _PRIME
     return h ^ (h >> np.uint64(29))
+
+
+def draw_keys() -> Hashes:
+    """Secret numbers for a hash table that lives in memory alone: nobody can choose texts that all fall into one place.
+
+    What a table answers does not depend on them (tests/table/test_flooding.py).
+    """
+    return np.frombuffer(os.urandom(24), np.uint64) | np.uint64(1)
+
+
+@inner
+def fold_product(h: np.uint64, key: np.uint64) -> np.uint64:
+    """Both halves of a product in one word: every bit of it depends on every bit of h, in ways that the key decides."""
+    return upper_product(h, key) ^ (h * key)  # type: ignore[no-any-return]
 
 
 @inner

@@ -1,0 +1,133 @@
+"""What may be replaced by a file that is written: an older output of the same kind, never an input, nor another thing.
+
+Everything that writes a file asks here first. Knows paths and the first bytes of files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+
+from likely.errors import InputError, shown
+
+MODEL = b"\x89likely\n"
+"""How a model's file begins."""
+PAGE = b'<meta name="generator" content="likely'
+"""What the head of every page of likely holds."""
+_HEAD = 4096
+_STARTS: dict[str, tuple[bytes, ...]] = {
+    "a model": (MODEL,),
+    "a Parquet table": (b"PAR1",),
+    "a table packed by gzip": (b"\x1f\x8b",),
+    "a table packed by zstd": (b"\x28\xb5\x2f\xfd",),
+    "a PNG picture": (b"\x89PNG",),
+    "an SVG picture": (b"<svg",),
+    "an export to ONNX": (b"\x08\n\x12\x06likely", b"\x08\x09\x12\x06likely", b"\x08\x08\x12\x06likely"),
+    "an export to JSON": (b'{\n  "likely"', b'{"form":"Portable"'),
+    "an export to Python": (b'"""A model that ',),
+    "an export to JavaScript": (b"// A model that ",),
+    "JSON": (b"{", b"[{", b"[\n"),
+}
+"""How files begin, by what they are."""
+_forced: ContextVar[bool] = ContextVar("forced", default=False)
+
+
+@contextmanager
+def allow_overwriting() -> Iterator[None]:
+    """Let whatever is written replace whatever is there: --force."""
+    token = _forced.set(True)
+    try:
+        yield
+    finally:
+        _forced.reset(token)
+
+
+def kind_of(start: bytes) -> str:
+    """What a file is, by its first bytes; "" for an empty one.
+
+    >>> kind_of(b"a,b\\n1,2\\n"), kind_of(b"PAR1..."), kind_of(b"")
+    ('text', 'a Parquet table', '')
+    """
+    start = start[:_HEAD].removeprefix(b"\xef\xbb\xbf")
+    for kind, beginnings in _STARTS.items():
+        if start.startswith(beginnings):
+            return kind
+    low = start.lower()
+    if low.startswith((b"<!doctype html", b"<html")):
+        return "a page of likely" if PAGE in start else "a page of another program"
+    if low.startswith((b"<?xml", b"<pmml")):
+        return "an SVG picture" if b"<svg" in low else "an export to PMML" if b"<pmml" in low else "XML"
+    if low.startswith((b"with likely_", b'with "likely_', b"with `likely_", b"with [likely_")):
+        return "an export to SQL"
+    if not start:
+        return ""
+    return "data of another kind" if b"\0" in start else "text"
+
+
+def kind_of_table(path: str) -> str:
+    """What a table written to this path will be, by the end of its name."""
+    ends = {".parquet": "a Parquet table", ".pq": "a Parquet table"}
+    ends |= {".gz": "a table packed by gzip", ".zst": "a table packed by zstd"}
+    return ends.get(os.path.splitext(path.lower())[1], "text")
+
+
+def kind_of_picture(path: str) -> str:
+    """What a picture written to this path will be, by the end of its name."""
+    return "a PNG picture" if path.lower().endswith(".png") else "an SVG picture"
+
+
+def check_output(path: str | os.PathLike[str] | None, kind: str | None, inputs: Iterable[object] = ()) -> None:
+    """Refuse to write a file over an input, or over a file of another kind; `kind` None is any.
+
+    A link is the file that it leads to, and a name in other letters is the same file where the system says so. A pipe
+    or a device is written as it is.
+    """
+    if path is None or os.fspath(path) == "-" or _forced.get():
+        return
+    try:
+        there = os.stat(path)
+        if not os.path.isfile(path):
+            return
+        with open(path, "rb") as file:
+            found = kind_of(file.read(_HEAD))
+    except (OSError, ValueError):  # nothing is there, or writing it says why it cannot be read
+        return
+    remedy = "Choose another name, or give --force to replace it."
+    if any(os.path.samestat(there, status) for status in _statuses(inputs)):
+        raise InputError(f"Cannot write {shown(path, 200)}: it is an input of this command and would be lost. {remedy}")
+    if kind and found and kind != found:
+        wanted = "a table of text" if kind == "text" else kind
+        raise InputError(f"Cannot write {shown(path, 200)}: it holds {found}, to be replaced by {wanted}. {remedy}")
+
+
+def _statuses(inputs: Iterable[object]) -> Iterator[os.stat_result]:
+    """What the system says of each file that is read; what cannot be found is for its reader to say."""
+    for given in inputs:
+        if isinstance(given, (list, tuple)):
+            yield from _statuses(given)
+        elif given == "-" or hasattr(given, "fileno"):
+            with suppress(OSError, ValueError, AttributeError):
+                yield os.fstat((sys.stdin if given == "-" else given).fileno())
+        elif isinstance(given, (str, os.PathLike)):
+            for place in _places(str(os.fspath(given))):
+                with suppress(OSError, ValueError):
+                    yield os.stat(place)
+
+
+def _places(path: str) -> Iterator[str]:
+    """The files that a path, a folder, a pattern or an address of this machine stands for."""
+    from likely.table.formats.files import list_files, split_inside
+
+    scheme, separated, rest = path.partition("://")
+    if separated and not os.path.exists(path):
+        if scheme in ("file", "sqlite", "duckdb"):
+            from urllib.parse import unquote
+
+            yield unquote(rest.removeprefix("localhost"))
+        return
+    with suppress(InputError, OSError):
+        for place, _ in list_files(path):
+            yield split_inside(place)[0]
