@@ -99,8 +99,9 @@ def without_sentence(names: Sequence[str], accuracy: Measure) -> str:
     bounds = ""
     if accuracy.low is not None and accuracy.high is not None:
         bounds = f" ({100 * accuracy.low:.1f} to {100 * accuracy.high:.1f} %)"
-    options = " ".join(type_option(name, "ignore") for name in names[:3])
-    return f"Without {list_names(names)}: {100 * (accuracy.value or 0.0):.1f} %{bounds}. To leave it out: {options}"
+    options = " ".join(type_option(name, "ignore") for name in names)
+    them = "it" if len(names) == 1 else "them"
+    return f"Without {list_names(names)}: {100 * (accuracy.value or 0.0):.1f} %{bounds}. To leave {them} out: {options}"
 
 
 def date_findings(total: Summary, told: Sequence[Attribute]) -> list[Finding]:
