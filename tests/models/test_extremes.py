@@ -95,6 +95,7 @@ def check(model: likely.Model, table: Table) -> None:
 @example(common([0.0] * 110))
 @example(common([1e308, 5e-324] * 55))
 @example(common([1e300, 1.0] * 55))
+@example({"x": [1.0, 1.0, 0.0], "z": [1.0, 2.0, None], "y": ["a", "b", "a"], "w": [1e300, 1e300, 5e-324]})
 @given(table=tables())
 def test_a_learner_answers_or_refuses(name: str, table: Table) -> None:
     types = {k: "number" for k in ("x", "z", "again") if k in table}

@@ -23,6 +23,9 @@ from likely.table.labels import Labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FAR = Fraction(2) ** 1000
+"""A mean so many spreads from zero, as weights of 1e-300 beside 1e300 make it: no double tells such a column's values
+apart, so it has no spread (tests/models/test_extremes.py)."""
 BLOCK = 8192
 """Rows scored at a time, so that their scores stay in the processor's cache."""
 
@@ -37,6 +40,8 @@ def standard(name: str, weight: Fraction, first: Fraction, second: Fraction, gon
         return None
     shift = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
     scaled = mean / Fraction(2) ** shift
+    if abs(scaled) >= FAR:
+        return None
     center = float(scaled)
     spread = math.sqrt(variance / Fraction(4) ** shift)
     return Standard(name, mean, shift, spread, center, float(scaled - Fraction(center)), gone)
