@@ -52,13 +52,14 @@ def test_averages_over_a_missing_cell(run, write) -> None:
     assert found["posterior"]["spam"] == pytest.approx(0.625) == found["working"]["products"]["spam"]
 
 
-def test_a_model_without_a_working_says_what_there_is(run, examples) -> None:
-    mixture = ("--learner", "Mixture", "--set", 'members=["NaiveBayes", "OneRule"]', "--set", "weights=held-out")
+def test_the_working_of_a_mixture_is_a_sum_over_hypotheses(run, examples) -> None:
+    mixture = ("--learner", "Mixture", "--set", 'members=["NaiveBayes", "OneRule"]', "--set", "weights=[0.25, 0.75]")
     run("fit", examples / "weather.csv", "play", *mixture, "-o", "m.likely").done()
     out = run("explain", "m.likely", "outlook=sunny", "--working").done().out
-    assert "fit one of them to see its working" in " ".join(out.split())
-    found = json.loads(run("explain", "m.likely", "outlook=sunny", "--working", "--json").done().out)["working"]
-    assert found["lines"] == [] and "mixes what they say" in found["why"]
+    assert "P(class | x) = P(h1) × P(class | x, h1) + P(h2) × P(class | x, h2)" in out
+    assert "h1 = NaiveBayes; h2 = OneRule." in out and "no sum" not in out
+    found = json.loads(run("explain", "m.likely", "outlook=sunny", "--working", "--json").done().out)
+    assert found["working"]["products"]["yes"] == pytest.approx(found["posterior"]["yes"])
 
 
 def test_the_normal_equations_of_a_line(run, write) -> None:
