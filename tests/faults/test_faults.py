@@ -30,6 +30,7 @@ COMMANDS: dict[str, list[str]] = {
     "export": ["export", "a.likely", "--to", "json", "-o", "out.json"],
     "keep": ["fit", "*.piece.csv", "play", "--keep", "sums", "--learner", "NaiveBayes", "-o", "out.likely"],
 }
+COMMANDS = {name: [*words, "--force"] for name, words in COMMANDS.items()}  # the old file is a line of text
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 from faults.test_faults import COMMANDS as FILE_COMMANDS
 
 HERE = Path(__file__).parent
-COMMANDS = FILE_COMMANDS | {"export": ["export", "a.likely", "--to", "sql", "-o", "out.sql"]}
+COMMANDS = FILE_COMMANDS | {"export": ["export", "a.likely", "--to", "sql", "-o", "out.sql", "--force"]}
 LEAST = {"look": 64 << 10, "predict parquet": 64 << 10, "merge": 4 << 10, "export": 4 << 10}
 """Bytes from which on allocations fail, 16 KiB elsewhere. Where smaller ones fail, libraries end the process: numpy
 raises MemoryError for the buffers of a ufunc without the interpreter's lock; the writer of Parquet does not look at

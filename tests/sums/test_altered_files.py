@@ -179,6 +179,23 @@ def test_what_no_search_can_have_found_is_refused(what: str, tmp_path: Path) -> 
     refuse(tree, tmp_path)
 
 
+TEXT: dict[str, Callable[[Tree], object]] = {
+    "a setting under another name": lambda t: t.update(scalf=t.pop("scale")),
+    "a scale that is open": lambda t: t.update(scale="auto"),
+    "a model that is open": lambda t: t.update(model="auto"),
+    "a scale beyond reason": lambda t: t.update(scale=1e300),
+}
+
+
+@pytest.mark.parametrize("what", TEXT)
+def test_settings_of_text_that_no_search_can_have_found_are_refused(what: str, tmp_path: Path) -> None:
+    rows = {name: cells * 6 for name, cells in ROWS.items()}
+    model = likely.fit(rows, "y", likely.NaiveBayes(text="auto"), types={**TYPES, "note": "text"})
+    tree = state.parse(model.to_bytes(), "a file")
+    TEXT[what](tree["found"]["text"]["note"])
+    refuse(tree, tmp_path)
+
+
 @pytest.mark.parametrize("name", [b'"y\xffs"', b'"y\xed\xa0\x80s"', b'"y\\ud800s"', b'"y\x00s"'])
 def test_a_class_that_is_no_text_of_utf_8_is_refused(name: bytes, tmp_path: Path) -> None:
     import hashlib

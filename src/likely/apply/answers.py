@@ -35,6 +35,7 @@ class Mismatches:
         self.absent: set[str] = set()
         self.words: Counter[str] = Counter()
         self.unknown_words: Counter[str] = Counter()
+        self.formulas: set[str] = set()
 
     def add(self, posterior: Posterior) -> None:
         self.unseen.update(posterior.unseen)
@@ -51,6 +52,11 @@ class Mismatches:
             out.append(f"Levels not seen in training: {_cells(count)} of {shown(name)}.")
         for name, count in sorted(self.strays.items()):
             out.append(f"Not the kind of value seen in training, so missing: {_cells(count)} of {shown(name)}.")
+        for name in sorted(self.formulas):
+            out.append(
+                f"Cells of {shown(name)} begin with =, +, - or @, and spreadsheets take them for formulas. "
+                "`likely predict --quote-formulas` puts ' before them."
+            )
         for name, unknown in sorted(self.unknown_words.items()):
             if unknown:
                 total = self.words[name]
@@ -102,7 +108,14 @@ class Answers(ABC, Generic[A]):
 
 
 def answer_table(
-    make: Callable[[], S], data: object, path: str | None, reading: Reading, *, keep: bool = False, once: bool = False
+    make: Callable[[], S],
+    data: object,
+    path: str | None,
+    reading: Reading,
+    *,
+    keep: bool = False,
+    once: bool = False,
+    quote_formulas: bool = False,
 ) -> S:
     """Answer every row of `data` and write the columns to `path`: '-' is standard output, None writes nothing.
 
@@ -113,12 +126,14 @@ def answer_table(
 
     def work(source: Source) -> S:
         answers = make()
-        with nullcontext() if path is None else Sink(path) as sink:
+        with nullcontext() if path is None else Sink(path, quote_formulas) as sink:
             for answer, kept in answers.stream(source, keep):
                 if sink is not None:
                     sink.write(answers.columns(answer, kept))
                 if reading.progress is not None and answers.rows:
                     reading.progress(answers.rows)
+        if sink is not None:
+            answers.mismatches.formulas |= sink.formulas
         return answers
 
     return work(open_table(data, reading)) if once or path == "-" else with_encoding(data, reading, work)

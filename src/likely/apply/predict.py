@@ -70,16 +70,23 @@ def predict_table(
     *,
     keep: bool = False,
     missing_by: str | None = None,
+    quote_formulas: bool = False,
 ) -> Predicted:
     """Write prediction and probabilities of every row of `data`; without a path, to standard output.
 
     `missing_by` takes missing cells as `decide` does: "left-out", "averaged" or "informative".
+    `quote_formulas` puts ' before texts of CSV that a spreadsheet would take for formulas.
     """
     if model.schema.target is None:
         raise SettingError("This model is a density, so there is no class to predict. See `likely score`.")
     taken = by_missing(model, missing_by)
     done = answer_table(
-        lambda: Predictions(taken), data, "-" if path is None else path, reading or Reading(), keep=keep
+        lambda: Predictions(taken),
+        data,
+        "-" if path is None else path,
+        reading or Reading(),
+        keep=keep,
+        quote_formulas=quote_formulas,
     )
     notes = [HOW_AVERAGED, unaveraged(model)] if missing_by == "averaged" else []
     return Predicted(done.rows, done.unclassified, (*filter(None, notes), *done.remarks()))

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from errno import EBADF
 from typing import Any
 
 DONE, BAD_INPUT, FAULT, INTERRUPTED = 0, 2, 70, 130
@@ -26,6 +27,7 @@ def main() -> None:
     gc.set_threshold(200_000, 20, 50)
     # Batches are shared among threads of our own. Those of OpenBLAS, inside numpy, would wait for work by spinning.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_streams()
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # so early that nothing had been imported, or a second time
@@ -36,6 +38,16 @@ def main() -> None:
     atexit._run_exitfuncs()  # temporary files; there is no public way to run these before os._exit
     # A parser's thread that still wants Python while Python ends would abort the process, whatever its exit code.
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Put something in the place of streams that are closed: a file of ours would get their numbers, and be written to
+    by whoever prints. What is read is empty, what is said is lost, and what is printed fails, with a sentence.
+    """
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
 
 
 def run(arguments: list[str]) -> int:
@@ -75,11 +87,14 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         return DONE  # the reader went away (likely look … | head): not an error
     except OSError as error:
+        if error.errno == EBADF and not error.filename:
+            _say("Standard output is closed, so nothing can be printed. Leave it open, or name a file with -o.")
+            return BAD_INPUT
         where = f" {shown(error.filename, 200)}" if error.filename else " standard output or a file"
         _say(f"Cannot read or write{where}: {error.strerror or error}. Free space or correct the path.")
         return BAD_INPUT
     except MemoryError:
-        _say("Not enough memory for this table. Leave wide text columns out with --type COLUMN=ignore.")
+        _say("Not enough memory for this table. Use fewer rows, or leave columns out with --type COLUMN=ignore.")
         return BAD_INPUT
     except Exception as error:
         if os.environ.get("LIKELY_DEBUG"):

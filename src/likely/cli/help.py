@@ -9,10 +9,13 @@ from functools import partial
 
 import click
 
-from likely.cli.output import check_outputs
+from likely.cli.output import READ, check_outputs
+from likely.errors import InputError
 
 NARROW = 72
 """Columns below which what an option does stands under it, not beside it."""
+LEAST_MEMORY = 700 << 20
+"""Bytes of address space below which OpenBLAS, Arrow or LLVM end the process as they are loaded, or hang."""
 BESIDE = 31
 """Where the words beside an option begin."""
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -77,6 +80,7 @@ class HelpfulCommand(click.Command):
     """A command whose options are listed in groups, and which replaces no file of its user's by mistake."""
 
     def invoke(self, ctx: click.Context) -> object:
+        check_memory(ctx)
         check_outputs(ctx)
         return super().invoke(ctx)
 
@@ -99,6 +103,22 @@ class HelpfulCommand(click.Command):
                 formatter.write(f"\n{title}:\n")
                 for line in _definitions(rows, formatter.width):
                     formatter.write(line + "\n")
+
+
+def check_memory(ctx: click.Context) -> None:
+    """Refuse to read anything with less memory than libraries need to be loaded: they would end the process."""
+    if not {"data", "source", "file", *READ} & ctx.params.keys():
+        return
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # no such limits there
+        return
+    limit, _ = getrlimit(RLIMIT_AS)
+    if limit != RLIM_INFINITY and limit < LEAST_MEMORY:
+        raise InputError(
+            f"This process may take {limit >> 20:,} MB of memory (ulimit -v), and likely needs "
+            f"{LEAST_MEMORY >> 20:,} MB at least. Raise the limit."
+        )
 
 
 command = partial(click.command, cls=HelpfulCommand)

@@ -33,9 +33,18 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @data_argument()
 @out_option("FILE", f"{TABLE}; by default standard output.", "table")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
+@click.option("--quote-formulas", is_flag=True, help="Put ' before texts that a spreadsheet would take for formulas.")
 @missing_by_option
 @text_options
-def predict(model: str, data: object, out: str | None, keep: bool, missing_by: str | None, reading: Values) -> None:
+def predict(
+    model: str,
+    data: object,
+    out: str | None,
+    keep: bool,
+    quote_formulas: bool,
+    missing_by: str | None,
+    reading: Values,
+) -> None:
     """Predict each row of DATA by MODEL.
 
     Writes the columns prediction (empty if none can be made) and p(<class>) for each class.
@@ -46,7 +55,8 @@ def predict(model: str, data: object, out: str | None, keep: bool, missing_by: s
 
     loaded = load_model(model)
     with terminal.counting(data) as progress:
-        done = predict_table(loaded, data, out, Reading(progress=progress, **reading), keep=keep, missing_by=missing_by)
+        how: Values = {"keep": keep, "missing_by": missing_by, "quote_formulas": quote_formulas}
+        done = predict_table(loaded, data, out, Reading(progress=progress, **reading), **how)
     for remark in done.remarks:
         terminal.say(remark)
 

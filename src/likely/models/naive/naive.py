@@ -25,6 +25,7 @@ from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.naive.weighted_product import WeightedProduct, weight_product
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
+from likely.models.shapes.limits import FARTHEST
 from likely.models.text.factor import text_factor, text_notes
 from likely.models.text.settings import Text, as_text
 from likely.sums import state
@@ -82,8 +83,10 @@ class NaiveBayes(NaiveBayesSettings):
         summary = learnable(summary, known_classes(self.knowledge, summary.schema), text=True)
         require(found.keys() <= {"text", "temperature"}, "naive Bayes searches for these alone")
         chosen = {name: replace(state.built(Text, said)) for name, said in found.get("text", {}).items()}
-        for name in chosen:
+        for name, text in chosen.items():
             require(isinstance(summary.columns.get(name), Words), "settings of text are those of a text")
+            require(not text.has_open, "settings of text are chosen")
+            require(text.scale == "none" or float(text.scale) <= FARTHEST, "a scale is within what sums can hold")
         heat = found.get("temperature")
         return self.model(
             summary, chosen, None if heat is None else read_number(heat, 0.0, tempering.MOST, "a temperature")

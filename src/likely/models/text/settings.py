@@ -114,6 +114,11 @@ class Text(Settings):
         return self._wants or (self.scale == "auto" and not self.is_likelihood)
 
     @property
+    def has_open(self) -> bool:
+        """Whether anything is not said, so that no text can be scored."""
+        return self._wants or self.scale == "auto"
+
+    @property
     def _wants(self) -> bool:
         return "auto" in (self.model, *(getattr(self, name) for name in CHOSEN))
 

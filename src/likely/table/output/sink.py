@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from csv import writer
-from errno import EISDIR
+from errno import EBADF, EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _OTHERS = (".json", ".jsonl", ".ndjson", ".arff", ".arrow", ".feather", ".ipc", ".xlsx", ".xls", ".bz2", ".zip")
 
+FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[-+][\d.,]+([eE][-+]?\d+)?\s*%?$"
+"""A text that a spreadsheet takes for a formula, unless it is a number."""
 _TEXT, _PARQUET = ("", ".csv", ".txt", ".data", ".tsv", ".tab"), (".parquet", ".pq")
 _PACKED: dict[str, Any] = {".gz": "gzip", ".zst": "zstd"}
 
@@ -32,7 +34,8 @@ _PACKED: dict[str, Any] = {".gz": "gzip", ".zst": "zstd"}
 class Sink:
     """Writes batches of one table; the file appears whole on success, and not at all on failure."""
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, quote_formulas: bool = False) -> None:
+        self._quotes_formulas, self.formulas = quote_formulas, set[str]()
         given = None if path in (None, "-") else Path(str(path))
         # A pipe or a device takes bytes where it is; a link to a file keeps pointing at its file, which is replaced.
         self._device = given is not None and given.exists() and not given.is_file() and not given.is_dir()
@@ -86,7 +89,7 @@ class Sink:
             raise
         except OSError as error:
             where = "to standard output" if self._path is None else self._name
-            why = error.strerror or str(error)
+            why = "it is closed" if error.errno == EBADF else error.strerror or str(error)
             raise InputError(f"Cannot write {where}: {why}. Make room, or choose another place.") from None
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -96,7 +99,32 @@ class Sink:
                 self._groups = self._groups or ParquetGroups(self._file)
                 self._groups.write(batch)
             else:
-                self._write_text(decode_batch(batch), "\t" if self._suffix in (".tsv", ".tab") else ",")
+                self._write_text(
+                    self._without_formulas(decode_batch(batch)), "\t" if self._suffix in (".tsv", ".tab") else ","
+                )
+
+    def _without_formulas(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Note which columns have texts that a spreadsheet takes for formulas, or put a ' before these where asked."""
+        names, columns = list(batch.schema.names), list(batch.columns)
+        for k, column in enumerate(columns):
+            if _is_text(column) and has_match(column, FORMULA):
+                import pyarrow.compute as pc
+
+                formulas = pc.and_not(
+                    pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER)
+                )
+                if not pc.any(formulas).as_py():
+                    continue
+                if self._quotes_formulas:
+                    quoted: Any = pc.binary_join_element_wise(
+                        pa.scalar("'", column.type), column, pa.scalar("", column.type)
+                    )
+                    columns[k] = pc.if_else(formulas, quoted, column)
+                else:
+                    self.formulas.add(names[k])
+            if names[k].startswith(tuple("=+-@\t\r")) and self._quotes_formulas:
+                names[k] = f"'{names[k]}"
+        return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _write_text(self, batch: pa.RecordBatch, delimiter: str) -> None:
         import pyarrow.csv as csv
@@ -135,9 +163,12 @@ class Sink:
             self._leave()
 
 
+def _is_text(array: ArrowArray) -> bool:
+    return pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+
+
 def _needs_quotes(array: ArrowArray, delimiter: str) -> bool:
-    is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    return is_text and has_match(array, f'[{delimiter}"\r\n]|^\\s|\\s$')
+    return _is_text(array) and has_match(array, f'[{delimiter}"\r\n]|^\\s|\\s$')
 
 
 DENSITY, PREDICTION = "log_density", "prediction"
