@@ -16,8 +16,9 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# No deadline: the first example of a property may compile a kernel. Examples are derived from the test itself, so that a
-# clone that passes here passes everywhere; what random examples found is kept as an @example. LIKELY_RANDOM=1 tries others.
+# No deadline: the first example of a property may compile a kernel. Examples are derived from the test itself, so that
+# a clone that passes here passes everywhere; what random examples found is kept as an @example. LIKELY_RANDOM=1 tries
+# others.
 settings.register_profile("suite", deadline=None, print_blob=True, derandomize=True, database=None)
 settings.register_profile("random", deadline=None, print_blob=True)
 settings.load_profile("random" if os.environ.get("LIKELY_RANDOM") else "suite")

@@ -113,7 +113,7 @@ def test_the_shortest_date_of_a_stretch(low: datetime, high: datetime, wanted: s
 
 @pytest.mark.parametrize(("learner", "sign"), [(likely.LeastSquares(), "<"), (likely.Logistic(), ">")])
 def test_no_plane_parts_classes_where_no_attribute_counts(learner: Any, sign: str) -> None:
-    """The first class has fewer rows; least squares speaks for it, the log-odds of logistic regression for the second."""
+    """The first class has fewer rows; least squares speaks for it, log-odds for the second."""
     model: Any = likely.fit({"x": [1.0, 1.0, 1.0], "y": ["a", "b", "b"]}, "y", learner, types={"x": "number"})
     told = words(model)
     assert f"{sign} 0 in every row: no attribute has a weight" in told and "= 0" not in told
