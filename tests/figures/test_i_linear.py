@@ -51,14 +51,16 @@ def test_the_hyperplane_of_two_classes_is_printed(learner: likely.LeastSquares |
     model = likely.fit(rows, "y", learner, types={"x": "number", "z": "number"})
     plane = next(e for e in model.exhibits() if e.title == "Separating hyperplane")
     equation, side = " ".join(str(row[0]) for row in plane.rows), plane.rows[0][1]
-    assert equation.endswith(" = 0") and side == "high"
+    # Least squares is shown by its first class, log-odds by the second.
+    assert equation.endswith(" = 0") and side == ("low" if isinstance(learner, likely.Logistic) else "high")
+    there, here = side, "high" if side == "low" else "low"
     words = equation.replace("− ", "-").replace("+ ", "").replace("−", "-").split()
     a, b, c = (float(w.split("·")[0]) for w in words[:3])
     assert [w.split("·")[1] for w in words[:2]] == ["x", "z"]
-    assert a == pytest.approx(b, rel=1e-4) and a > 0
+    assert a == pytest.approx(b, rel=1e-4) and (a > 0) == (side == "high")
     for point in ((1.0, 1.0), (4.0, 4.0), (-c / a - 1, 1.2), (-c / a - 1, 0.8)):
         above = a * point[0] + b * point[1] + c > 0
-        assert model.predict({"x": point[0], "z": point[1]}) == ("high" if above else "low")
+        assert model.predict({"x": point[0], "z": point[1]}) == (there if above else here)
 
 
 def test_log_odds_are_linear_in_the_attributes(examples: Path) -> None:

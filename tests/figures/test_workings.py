@@ -310,11 +310,15 @@ def test_evidence_adds_up(name: str, iris: dict[str, Any]) -> None:
     assert shares.tolist() == pytest.approx(model.posterior(POINT).matrix[0].tolist(), rel=1e-9)
 
 
-def test_a_model_without_a_working_says_what_there_is(examples: Path) -> None:
-    mixture = likely.Mixture(members=("NaiveBayes", "OneRule"), weights="held-out")
+def test_a_mixture_of_learned_models_is_the_sum_over_its_hypotheses(examples: Path) -> None:
+    """P(class | x) = Σ P(h | data) · P(class | x, h)."""
+    mixture = likely.Mixture(members=("NaiveBayes", "OneRule"), weights=(0.25, 0.75))
     model = likely.fit(examples / "weather.csv", "play", mixture)
-    with pytest.raises(likely.LikelyError, match=r"no sum or product.*likely show.*lists its members"):
-        model.working({"outlook": "sunny"})
+    members = [likely.fit(examples / "weather.csv", "play", one) for one in (likely.NaiveBayes(), likely.OneRule())]
+    row = {"outlook": "sunny"}
+    expected = sum(w * one.posterior(row).prob("yes") for w, one in zip((0.25, 0.75), members, strict=True))
+    assert model.posterior(row).prob("yes") == pytest.approx(expected, abs=1e-15)
+    assert f"P(yes) = {expected:.4f}" in str(model.working(row))
 
 
 def test_a_new_prior_goes_into_any_working(iris: dict[str, Any]) -> None:

@@ -132,7 +132,7 @@ def two_numbers(
     >>> table = {"a": [1.0, 2.0, 1.5, 8.0, 9.0, 8.5], "b": [1.0, 1.5, 3.0, 4.0, 4.5, 6.0], "y": list("uuuvvv")}
     >>> found = two_numbers(table, "y", "a", "b", point=(2, 2), neighbors=3)
     >>> found.ball.counts, found.classes
-    ((3, 0), ('u', 'v'))
+    ((3.0, 0.0), ('u', 'v'))
     """
     table, how = read_arguments(data, target, reading)
     asked = read_learner(learner)
