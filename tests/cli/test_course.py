@@ -65,3 +65,18 @@ def test_a_folder_to_work_in(run, tmp_path: Path) -> None:
         .done()
         .out
     )
+
+
+@pytest.mark.parametrize("name", ["3-counting.ipynb", "examples/weather.csv", "4-densities.html"])
+def test_what_somebody_changed_is_kept(run, tmp_path: Path, name: str) -> None:
+    run("course", "-o", "here").done()
+    run("course", "-o", "here").done()  # all as it was written
+    path = tmp_path / "here" / name
+    original = path.read_bytes()
+    path.write_bytes(original + b"my own work\n")
+    (tmp_path / "here" / "2-bayes-rule.html").unlink()
+    run("course", "-o", "here").refused(path.name, "--force")
+    assert path.read_bytes() == original + b"my own work\n"
+    assert not (tmp_path / "here" / "2-bayes-rule.html").exists()  # nothing is written by halves
+    run("course", "-o", "here", "--force").done()
+    assert path.read_bytes() == original

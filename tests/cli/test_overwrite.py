@@ -65,7 +65,7 @@ def test_every_command_that_writes_is_in_the_list() -> None:
             for option in getattr(commands.get_command(context, name), "params", ())
             if option.opts == ["--force"]
         }
-    assert writing == set(WRITERS)
+    assert writing == {*WRITERS, "course"}  # which writes a folder: tests/cli/test_course.py
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -166,3 +166,18 @@ def test_models_are_updated_in_place(folder: Path, run: Callable[..., Any]) -> N
     assert likely.load("m.likely").summary.rows == 80
     run("merge", "m.likely", "n.likely", "-o", "n.likely").done()
     assert likely.load("n.likely").summary.rows == 120
+
+
+@pytest.mark.parametrize("name", ["train.py", "query.SQL", "notes.md", "pyproject.toml", "app.js", "book.ipynb"])
+@pytest.mark.parametrize("command", ["predict", "decide", "score", "sample"])
+def test_a_table_replaces_no_text_that_its_name_says_is_none(
+    run: Callable[..., Any], folder: Path, command: str, name: str
+) -> None:
+    (folder / name).write_text("years, of, work\n")
+    run(*WRITERS[command], name).refused("to be replaced by a table of text", "--force")
+    assert (folder / name).read_text() == "years, of, work\n"
+    run(*WRITERS[command], name, "--force").done()
+    assert (folder / name).read_text() != "years, of, work\n"
+    for other in ("old.csv", "old.txt", "old.data", "old"):
+        (folder / other).write_text("a,b\n1,2\n")
+        run(*WRITERS[command], other).done()

@@ -104,3 +104,26 @@ def test_formulas_are_quoted_where_asked(run: Callable[..., Ran], tmp_path: Path
             assert after[name] == (f"'{before[name]}" if before[name].startswith("=") else before[name])
         assert after["n"] == before["n"] and "'" not in after["n"]
     assert any(row["prediction"] == f"'{FORMULA}" for row in two)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("predict", "f.likely", "f.csv"),
+        ("decide", "f.likely", "f.csv"),
+        ("decide", "f.likely", "f.csv", "--keep"),
+        ("score", "f.csv", "--model", "f.likely", "--keep", "-o", "-"),
+        ("sample", "f.likely", "-n", "50"),
+    ],
+)
+def test_every_command_that_writes_cells_quotes_formulas(
+    run: Callable[..., Ran], tmp_path: Path, line: tuple[str, ...]
+) -> None:
+    import csv
+
+    formulas(tmp_path)
+    plain, quoted = run(*line).done(), run(*line, "--quote-formulas").done()
+    assert "--quote-formulas puts ' before them." in plain.err and "formulas" not in quoted.err
+    cells = {cell for row in csv.reader(quoted.out.splitlines()) for cell in row}
+    assert f"'{FORMULA}" in cells and FORMULA not in cells
+    assert FORMULA in {cell for row in csv.reader(plain.out.splitlines()) for cell in row}

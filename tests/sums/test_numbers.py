@@ -16,6 +16,7 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally
 from likely.sums.weights import weights
+from likely.table.words.tokens import draw_keys
 from likely.testing import bits, swept
 
 
@@ -206,7 +207,7 @@ def test_as_few_bits_are_dropped_as_will_do(cap: int) -> None:
         held = seen[: len(seen) - int(np.isfinite(x[:290]).sum())]
         assert bits_to_drop_ahead(held, len(held), x, group, 0, scale, cap) == ahead
         counts = draw.integers(0, 9, (500, 2))
-        fewer, left, table, index = coarsen_tally(keys, 500, Exact.of(counts), needed)
+        fewer, left, table, index = coarsen_tally(keys, 500, Exact.of(counts), needed, draw_keys())
         fewer, table = fewer[:left], table[:left]
         wanted = {int(k): counts[keys >> np.uint64(needed) == k].sum(axis=0).tolist() for k in fewer}
         assert dict(zip(fewer.tolist(), table.planes[0].tolist(), strict=True)) == wanted

@@ -5,6 +5,8 @@ Probes are counted, not seconds: a table whose texts are far from where they are
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +14,19 @@ import pytest
 from numpy.typing import NDArray
 
 import likely
+from likely.sums.columns import numbers as numbers_module
+from likely.sums.columns import profile
+from likely.sums.columns.numbers import Numbers
 from likely.sums.columns.profile import Profile
+from likely.sums.weights import EVERY_ROW_ONE
+from likely.sums.words import counting, vocabulary
+from likely.sums.words.counting import WordCounter
+from likely.sums.words.vocabulary import Vocabulary
 from likely.table.batch import Texts
 from likely.table.texts import cells, index
 from likely.table.texts.index import TextIndex
 from likely.table.words import tokens
+from likely.table.words.tokens import Tokens, words_of
 
 COUNT = 20_000
 
@@ -73,13 +83,13 @@ def test_chosen_texts_are_found_at_once() -> None:
 def test_chosen_hashes_are_found_at_once() -> None:
     texts, hashes = chosen_texts(), np.empty(COUNT, np.uint64)
     cells.hash_cells(texts.data, texts.starts, texts.ends, hashes)
-    profile = Profile()
-    profile._add_hashes(hashes[:10_000])
-    used = np.flatnonzero(profile._kept)
-    key, held = int(profile._keys[0]), [int(h) for h in profile._kept[used]]
+    cells_seen = Profile()
+    cells_seen._add_hashes(hashes[:10_000])
+    used = np.flatnonzero(cells_seen._kept)
+    key, held = int(cells_seen._keys[0]), [int(h) for h in cells_seen._kept[used]]
     homes = np.array([(h * key >> 64 ^ h * key) % 2**64 for h in held], np.uint64)
-    assert distances(homes, used, len(profile._kept)) < 4
-    assert np.array_equal(profile._smallest(), np.unique(hashes[:10_000]))
+    assert distances(homes, used, len(cells_seen._kept)) < 4
+    assert np.array_equal(cells_seen._smallest(), np.unique(hashes[:10_000]))
 
 
 def test_blocks_that_undo_each_other_are_told_apart() -> None:
@@ -96,16 +106,112 @@ def test_blocks_that_undo_each_other_are_told_apart() -> None:
     assert len(set(table._hashes[: table.known].tolist())) == table.known == 64
 
 
+def fold_products(values: NDArray[np.uint64], key: np.uint64) -> NDArray[np.uint64]:
+    """`fold_product` in Python."""
+    return np.array([(v * int(key) >> 64 ^ v * int(key)) % 2**64 for v in values.tolist()], np.uint64)
+
+
+def filled_by_hash(hashes: NDArray[np.uint64], size: int) -> float:
+    """How far things are from where they are looked for first, on average, where their hashes alone decide."""
+    slots, places = set[int](), []
+    for home in (hashes & np.uint64(size - 1)).tolist():
+        at = home
+        while at in slots:
+            at = (at + 1) % size
+        slots.add(at)
+        places.append(at)
+    return distances(hashes, np.array(places), size)
+
+
+def chosen_short_words() -> list[str]:
+    """Words of eight letters whose hashes, which everybody can compute, agree in their lowest bits."""
+    letters = np.random.default_rng(1).integers(97, 123, (1 << 20, 8)).astype(np.uint8)
+    many = Vocabulary(letters.reshape(-1), np.arange(0, letters.size + 1, 8))
+    return [many[k] for k in np.flatnonzero((many.hashes & np.uint64(511)) == 7).tolist()]
+
+
+def fold(h: int, block: int) -> int:
+    h = (h ^ block) * int(tokens._PRIME) % 2**64
+    return h ^ h >> 29
+
+
+def chosen_long_words() -> list[str]:
+    """2,048 words of the same hash: of each sixteen letters there are two forms, of which the second half undoes what
+    the first half changes."""
+    rng, h, words = np.random.default_rng(2), int(tokens.BASIS), [""]
+    while len(words) < 2048:
+        first, second = (int.from_bytes(rng.integers(97, 123, 8).astype(np.uint8).tobytes(), "little") for _ in "12")
+        other = first ^ 0x40 << 56  # p to y become digits
+        undone = second ^ fold(h, first) ^ fold(h, other)
+        forms = [(a.to_bytes(8, "little") + b.to_bytes(8, "little")) for a, b in ((first, second), (other, undone))]
+        texts = [form.decode("ascii", "replace") for form in forms]
+        if all(text.isascii() and words_of(text) == [text] for text in texts):
+            words, h = [word + text for word in words for text in texts], fold(fold(h, first), second)
+    return [word + "end" for word in words]
+
+
+@pytest.mark.parametrize("choose", [chosen_short_words, chosen_long_words])
+def test_chosen_words_are_found_at_once(choose: Callable[[], list[str]]) -> None:
+    words = choose()
+    counter = WordCounter(Tokens())
+    data = np.frombuffer(" ".join(words).encode(), np.uint8)
+    cells = Texts(data, np.array([0]), np.array([len(data)]))
+    counter.take(cells, 0, np.zeros(1, np.int32), EVERY_ROW_ONE, np.uint64(2**64 - 1))
+    held = Vocabulary.of(sorted(words))
+    assert filled_by_hash(held.hashes, len(counter._index)) > 50  # an attack it is
+    for keys, table in ((counter._keys, counter._index), held.tables[2:]):
+        used = np.flatnonzero(table[:, 0])
+        assert len(used) == len(words) == len(set(words))
+        assert distances(fold_products(table[used, 0], keys[2]), used, len(table)) < 4
+        assert len(np.unique(table[used, 0])) == len(words)
+    tally = counter.finish()
+    assert list(tally.vocabulary) == ["", *sorted(words)]
+
+
+def test_chosen_numbers_are_found_at_once() -> None:
+    """Doubles whose product with a known number has equal halves, or that differ in their highest bits alone."""
+    draw = np.random.default_rng(3).integers(0, 2**32, 4000, dtype=np.uint64)
+    inverse = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))
+    halves = ((draw << np.uint64(32) | draw) * inverse).view(np.float64)
+    for chosen in (halves[np.isfinite(halves)][:1500], 2.0 ** np.arange(-1000, 1000)):
+        numbers = Numbers(1)
+        numbers.update(chosen, np.zeros(len(chosen), np.int32))
+        assert numbers._index is not None
+        assert numbers._known == len(chosen)
+        used = np.flatnonzero(numbers._index >= 0)
+        homes = fold_products(numbers._keys[numbers._index[used]], numbers._secret[0])
+        assert distances(homes, used, len(numbers._index)) < 4
+
+
+def test_tables_take_their_keys_to_another_process() -> None:
+    """What is pickled while it is filled, or after it was asked, goes on as the first one does."""
+    numbers = Numbers(1)
+    texts = {"t": ["red apple", "green pear tree", "incomprehensibilities", "apple"] * 3, "k": ["a", "b", "b", "a"] * 3}
+    model = likely.fit(texts, "k", likely.NaiveBayes(), types={"t": "text"})
+    first = model.posterior(texts).matrix
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).posterior(texts).matrix, first)
+    x, group = np.arange(100.0), np.zeros(100, np.int32)
+    numbers.update(x, group)
+    other = pickle.loads(pickle.dumps(numbers))
+    for one in (numbers, other):
+        one.update(x, group)
+    assert other == numbers
+    assert len(other.tally()[0]) == 100
+
+
 def test_answers_do_not_depend_on_the_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     levels = [f"level {k}" for k in rng.integers(0, 700, 3000)]
-    lines = [f"{level},{'long words of a text ' * (k % 3)}{level},{k % 3}" for k, level in enumerate(levels)]
+    lines = [
+        f"{level},{'long words of a text ' * (k % 3)}{level},{k % 97 / 7},{k % 3}" for k, level in enumerate(levels)
+    ]
     path = tmp_path / "t.csv"
-    path.write_text("\n".join(["a,b,c", *lines]) + "\n")
+    path.write_text("\n".join(["a,b,x,c", *lines]) + "\n")
     made = []
     for seed in (3, 5):
         keys = np.array([seed, seed << 40 | 1, ~seed & 2**64 - 1 | 1], np.uint64)
-        for module in (index, __import__("likely.sums.columns.profile", fromlist=["profile"])):
+        for module in (index, profile, vocabulary, counting, numbers_module):
             monkeypatch.setattr(module, "draw_keys", lambda keys=keys: keys)
-        made.append(likely.fit(path, "c", likely.NaiveBayes()).to_bytes())
+        model = likely.fit(path, "c", likely.NaiveBayes(), types={"b": "text"})
+        made.append((model.to_bytes(), model.posterior(path).matrix.tobytes()))
     assert made[0] == made[1]

@@ -193,6 +193,29 @@ def test_what_fails_is_a_sentence_and_tables_are_kept_apart(app: Watched) -> Non
     tab.wait_for_selector(".problem:has-text('nothing.csv')")
 
 
+def test_work_that_ends_before_its_order_is_answered_is_shown_all_the_same(app: Watched) -> None:
+    """As on a busy machine: the answer to the order already says how it ended."""
+    tab = app.tab
+
+    def answer_late(route: Any) -> None:
+        route.fetch()
+        there = re.sub(r"/(read|learn)$", "?known=-1", route.request.url)
+        answer = route.fetch(url=there, method="GET")
+        while answer.json()["job"]["state"] in ("waiting", "running"):
+            answer = route.fetch(url=there, method="GET")
+        route.fulfill(response=answer)
+
+    tab.fill("#open-path", "iris.csv")
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("tr[data-column=species].target")
+    tab.route(re.compile(r"/tables/\d+/(read|learn)$"), answer_late)
+    tab.select_option("tr[data-column=species] select", "number")
+    tab.wait_for_selector(".problem:has-text('species')")
+    assert tab.locator("tr[data-column=species] select option:checked").inner_text() == "automatic: nominal"
+    tab.select_option("#learner", "NaiveBayes")
+    learn(tab)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_phone_and_is_used_by_key(browser: Any, address: str, scheme: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)

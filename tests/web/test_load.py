@@ -6,6 +6,7 @@ The soak takes 300 requests of each kind; LIKELY_SOAK=10000 takes so many.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -23,12 +24,13 @@ import pytest
 import likely
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install likely[web]")
+import uvicorn
 from fastapi.testclient import TestClient
 
 from likely.web.application import application
 from likely.web.guard import Guard
 from likely.web.limits import Limits
-from likely.web.server import bind_port
+from likely.web.server import bind_port, run_server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REQUESTS = int(os.environ.get("LIKELY_SOAK", "300"))
@@ -253,3 +255,17 @@ def test_a_row_is_answered_alike_with_and_without_a_thread(body: str) -> None:
         for guard in (quick, Guard(quick.app, Limits()))
     )
     assert one.status_code == other.status_code and one.content == other.content
+
+
+def test_a_server_collects_garbage_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line collects seldom; what a server would not collect are bodies of requests."""
+    before, seen = gc.get_threshold(), []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda *_, **__: seen.append(gc.get_threshold()))
+    try:
+        gc.set_threshold(200_000, 20, 50)  # as `likely.cli.main` does
+        with bind_port(0) as bound:
+            run_server(lambda *_: None, bound, lambda _: None)  # type: ignore[arg-type, return-value]
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
+    assert [thresholds[:2] for thresholds in seen] == [(700, 10)]

@@ -16,7 +16,7 @@ from likely.intake.reading import Reading, open_table, with_encoding
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.table.output.overwrite import check_output, kind_of_table
-from likely.table.output.sink import Sink, empty_batch
+from likely.table.output.sink import Sink, empty_batch, formula_remarks
 from likely.table.source import Source
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ class Mismatches:
             out.append(f"Levels not seen in training: {_cells(count)} of {shown(name)}.")
         for name, count in sorted(self.strays.items()):
             out.append(f"Not the kind of value seen in training, so missing: {_cells(count)} of {shown(name)}.")
-        for name in sorted(self.formulas):
-            out.append(
-                f"Cells of {shown(name)} begin with =, +, - or @, and spreadsheets take them for formulas. "
-                "`likely predict --quote-formulas` puts ' before them."
-            )
+        out += formula_remarks(self.formulas)
         for name, unknown in sorted(self.unknown_words.items()):
             if unknown:
                 total = self.words[name]

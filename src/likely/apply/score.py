@@ -89,6 +89,7 @@ def score_table(
     *,
     lowest: int = 10,
     keep: bool = False,
+    quote_formulas: bool = False,
 ) -> Scored:
     """Score every row of `data`. With a path, the densities are written there.
 
@@ -101,4 +102,5 @@ def score_table(
     model.check_generative()
     if lowest < 0:
         raise SettingError(f"lowest is {lowest}. Say how many rows to name, zero or more.")
-    return answer_table(lambda: Densities(model, lowest), data, path, reading or Reading(), keep=keep).scored()
+    options = {"keep": keep, "quote_formulas": quote_formulas}
+    return answer_table(lambda: Densities(model, lowest), data, path, reading or Reading(), **options).scored()

@@ -360,6 +360,9 @@ missing_by_option = click.option(
     help="Leave missing cells out, average over their possible values, or treat being missing as evidence; "
     "by default as the model does.",
 )
+quote_formulas_option = click.option(
+    "--quote-formulas", is_flag=True, help="Put ' before texts that a spreadsheet would take for formulas."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 
 

@@ -37,6 +37,11 @@ def _force(context: click.Context, _: click.Parameter, forced: bool) -> None:
         context.with_resource(allow_overwriting())
 
 
+def force_option(words: str) -> Decorator:
+    """--force: whatever is there may be replaced."""
+    return click.option("--force", is_flag=True, is_eager=True, expose_value=False, callback=_force, help=words)
+
+
 def out_option(
     metavar: str, words: str, kind: Kind, *, required: bool = False, name: str = "--out", updates: str = ""
 ) -> Decorator:
@@ -53,14 +58,7 @@ def out_option(
     names = ("-o", name) if name == "--out" else (name,)
     return with_options(
         click.option(*names, required=required, metavar=metavar, callback=check, help=words),
-        click.option(
-            "--force",
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_force,
-            help="Replace the file even if it is an input, or of another kind.",
-        ),
+        force_option("Replace the file even if it is an input, or of another kind."),
     )
 
 

@@ -6,7 +6,6 @@ Knows files and HTML. Pictures are part of their page, so that a page can be mov
 from __future__ import annotations
 
 import base64
-import shutil
 from html import escape
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from likely.course.chapters import Chapter, course_folder, examples_folder, read
 from likely.course.markdown import to_html
 from likely.errors import InputError, shown
 from likely.machinery.native.caching import cache_folders
+from likely.table.output.overwrite import check_unedited
 
 STYLE = """
 body { font: 17px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222;
@@ -58,39 +58,49 @@ def _resolve(chapter: Chapter, there: str) -> str:
     return there.removesuffix(".md") + ".html" if there.endswith(".md") else there
 
 
-def write_pages(folder: Path | None = None) -> dict[int, Path]:
-    """Write every page into a folder, the user's cache if none is named; the file of each chapter.
-
-    All are written, because they lead to each other.
-    """
-    place = cache_folders()[-1] / "course" if folder is None else folder
-    written = {}
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        for chapter in read_chapters():
-            path = place / f"{chapter.name}.html"
-            path.write_text(page_of(chapter), encoding="utf-8")
-            written[chapter.number] = path
-    except OSError as error:
-        raise InputError(
-            f"The pages cannot be written to {shown(place, 200)}: {error.strerror}. Name a folder with --out."
-        ) from None
-    return written
+def write_pages() -> dict[int, Path]:
+    """Write every page into the user's cache; the file of each chapter. All are written, as they lead to each other."""
+    pages = _make_pages(cache_folders()[-1] / "course")
+    _write({path: data for path, data in pages.values()})
+    return {number: path for number, (path, _) in pages.items()}
 
 
 def copy_course(folder: Path) -> dict[int, Path]:
-    """Write pages, notebooks and example tables into a folder where commands and notebooks run as they stand."""
-    written = write_pages(folder)
-    for notebook in sorted(course_folder().glob("*.ipynb")):
-        shutil.copyfile(notebook, folder / notebook.name)
-    copy_examples(folder)
-    return written
+    """Write pages, notebooks and example tables into a folder where commands and notebooks run as they stand.
+
+    Nothing is written where one of the files is there already and was changed.
+    """
+    pages = _make_pages(folder)
+    notebooks = {folder / path.name: path.read_bytes() for path in sorted(course_folder().glob("*.ipynb"))}
+    files = {path: data for path, data in pages.values()} | notebooks | _read_examples(folder)
+    check_unedited(files)
+    _write(files)
+    return {number: path for number, (path, _) in pages.items()}
 
 
 def copy_examples(folder: Path) -> None:
-    """Put the example tables into examples/ of a folder; files of the same names there are replaced."""
-    place = folder / "examples"
-    place.mkdir(parents=True, exist_ok=True)
-    for path in sorted(examples_folder().iterdir()):
-        if path.suffix in {".csv", ".toml", ".txt"}:
-            shutil.copyfile(path, place / path.name)
+    """Put the example tables into examples/ of a folder, unless one of them is there already and was changed."""
+    files = _read_examples(folder)
+    check_unedited(files)
+    _write(files)
+
+
+def _make_pages(folder: Path) -> dict[int, tuple[Path, bytes]]:
+    """The file of each chapter in a folder, and what it holds."""
+    return {c.number: (folder / f"{c.name}.html", page_of(c).encode()) for c in read_chapters()}
+
+
+def _read_examples(folder: Path) -> dict[Path, bytes]:
+    """The example tables by their places in a folder."""
+    paths = sorted(path for path in examples_folder().iterdir() if path.suffix in {".csv", ".toml", ".txt"})
+    return {folder / "examples" / path.name: path.read_bytes() for path in paths}
+
+
+def _write(files: dict[Path, bytes]) -> None:
+    for path, data in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            place = shown(path.parent, 200)
+            raise InputError(f"Cannot write to {place}: {error.strerror}. Name another folder with --out.") from None

@@ -23,10 +23,10 @@ def index_size(known: int, least: int = 16) -> int:
     return least
 
 
-def index_keys(keys: Hashes, known: int, least: int = 16) -> NDArray[np.int32]:
-    """A hash index of the first `known` keys."""
+def index_keys(keys: Hashes, known: int, secret: Hashes, least: int = 16) -> NDArray[np.int32]:
+    """A hash index of the first `known` keys, in places that the secret decides."""
     index = np.full(index_size(known, least), -1, np.int32)
-    tally_kernels.index_keys(keys, known, index)
+    tally_kernels.index_keys(keys, known, secret, index)
     return index
 
 
@@ -45,7 +45,9 @@ def bits_to_drop_ahead(keys: Hashes, known: int, x: Floats, group: Ints, start: 
     return int(tally_kernels.fewest_bits_ahead(keys, known, x, group, start, level, cap, found, spare, places, room))
 
 
-def coarsen_tally(keys: Hashes, known: int, table: Exact, bits: int) -> tuple[Hashes, int, Exact, NDArray[np.int32]]:
+def coarsen_tally(
+    keys: Hashes, known: int, table: Exact, bits: int, secret: Hashes
+) -> tuple[Hashes, int, Exact, NDArray[np.int32]]:
     """Drop so many more bits from the first `known` keys, in whatever order, and add up what falls together.
 
     Keys, how many there are, what they weigh, and their hash index; with as much room for more as there was before.
@@ -53,7 +55,7 @@ def coarsen_tally(keys: Hashes, known: int, table: Exact, bits: int) -> tuple[Ha
     digits, base = table.addable()
     fewer, out = np.zeros(len(keys), np.uint64), np.zeros_like(digits)
     index = np.full(index_size(known), -1, np.int32)
-    left = tally_kernels.coarsen_keys(keys, known, digits, bits, fewer, index, out)
+    left = tally_kernels.coarsen_keys(keys, known, digits, bits, fewer, secret, index, out)
     return fewer, int(left), Exact(out, base), index
 
 

@@ -4,6 +4,8 @@ lowest, a hash index of them, and counts; no column, no rounding.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from likely.machinery.arrays import Floats, Hashes, Ints, Longs, Whole
@@ -12,27 +14,33 @@ from likely.sums.kernels import (
     EXPONENT,
     EXPONENT_AT,
     FRACTION,
-    HALF,
     ONE,
     SIGN_AT,
     add_times_to_bin,
     add_to_bin,
     split_bits,
 )
-
-SCRAMBLE = np.uint64(0x9E3779B97F4A7C15)
+from likely.table.words.tokens import fold_product
 
 
 @inner
-def _slot(key: Whole, mask: Whole) -> Whole:
-    """Where a key is looked for first."""
-    mixed = key * SCRAMBLE
-    return (mixed ^ (mixed >> HALF)) & mask
+def _slot(key: Whole, secret: Hashes, mask: Whole) -> Any:
+    """Where a key is looked for first. It depends on a secret: nobody can choose numbers that fall into one place."""
+    return fold_product(key, secret[0]) & mask
 
 
-@kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i4[]", returns=2)
+@kernel("f8[], i4[], i8, i8, u8[], i8, i8, u8[], i4[], i4[]", returns=2)
 def value_codes(
-    x: Floats, group: Ints, start: int, level: int, keys: Hashes, known: int, limit: int, index: Ints, out: Ints
+    x: Floats,
+    group: Ints,
+    start: int,
+    level: int,
+    keys: Hashes,
+    known: int,
+    limit: int,
+    secret: Hashes,
+    index: Ints,
+    out: Ints,
 ) -> tuple[Whole, Whole]:
     """Write the code of each x into out, finding or adding its key (its bits without the lowest `level`).
 
@@ -53,7 +61,7 @@ def value_codes(
         if (u << ONE) == 0:
             u = np.uint64(0)  # minus zero is zero
         key = u >> drop
-        at = _slot(key, mask)
+        at = _slot(key, secret, mask)
         while index[at] >= 0 and keys[index[at]] != key:
             at = (at + ONE) & mask
         if index[at] < 0:
@@ -66,7 +74,7 @@ def value_codes(
     return bits.size, known
 
 
-@kernel("f8[], i4[], i8, i8, u8[], i8, i8, i4[], i8[][], i8[][], i8, i8[][][]", returns=2)
+@kernel("f8[], i4[], i8, i8, u8[], i8, i8, u8[], i4[], i8[][], i8[][], i8, i8[][][]", returns=2)
 def take_numbers(
     x: Floats,
     group: Ints,
@@ -75,6 +83,7 @@ def take_numbers(
     keys: Hashes,
     known: int,
     limit: int,
+    secret: Hashes,
     index: Ints,
     table: Longs,
     other: Longs,
@@ -101,7 +110,7 @@ def take_numbers(
         if (u << ONE) == 0:
             u = np.uint64(0)  # minus zero is zero
         key = u >> drop
-        at = _slot(key, mask)
+        at = _slot(key, secret, mask)
         code = index[at]
         while code >= 0 and keys[np.uint64(code)] != key:
             at = (at + ONE) & mask
@@ -119,12 +128,12 @@ def take_numbers(
     return bits.size, known
 
 
-@kernel("u8[], i8, i4[]")
-def index_keys(keys: Hashes, known: int, index: Ints) -> None:
+@kernel("u8[], i8, u8[], i4[]")
+def index_keys(keys: Hashes, known: int, secret: Hashes, index: Ints) -> None:
     """Fill the empty hash index with the first `known` keys, all different."""
     mask = np.uint64(index.size - 1)
     for k in range(known):
-        at = _slot(keys[k], mask)
+        at = _slot(keys[k], secret, mask)
         while index[at] >= 0:
             at = (at + ONE) & mask
         index[at] = k
@@ -138,8 +147,10 @@ def _add_row(digits: Longs, row: int, sign: int, out: Longs, at: int) -> None:
             out[p, at, g] += sign * digits[p, row, g]
 
 
-@kernel("u8[], i8, i8[][][], i8, u8[], i4[], i8[][][]", returns=1)
-def coarsen_keys(keys: Hashes, known: int, digits: Longs, bits: int, fewer: Hashes, index: Ints, out: Longs) -> Whole:
+@kernel("u8[], i8, i8[][][], i8, u8[], u8[], i4[], i8[][][]", returns=1)
+def coarsen_keys(
+    keys: Hashes, known: int, digits: Longs, bits: int, fewer: Hashes, secret: Hashes, index: Ints, out: Longs
+) -> Whole:
     """Drop so many bits from the first `known` keys. Those that are left go to `fewer` and the empty `index`, and what
     they weigh, digits [position, key, group], is added up in `out`. Returns how many are left."""
     drop = np.uint64(bits)
@@ -147,7 +158,7 @@ def coarsen_keys(keys: Hashes, known: int, digits: Longs, bits: int, fewer: Hash
     left = np.int64(0)
     for k in range(known):
         key = keys[k] >> drop
-        at = _slot(key, mask)
+        at = _slot(key, secret, mask)
         while index[at] >= 0 and fewer[index[at]] != key:
             at = (at + ONE) & mask
         if index[at] < 0:

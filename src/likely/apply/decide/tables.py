@@ -80,11 +80,20 @@ def decide_table(
     *,
     keep: bool = False,
     each: Callable[[Decision], None] | None = None,
+    quote_formulas: bool = False,
 ) -> Decided:
     """Write the action of every row of `data`, with what each action is expected to cost; without a path, to standard
-    output. With `each` nothing is written: it is handed the decision of every batch.
+    output. With `each` nothing is written: it is handed the decision of every batch. `quote_formulas` is as in
+    `predict_table`.
     """
     written = None if each is not None else "-" if path is None else path
-    handed = each is not None
-    done = answer_table(lambda: Decisions(how, each), data, written, reading or Reading(), keep=keep, once=handed)
+    done = answer_table(
+        lambda: Decisions(how, each),
+        data,
+        written,
+        reading or Reading(),
+        keep=keep,
+        once=each is not None,
+        quote_formulas=quote_formulas,
+    )
     return done.decided()

@@ -16,6 +16,7 @@ from likely.cli.options import (
     loss_option,
     missing_by_option,
     prior_option,
+    quote_formulas_option,
     read_loss_file,
     read_prior,
     text_options,
@@ -33,7 +34,7 @@ TABLE = "CSV (also .gz, .zst), TSV or Parquet, by file name"
 @data_argument()
 @out_option("FILE", f"{TABLE}; by default standard output.", "table")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
-@click.option("--quote-formulas", is_flag=True, help="Put ' before texts that a spreadsheet would take for formulas.")
+@quote_formulas_option
 @missing_by_option
 @text_options
 def predict(
@@ -83,6 +84,7 @@ def predict(
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed for the rows drawn for --unlike.")
 @out_option("FILE", f"{TABLE}; by default standard output.", "table")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first.")
+@quote_formulas_option
 @json_option
 @text_options
 def decide(
@@ -97,6 +99,7 @@ def decide(
     seed: int,
     out: str | None,
     keep: bool,
+    quote_formulas: bool,
     as_json: bool,
     reading: Values,
 ) -> None:
@@ -119,7 +122,8 @@ def decide(
     records = DecisionWriter(how, sys.stdout) if as_json else None
     each = records.take if records is not None and out is None else None
     with terminal.counting(data) as progress:
-        done = decide_table(how, data, out, Reading(progress=progress, **reading), keep=keep, each=each)
+        options: Values = {"keep": keep, "each": each, "quote_formulas": quote_formulas}
+        done = decide_table(how, data, out, Reading(progress=progress, **reading), **options)
     if records is not None:
         records.end(done)
         return
@@ -135,9 +139,19 @@ def decide(
 @out_option("FILE", f"Write the log_density of each row: {TABLE}.", "table")
 @click.option("--lowest", type=click.IntRange(0), default=10, help="How many rows with the lowest density to list.")
 @click.option("--keep", is_flag=True, help="Put the columns of DATA first in FILE.")
+@quote_formulas_option
 @text_options
 @json_option
-def score(data: object, model: str, out: str | None, lowest: int, keep: bool, reading: Values, as_json: bool) -> None:
+def score(
+    data: object,
+    model: str,
+    out: str | None,
+    lowest: int,
+    keep: bool,
+    quote_formulas: bool,
+    reading: Values,
+    as_json: bool,
+) -> None:
     """Show how probable the rows of DATA are under a model: log P(row) in nats, and the total.
 
     Score the training table and another one to see how well the model generalises. Rows with the lowest density are
@@ -151,7 +165,7 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
     loaded = load_model(model)
     with terminal.counting(data) as progress:
         how = Reading(progress=progress, **reading)
-        record = score_table(loaded, data, out, how, lowest=lowest, keep=keep)
+        record = score_table(loaded, data, out, how, lowest=lowest, keep=keep, quote_formulas=quote_formulas)
     page = present_scores(record, str(data))
     if out == "-":  # standard output holds the densities
         for line in (page.headline, *page.remarks):
@@ -165,11 +179,14 @@ def score(data: object, model: str, out: str | None, lowest: int, keep: bool, re
 @click.option("-n", "--rows", type=click.IntRange(0), default=10, help="How many rows.")
 @out_option("FILE", "CSV, TSV or Parquet, by file name; by default standard output.", "table")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Same seed, same rows.")
-def sample(model: str, rows: int, out: str | None, seed: int) -> None:
+@quote_formulas_option
+def sample(model: str, rows: int, out: str | None, seed: int, quote_formulas: bool) -> None:
     """Draw rows from MODEL: a class by its prior, then the cells given the class."""
     from likely.apply.fitting import load_model
-    from likely.table.output.sink import Sink, batch_of
+    from likely.table.output.sink import Sink, batch_of, formula_remarks
 
     drawn = load_model(model).sample(rows, seed)
-    with Sink(out) as sink:
+    with Sink(out, quote_formulas) as sink:
         sink.write(batch_of(drawn))
+    for remark in formula_remarks(sink.formulas):
+        terminal.say(remark)

@@ -8,6 +8,7 @@ import click
 
 from likely.cli import terminal
 from likely.cli.help import command
+from likely.cli.output import force_option
 from likely.errors import SettingError, shown
 
 
@@ -27,6 +28,7 @@ from likely.errors import SettingError, shown
     metavar="FOLDER",
     help="Write all pages and notebooks to this folder, with the example tables.",
 )
+@force_option("Replace files in FOLDER even if somebody has changed them.")
 @click.option("--no-browser", is_flag=True, help="Print where the page is; do not open it.")
 def course(chapter: int | None, answers: tuple[str, ...], out: Path | None, no_browser: bool) -> None:
     """Open CHAPTER of the course in a browser, or list the chapters. Nothing is fetched from elsewhere.

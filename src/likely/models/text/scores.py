@@ -72,7 +72,7 @@ class WordScores:
 
     @cached_property
     def _stop(self) -> Table:
-        return Vocabulary.of(sorted(self.tokens.stop, key=str.encode)).tables()
+        return Vocabulary.of(sorted(self.tokens.stop, key=str.encode)).tables
 
     @cached_property
     def _spare(self) -> list[tuple[Bytes, Longs, Hashes, Hashes, Ints]]:
@@ -80,10 +80,10 @@ class WordScores:
         return []
 
     def _tables(self) -> tuple[Bytes, Longs, Hashes, Hashes, Ints]:
-        letters, ends, hashes, index = self.vocabulary.tables()
+        letters, ends, keys, index = self.vocabulary.tables
         own = take_pages(index.shape, np.uint64, scattered=True)
         own[:] = index
-        return letters, ends, hashes, own, np.zeros(len(self.vocabulary) + 1, np.int32)
+        return letters, ends, keys, own, np.zeros(len(self.vocabulary) + 1, np.int32)
 
     def _damped(self, upto: int) -> NDArray[np.float64]:
         return np.concatenate([np.zeros(1), self.damping(np.arange(1.0, upto + 1))])

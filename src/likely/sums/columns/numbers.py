@@ -22,6 +22,7 @@ from likely.sums.powers import NO_BINS, ROOM, Powers
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.table.batch import Floats, Ints
+from likely.table.words.tokens import draw_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +42,7 @@ R = TypeVar("R")
 class Numbers:
     """Exact moments and a tally of values. `level` is the number of mantissa bits the tally has dropped."""
 
-    __slots__ = ("_cache", "_index", "_keys", "_known", "_powers", "_tidy", "cap", "level", "other", "table")
+    __slots__ = ("_cache", "_index", "_keys", "_known", "_powers", "_secret", "_tidy", "cap", "level", "other", "table")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, groups: int = 0, cap: int = CAP) -> None:
@@ -78,7 +79,8 @@ class Numbers:
             group = np.where(weights.nothing(), np.int32(-1), group)
         if self._index is None:
             least = 256 if len(x) >= _AHEAD else 16  # of many rows a few values only are not to be expected
-            self._keys, self._index = self._keys.copy(), index_keys(self._keys, self._known, least)
+            self._keys, self._secret = self._keys.copy(), draw_keys()
+            self._index = index_keys(self._keys, self._known, self._secret, least)
         self._tidy, self._cache = False, {}
         done = 0
         while done < len(x):
@@ -92,7 +94,7 @@ class Numbers:
                 stop, self._known = self._take_plain(x[:end], group[:end], done, limit)
             else:
                 stop, self._known = tally_kernels.value_codes(
-                    x, group, done, self.level, self._keys, self._known, limit, self._index, codes
+                    x, group, done, self.level, self._keys, self._known, limit, self._secret, self._index, codes
                 )
                 part = slice(done, stop)
                 add_counts(codes[part], group[part], weights.take(part), self.table, self.other)
@@ -112,7 +114,7 @@ class Numbers:
         least, bins = self._powers.open_bins(least, most, rows) if least <= most else (0, NO_BINS)
         table, other = self.table.planes[-self.table.base], self.other.planes[-self.other.base]
         stop, known = tally_kernels.take_numbers(
-            x, group, start, self.level, self._keys, self._known, limit, self._index,
+            x, group, start, self.level, self._keys, self._known, limit, self._secret, self._index,
             table, other, least, bins,
         )  # fmt: skip
         return stop, known
@@ -124,7 +126,8 @@ class Numbers:
         """
         assert self._index is not None
         if limit < self.cap:
-            self._index = index_keys(self._keys, self._known, (16 if self.groups <= _FEW else 4) * len(self._index))
+            least = (16 if self.groups <= _FEW else 4) * len(self._index)
+            self._index = index_keys(self._keys, self._known, self._secret, least)
             return
         if self.level == 0:
             keys, counts = self._keys[: self._known], self.table.counts()
@@ -132,7 +135,9 @@ class Numbers:
             self._powers = powers or Powers.of(*self.sums())
         ahead = x[: at + _AHEAD]
         bits = bits_to_drop_ahead(self._keys, self._known, ahead, group[: len(ahead)], at, self.level, self.cap)
-        self._keys, self._known, self.table, self._index = coarsen_tally(self._keys, self._known, self.table, bits)
+        self._keys, self._known, self.table, self._index = coarsen_tally(
+            self._keys, self._known, self.table, bits, self._secret
+        )
         self.level += bits
 
     def _set_tally(self, keys: Keys, table: Exact) -> None:

@@ -35,7 +35,7 @@ from likely.sums.words.vocabulary import Vocabulary, index_words
 from likely.table.batch import Ints, Texts
 from likely.table.words.letters import BYTES
 from likely.table.words.lowering import MARGIN
-from likely.table.words.tokens import Tokens, alphabet_for
+from likely.table.words.tokens import Tokens, alphabet_for, draw_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,14 +72,14 @@ class WordCounter:
         """With room for so many entries before they are sorted."""
         self._room = room
         self.how = tokens.numbers()
-        self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode)).tables()
+        self.stop = Vocabulary.of(sorted(tokens.stop, key=str.encode)).tables
         self.state = np.zeros(STATE, np.int64)
         self.state[WORDS] = 1
         # One too many (and the empty one): only then is it known that there are too many.
         self.state[MOST] = np.iinfo(np.int64).max if tokens.vocabulary is None else tokens.vocabulary + 1
         self._scratch = Scratch()
         self._letters, self._ends = np.empty(1 << 16, np.uint8), np.zeros(1, np.int64)
-        self._hashes, self._index = np.empty(0, np.uint64), np.empty((0, 2), np.uint64)
+        self._keys, self._index = draw_keys(), np.empty((0, 2), np.uint64)
         self._touched = _NONE
         self._incoming, self._sorted = Incoming(room), Entries.none()
         self._make_words(1 << 12)
@@ -87,7 +87,12 @@ class WordCounter:
     @property
     def hashes(self) -> NDArray[np.uint64]:
         """The hashes of the words met."""
-        return self._hashes[: self.state[WORDS]]
+        return self._words().hashes
+
+    def _words(self) -> Vocabulary:
+        """The words met, in the order in which they came."""
+        words = int(self.state[WORDS])
+        return Vocabulary(self._letters[: self._ends[words]], self._ends[: words + 1])
 
     def take(self, cells: Texts, row: int, group: Ints, weights: Weights, ceiling: np.uint64) -> tuple[int, int]:
         """Count documents from number `row` on: the first one not taken, and why (all is done, or too many words)."""
@@ -100,7 +105,7 @@ class WordCounter:
         while True:
             row, why = count_words(
                 cells.data, cells.starts, cells.ends, row, group, left_out, BYTES, letters.small, letters.near,
-                self.how, *self._scratch.arrays, *self.stop, self._letters, self._ends, self._hashes, self._index,
+                self.how, *self._scratch.arrays, *self.stop, self._letters, self._ends, self._keys, self._index,
                 self._touched, self._incoming.entries, self._incoming.documents, self.state, limit,
             )  # fmt: skip
             if not weights.plain:
@@ -128,10 +133,9 @@ class WordCounter:
     def _make_words(self, slots: int) -> None:
         """A hash table of so many slots, a power of two; small, so that it stays in the cache of the processor."""
         room = slots * 5 // 8
-        self._ends, self._hashes = _longer(self._ends, room + 1), _longer(self._hashes, room)
-        self._touched = _longer(self._touched, room + 1)
+        self._ends, self._touched = _longer(self._ends, room + 1), _longer(self._touched, room + 1)
         self._index = take_pages((slots, 2), np.uint64, scattered=True)
-        index_words(self._hashes, self._ends, int(self.state[WORDS]), self._index)
+        index_words(self._letters, self._ends, int(self.state[WORDS]), self._keys, self._index)
 
     def _sort(self, weights: Weights | None = None) -> None:
         """Sort the entries that have come, and add them to those that are sorted."""
@@ -151,8 +155,8 @@ class WordCounter:
         """What was counted, at rest. Words of a document that was given up have no entry and are dropped."""
         words = int(self.state[WORDS])
         # Nothing more is counted: what only counting needs is given back before more is asked for.
-        del self._hashes, self._index, self._touched
-        met = Vocabulary(self._letters[: self._ends[words]], self._ends[: words + 1])
+        del self._index, self._touched
+        met = self._words()
         order = met.order()
         if len(self._sorted):
             last = self._sort_new()

@@ -12,8 +12,8 @@ import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
-from likely.table.words.lowering import find_words, lower_piece, word_hash
-from likely.table.words.tokens import SHORT, hash_word, load_eight
+from likely.table.words.lowering import find_words, lower_piece, read_tag
+from likely.table.words.tokens import SHORT, fold_product, hash_word, load_eight
 
 WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE, DOCUMENTS, OFTEN, STATE = range(11)
 """Places in `state`: words known; entries that came; different words of this document; all its words; those that a
@@ -25,13 +25,13 @@ DONE, NO_WORDS, NO_LETTERS, NO_ENTRIES, NO_SCRATCH, BOUND = range(6)
 TIMES_AT, GROUP_AT, SIZES = 5, 36, 31
 """A key is group << 36 | times << 5 | size, where size is the number of binary digits of the document's length."""
 LONG_AT, NUMBER_AT = np.uint64(32), np.uint64(33)
-"""A slot of the index holds a hash, and number << 33 | is it long << 32 | times in this document. One look at memory
+"""A slot of the index holds a tag, and number << 33 | is it long << 32 | times in this document. One look at memory
 thus finds a word and counts it."""
 TIMES = np.uint64(2**32 - 1)
-_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+_ONE, _EIGHT, _ALL = np.uint64(1), np.uint64(8), np.uint64(2**64 - 1)
 BLANK = 32
 Table: TypeAlias = tuple[Bytes, Longs, Hashes, Hashes]
-"""A vocabulary: letters, ends, hashes, index."""
+"""A vocabulary: letters, ends, the secret keys of its index, index."""
 
 
 @inner
@@ -46,18 +46,24 @@ def same_long(low: Bytes, a: Whole, letters: Bytes, start: Whole, size: Whole) -
 
 
 @inner
-def place(low: Bytes, a: Whole, b: Whole, h: Whole, words: Table) -> Whole:
-    """The slot of the word low[a:b] with hash h; where it is unknown, -1 - (the slot where it would be).
+def first_slot(tag: Whole, keys: Hashes, mask: Whole) -> Any:
+    """Where a tag is looked for first. It depends on a secret: nobody can choose words that all fall into one place."""
+    return fold_product(tag, keys[2]) & mask
 
-    Short words are told apart by their hashes alone (see `finished`); long ones are compared.
+
+@inner
+def place(low: Bytes, a: Whole, b: Whole, tag: Whole, words: Table) -> Whole:
+    """The slot of the word low[a:b]; where it is unknown, -1 - (the slot where it would be).
+
+    Short words are told apart by their tags alone; long ones are compared.
     """
-    letters, ends, _, index = words
+    letters, ends, keys, index = words
     mask = np.uint64(index.shape[0] - 1)
-    slot = h & mask
+    slot = first_slot(tag, keys, mask)
     long = np.uint64(b - a > np.uint64(SHORT))
     while True:
         held = index[slot, 0]
-        if held == h:
+        if held == tag:
             about = index[slot, 1]
             if (about >> LONG_AT) & _ONE == long:
                 if long == 0:
@@ -73,21 +79,25 @@ def place(low: Bytes, a: Whole, b: Whole, h: Whole, words: Table) -> Whole:
 
 @inner
 def count_word(
-    low: Bytes, a: Whole, b: Whole, h: Whole, words: Table, touched: Ints, state: Longs, ceiling: Whole
+    low: Bytes, a: Whole, b: Whole, tag: Whole, words: Table, touched: Ints, state: Longs, ceiling: Whole
 ) -> Whole:
-    """Count the word low[a:b], which is added where it is new; returns why that cannot be, or DONE."""
-    letters, ends, hashes, index = words
-    if h > ceiling:
-        return DONE
-    slot = place(low, a, b, h, words)
+    """Count the word low[a:b], which is added where it is new; returns why that cannot be, or DONE.
+
+    Words whose hash is above the ceiling are passed over. A table has one ceiling as long as it lives, so none of them
+    is in it.
+    """
+    letters, ends, _, index = words
+    slot = place(low, a, b, tag, words)
     if slot < 0:
+        if ceiling != _ALL and hash_word(low, np.int64(a), np.int64(b)) > ceiling:
+            return DONE
         if state[FROZEN]:
             state[UNKNOWN] += 1
             return DONE
         known = state[WORDS]
         if known > state[MOST]:
             return BOUND
-        if known == hashes.size:
+        if known + 1 == ends.size:
             return NO_WORDS
         top = ends[known]
         size = np.int64(b - a)
@@ -96,9 +106,8 @@ def count_word(
         for j in range(size):
             letters[top + j] = low[np.int64(a) + j]
         ends[known + 1] = top + size
-        hashes[known] = h
         slot = -1 - slot
-        index[slot, 0] = h
+        index[slot, 0] = tag
         index[slot, 1] = (np.uint64(known) << NUMBER_AT) | (np.uint64(size > SHORT) << LONG_AT)
         state[WORDS] = known + 1
     at = np.uint64(slot)
@@ -112,24 +121,24 @@ def count_word(
 
 @inner
 def count_plain(
-    low: Bytes, bounds: Ints, found: Whole, hashes: Hashes, words: Table, touched: Ints, state: Longs, ceiling: Whole
+    low: Bytes, bounds: Ints, found: Whole, tags: Hashes, words: Table, touched: Ints, state: Longs, ceiling: Whole
 ) -> Any:
     """Count words by their bounds in `low`, as they are; returns why that cannot be, or DONE.
 
-    All hashes come first: then the processor looks several words up at once.
+    All tags come first: then the processor looks several words up at once.
     """
-    index = words[3]
+    keys, index = words[2], words[3]
     mask = np.uint64(index.shape[0] - 1)
     for w in range(np.uint64(found)):
-        hashes[w] = word_hash(low, np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE]))
+        tags[w] = read_tag(low, np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE]), keys)
     different = np.uint64(state[TOUCHED])
     for w in range(np.uint64(found)):
-        h = hashes[w]
-        slot = h & mask
+        tag = tags[w]
+        slot = first_slot(tag, keys, mask)
         about = index[slot, 1]
         length = np.uint64(bounds[w + w + _ONE] - bounds[w + w])
         # Nearly all words are short, known, and where they should be.
-        if index[slot, 0] == h and ((about >> LONG_AT) & _ONE) == 0 and length <= SHORT and h <= ceiling:
+        if index[slot, 0] == tag and ((about >> LONG_AT) & _ONE) == 0 and length <= SHORT:
             index[slot, 1] = about + _ONE
             # Without a branch: whether a word was met before in this document is hard to foresee.
             touched[different] = slot
@@ -137,7 +146,7 @@ def count_plain(
         else:
             state[TOUCHED] = different
             a = np.uint64(bounds[w + w])
-            why = count_word(low, a, a + length, h, words, touched, state, ceiling)
+            why = count_word(low, a, a + length, tag, words, touched, state, ceiling)
             if why != DONE:
                 return why
             different = np.uint64(state[TOUCHED])
@@ -181,8 +190,8 @@ def count_runs(
         for _ in range(min(n, count)):
             end = _after(out, end) if end < b - 1 else b
         while True:
-            h = hash_word(out, start, end)
-            why = count_word(out, np.uint64(start), np.uint64(end), h, words, touched, state, ceiling)
+            tag = read_tag(out, np.uint64(start), np.uint64(end), words[2])
+            why = count_word(out, np.uint64(start), np.uint64(end), tag, words, touched, state, ceiling)
             if why != DONE:
                 return why
             state[COUNTED] += 1
@@ -209,7 +218,6 @@ def _count_as_set(
     low: Bytes,
     a: Whole,
     b: Whole,
-    h: Whole,
     how: Longs,
     joint: Bytes,
     stop: Table,
@@ -222,7 +230,7 @@ def _count_as_set(
     shortest, pairs, least, most = how[0], how[1], how[2], how[3]
     if shortest > 1 and _characters(low, a, b) < shortest:
         return DONE
-    if stop[3].shape[0] > 1 and place(low, a, b, h, stop) >= 0:
+    if stop[3].shape[0] > 1 and place(low, a, b, read_tag(low, a, b, stop[2]), stop) >= 0:
         return DONE
     if least > 0:
         joint[0] = BLANK
@@ -230,15 +238,15 @@ def _count_as_set(
         joint[upto] = BLANK
         count = _characters(low, a, b) + 2
         return count_runs(joint, upto + 1, count, least, most, words, touched, state, ceiling)
-    why = count_word(low, a, b, h, words, touched, state, ceiling)
+    why = count_word(low, a, b, read_tag(low, a, b, words[2]), words, touched, state, ceiling)
     state[COUNTED] += 1
     if pairs and why == DONE:
         before = state[BEFORE]
         if before > 0:
             joint[before] = BLANK
             upto = _copied(low, a, b, joint, before + 1)
-            h = word_hash(joint, np.uint64(0), np.uint64(upto))
-            why = count_word(joint, np.uint64(0), np.uint64(upto), h, words, touched, state, ceiling)
+            tag = read_tag(joint, np.uint64(0), np.uint64(upto), words[2])
+            why = count_word(joint, np.uint64(0), np.uint64(upto), tag, words, touched, state, ceiling)
             state[COUNTED] += 1
         state[BEFORE] = _copied(low, a, b, joint, 0)
     return why
@@ -274,8 +282,7 @@ def read_document(
         elif why == DONE:
             for w in range(np.uint64(found)):
                 a, b = np.uint64(bounds[w + w]), np.uint64(bounds[w + w + _ONE])
-                h = word_hash(low, a, b)
-                why = _count_as_set(low, a, b, h, how, joint, stop, words, touched, state, ceiling)
+                why = _count_as_set(low, a, b, how, joint, stop, words, touched, state, ceiling)
                 if why != DONE:
                     break
         if at_end or why != DONE:
@@ -307,7 +314,7 @@ def _size(count: int) -> int:
 def count_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, group: Ints, left_out: Bools, bytes_: Bytes, small: Ints,
     near: Bytes, how: Longs, low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes,
-    stop_ends: Longs, stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes,
+    stop_ends: Longs, stop_keys: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, keys: Hashes,
     index: Hashes, touched: Ints, entries: Hashes, documents: Longs, state: Longs, limit: Hashes,
 ) -> tuple[Whole, Whole]:  # fmt: skip
     """Write an entry for each word of each document from number `row` on, and what they share for the document.
@@ -315,7 +322,7 @@ def count_words(
     Word 0 stands for the document itself: its `times` are all the words. Returns the first document not taken, and why.
     """
     alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
-    stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
+    stop, words = (stop_letters, stop_ends, stop_keys, stop_index), (letters, ends, keys, index)
     ceiling = limit[0]
     for i in range(row, starts.size):
         g = np.int64(group[i])
@@ -361,7 +368,7 @@ def count_words(
 def score_words(
     data: Bytes, starts: Longs, stops: Longs, row: int, bytes_: Bytes, small: Ints, near: Bytes, how: Longs,
     low: Bytes, bounds: Ints, joint: Bytes, marks: Hashes, stop_letters: Bytes, stop_ends: Longs,
-    stop_hashes: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, hashes: Hashes, index: Hashes,
+    stop_keys: Hashes, stop_index: Hashes, letters: Bytes, ends: Longs, keys: Hashes, index: Hashes,
     touched: Ints, state: Longs, limit: Hashes, damped: Floats, weights: Floats, out: Floats, counted: Longs,
     unknown: Longs,
 ) -> tuple[Whole, Whole]:  # fmt: skip
@@ -370,7 +377,7 @@ def score_words(
     Returns the document at which it stopped and why: a reason, or (negative) a count beyond `damped`.
     """
     alphabet, scratch = (bytes_, small, near), (low, bounds, joint, marks)
-    stop, words = (stop_letters, stop_ends, stop_hashes, stop_index), (letters, ends, hashes, index)
+    stop, words = (stop_letters, stop_ends, stop_keys, stop_index), (letters, ends, keys, index)
     ceiling = limit[0]
     for i in range(row, starts.size):
         why = read_document(

@@ -13,9 +13,9 @@ from likely.machinery.jit import inner, kernel
 from likely.machinery.pages import take_pages
 from likely.machinery.records import dataclass
 from likely.sums.checks import require
-from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
+from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table, first_slot
 from likely.sums.words.sorting import radix_sort
-from likely.table.words.tokens import SHORT, hash_word
+from likely.table.words.tokens import SHORT, draw_keys, hash_word, tag_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,16 +71,14 @@ class Vocabulary:
         return out
 
     @cached_property
-    def index(self) -> NDArray[np.uint64]:
-        """The hash table in which compiled loops look words up."""
-        out = take_pages((_room(len(self)), 2), np.uint64, scattered=True)
-        index_words(self.hashes, self.ends, len(self), out)
-        return out
-
     def tables(self) -> Table:
-        """As compiled loops take it: letters, ends, hashes, index (of one slot where there is no word)."""
-        index = self.index if len(self) else np.zeros((1, 2), np.uint64)
-        return self.letters, self.ends, self.hashes, index
+        """As compiled loops take it: letters, ends, and a hash table of the words (of one slot where there is none)
+        with its secret keys. Both go together wherever the words go, to another process, too."""
+        keys, index = draw_keys(), np.zeros((1, 2), np.uint64)
+        if len(self):
+            index = take_pages((_room(len(self)), 2), np.uint64, scattered=True)
+            index_words(self.letters, self.ends, len(self), keys, index)
+        return self.letters, self.ends, keys, index
 
     def find(self, word: str) -> int:
         """The number of a word, -1 where it is not there."""
@@ -158,23 +156,23 @@ def _room(count: int) -> int:
 
 @kernel("u1[], i8[], u8[]")
 def hash_words(letters: Bytes, ends: Longs, out: Hashes) -> None:
-    """The hash of each word, as documents are read; 0 for the empty one."""
+    """The hash of each word, which is the same everywhere and decides which words are held; 0 for the empty one."""
     for k in range(out.size):
         out[k] = hash_word(letters, ends[k], ends[k + 1])
 
 
-@kernel("u8[], i8[], i8, u8[][]")
-def index_words(hashes: Hashes, ends: Longs, known: int, index: Hashes) -> None:
-    """Fill an empty index. The empty word, with hash 0, is not looked up."""
+@kernel("u1[], i8[], i8, u8[], u8[][]")
+def index_words(letters: Bytes, ends: Longs, known: int, keys: Hashes, index: Hashes) -> None:
+    """Fill an empty index by the tags of the first `known` words. The empty word, with tag 0, is not looked up."""
     mask = np.uint64(index.shape[0] - 1)
     for k in range(known):
-        h = hashes[k]
-        if h == 0:
+        tag = tag_word(letters, ends[k], ends[k + 1], keys)
+        if tag == 0:
             continue
-        slot = h & mask
+        slot = first_slot(tag, keys, mask)
         while index[slot, 0] != 0:
             slot = (slot + np.uint64(1)) & mask
-        index[slot, 0] = h
+        index[slot, 0] = tag
         long = np.uint64(ends[k + 1] - ends[k] > SHORT)
         index[slot, 1] = (np.uint64(k) << NUMBER_AT) | (long << LONG_AT)
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
 
 from likely.errors import InputError, shown
 
@@ -32,6 +33,15 @@ _STARTS: dict[str, tuple[bytes, ...]] = {
     "JSON": (b"{", b"[{", b"[\n"),
 }
 """How files begin, by what they are."""
+_TABLE = "a table of text"
+_OTHER_TEXTS = {
+    "a program": ".bat .c .cc .cpp .cs .css .go .h .hpp .java .jl .js .lua .m .php .pl .ps1 .py .pyi .r .rb .rs .sas "
+    ".scala .sh .sql .stan .ts",
+    "a document": ".adoc .bib .htm .html .ipynb .md .qmd .rmd .rst .rtf .svg .tex .xml",
+    "settings": ".cfg .conf .env .ini .json .jsonl .lock .ndjson .toml .yaml .yml",
+}
+_ENDINGS = {ending: kind for kind, endings in _OTHER_TEXTS.items() for ending in endings.split()}
+"""What text is by the end of its file's name, where that is no table. Other endings may be tables of text."""
 _forced: ContextVar[bool] = ContextVar("forced", default=False)
 
 
@@ -71,7 +81,7 @@ def kind_of_table(path: str) -> str:
     """What a table written to this path will be, by the end of its name."""
     ends = {".parquet": "a Parquet table", ".pq": "a Parquet table"}
     ends |= {".gz": "a table packed by gzip", ".zst": "a table packed by zstd"}
-    return ends.get(os.path.splitext(path.lower())[1], "text")
+    return ends.get(os.path.splitext(path.lower())[1], _TABLE)
 
 
 def kind_of_picture(path: str) -> str:
@@ -98,9 +108,20 @@ def check_output(path: str | os.PathLike[str] | None, kind: str | None, inputs: 
     remedy = "Choose another name, or give --force to replace it."
     if any(os.path.samestat(there, status) for status in _statuses(inputs)):
         raise InputError(f"Cannot write {shown(path, 200)}: it is an input of this command and would be lost. {remedy}")
+    if found == "text" and kind == _TABLE:
+        found = _ENDINGS.get(os.path.splitext(os.fspath(path).lower())[1], _TABLE)
     if kind and found and kind != found:
-        wanted = "a table of text" if kind == "text" else kind
-        raise InputError(f"Cannot write {shown(path, 200)}: it holds {found}, to be replaced by {wanted}. {remedy}")
+        raise InputError(f"Cannot write {shown(path, 200)}: it holds {found}, to be replaced by {kind}. {remedy}")
+
+
+def check_unedited(files: Mapping[Path, bytes]) -> None:
+    """Refuse to write files where one of them is there with other content: somebody may have worked on it."""
+    for path, data in files.items():
+        if not _forced.get() and path.exists() and (path.is_dir() or path.read_bytes() != data):
+            raise InputError(
+                f"Cannot write {shown(path, 200)}: a file of this name with other content is there, and would be lost. "
+                "Choose another folder, or give --force to replace it."
+            )
 
 
 def _statuses(inputs: Iterable[object]) -> Iterator[os.stat_result]:

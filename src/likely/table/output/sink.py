@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from csv import writer
 from errno import EBADF, EISDIR
@@ -218,6 +218,15 @@ def decision_batch(
     arrays.append(number_array(margins, ~np.isnan(margins)))
     arrays.append(label_array(np.where(without, -1 - codes, 0), reasons, without))
     return _beside(kept, decision_names(actions), arrays)
+
+
+def formula_remarks(names: Iterable[str]) -> list[str]:
+    """A sentence on each column that was written with cells that a spreadsheet takes for formulas."""
+    return [
+        f"Cells of {shown(name)} begin with =, +, - or @, and spreadsheets take them for formulas. "
+        "--quote-formulas puts ' before them."
+        for name in sorted(names)
+    ]
 
 
 def density_batch(values: NDArray[np.float64], kept: ArrowBatch | None = None) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ import numpy as np
 from likely.machinery.arrays import Bytes, Hashes, Ints, Whole
 from likely.machinery.jit import BLOCK, count_bits, inner, lower_block, nonzero_bits, trailing_zeros
 from likely.table.words.letters import BREAK, DOTTED, LONGER
-from likely.table.words.tokens import BASIS, encode_character, finish_hash, fold_block, load_eight, lower_character
+from likely.table.words.tokens import encode_character, fold_product, load_eight, lower_character, tag_long
 
 MARGIN = 80
 """Bytes of room behind a piece: it is read in blocks, beyond its end."""
@@ -21,15 +21,14 @@ _BLOCK, _TOP, _ALL = np.uint64(BLOCK), np.uint64(BLOCK - 1), np.uint64(2**64 - 1
 
 
 @inner
-def word_hash(low: Bytes, a: np.uint64, b: np.uint64) -> np.uint64:
-    """The hash of the word low[a:b], behind which eight more bytes can be read: as `hashed`, in fewer steps."""
-    length = b - a
-    h = BASIS
+def read_tag(low: Bytes, a: np.uint64, b: np.uint64, keys: Hashes) -> np.uint64:
+    """The tag of the word low[a:b], behind which eight more bytes can be read: as `tag_word`, in fewer steps."""
+    h, short = keys[0] ^ (b - a), b - a <= _EIGHT
     while b - a > _EIGHT:
-        h = fold_block(h, load_eight(low, a))
+        h = fold_product(h ^ load_eight(low, a), keys[1])
         a += _EIGHT
     block = load_eight(low, a) & (_ALL >> (_BLOCK - _EIGHT * (b - a)))
-    return finish_hash(h, block, length)  # type: ignore[no-any-return]
+    return block if short else tag_long(h, block, keys[1])  # type: ignore[no-any-return]
 
 
 @inner

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_GRAM = 16
 SHORT = 8
-"""Bytes of a word that is told apart by its hash alone."""
+"""Bytes of a word that is told apart by its hash, or its tag, alone."""
 _ONE, _HIGH_BITS = np.uint64(1), np.uint64(0x8080808080808080)
 _PRIME = np.uint64(0xD6E8FEB86659FD93)
 BASIS = np.uint64(0xCBF29CE484222325)
@@ -288,6 +288,26 @@ def hash_word(out: Bytes, a: int, b: int) -> np.uint64:
             block = np.uint64(0)
         block |= np.uint64(out[a + k]) << np.uint64(8 * (k & 7))
     return finish_hash(h, block, np.uint64(b - a))  # type: ignore[no-any-return]
+
+
+@inner
+def tag_long(h: np.uint64, block: np.uint64, key: np.uint64) -> np.uint64:
+    """The tag of a long word from its last bytes and the running product of those before; never 0."""
+    h = fold_product(h ^ block, key)
+    return h if h != 0 else np.uint64(1)
+
+
+@inner
+def tag_word(out: Bytes, a: int, b: int, keys: Hashes) -> np.uint64:
+    """What a table of words in memory knows the word out[a:b] by: its bytes, where there are at most eight; of longer
+    ones a hash by the table's secret keys. 0 for the empty word."""
+    h, block = keys[0] ^ np.uint64(b - a), np.uint64(0)
+    for k in range(b - a):
+        if k > 0 and k & 7 == 0:
+            h = fold_product(h ^ block, keys[1])
+            block = np.uint64(0)
+        block |= np.uint64(out[a + k]) << np.uint64(8 * (k & 7))
+    return block if b - a <= SHORT else tag_long(h, block, keys[1])
 
 
 @inner

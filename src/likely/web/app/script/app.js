@@ -26,11 +26,18 @@ const go = (id, view) => (location.hash = `#${id}/${view}`);
 async function refresh(id) {
   const known = tables.get(id);
   const found = await ask("GET", `tables/${id}?known=${known ? known.version : -1}`);
-  tables.set(id, found.name === undefined ? { ...known, job: found.job } : found);
-  return tables.get(id);
+  return take(found.name === undefined ? { ...known, job: found.job } : found, known && isOpen(known.job));
 }
 
 const isOpen = (job) => job && (job.state === "waiting" || job.state === "running");
+
+// What the server says of a table, after something was being done or not: a change that could not be read is taken back.
+function take(table, worked) {
+  const { id, job } = table;
+  tables.set(id, table);
+  if (worked && job && job.kind === "read" && job.state !== "done" && !isOpen(job)) undoReading(table);
+  return table;
+}
 
 // Asks again and again while something is being done.
 function watch(id) {
@@ -54,7 +61,6 @@ function watch(id) {
 function ended(table) {
   const { kind, state, error } = table.job;
   byId("said").textContent = state === "done" ? "Done." : error;
-  if (state !== "done" && kind === "read") undoReading(table);
   if (state !== "done") return;
   if (kind === "learn" && place().view !== "costs") go(table.id, "page");
   if (kind === "compare") go(table.id, "compare");
@@ -63,7 +69,9 @@ function ended(table) {
 async function order(id, path, body) {
   wrong = "";
   try {
-    tables.set(id, await ask("POST", `tables/${id}/${path}`, body));
+    const now = take(await ask("POST", `tables/${id}/${path}`, body), true);
+    // On a busy machine it may be done before the answer is here.
+    if (now.job && !isOpen(now.job) && place().id === id) ended(now);
   } catch (error) {
     wrong = error.message;
   }
