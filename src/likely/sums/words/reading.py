@@ -13,7 +13,7 @@ import numpy as np
 from likely.machinery.arrays import Bools, Bytes, Floats, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.table.words.lowering import find_words, lower_piece, read_tag
-from likely.table.words.tokens import SHORT, fold_product, hash_word, load_eight
+from likely.table.words.tokens import SHORT, first_slot, hash_word, load_eight
 
 WORDS, ENTRIES, TOUCHED, COUNTED, UNKNOWN, FROZEN, MOST, BEFORE, DOCUMENTS, OFTEN, STATE = range(11)
 """Places in `state`: words known; entries that came; different words of this document; all its words; those that a
@@ -43,12 +43,6 @@ def same_long(low: Bytes, a: Whole, letters: Bytes, start: Whole, size: Whole) -
             return False
         k += _EIGHT
     return load_eight(low, a + size - _EIGHT) == load_eight(letters, start + size - _EIGHT)
-
-
-@inner
-def first_slot(tag: Whole, keys: Hashes, mask: Whole) -> Any:
-    """Where a tag is looked for first. It depends on a secret: nobody can choose words that all fall into one place."""
-    return fold_product(tag, keys[2]) & mask
 
 
 @inner

@@ -13,9 +13,9 @@ from likely.machinery.jit import inner, kernel
 from likely.machinery.pages import take_pages
 from likely.machinery.records import dataclass
 from likely.sums.checks import require
-from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table, first_slot
+from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
 from likely.sums.words.sorting import radix_sort
-from likely.table.words.tokens import SHORT, draw_keys, hash_word, tag_word
+from likely.table.words.tokens import SHORT, draw_keys, first_slot, hash_word, tag_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

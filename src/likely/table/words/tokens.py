@@ -311,6 +311,12 @@ def tag_word(out: Bytes, a: int, b: int, keys: Hashes) -> np.uint64:
 
 
 @inner
+def first_slot(tag: np.uint64, keys: Hashes, mask: np.uint64) -> np.uint64:
+    """Where a tag is looked for first. It depends on a secret: nobody can choose words that all fall into one place."""
+    return fold_product(tag, keys[2]) & mask  # type: ignore[no-any-return]
+
+
+@inner
 def lower_character(data: Bytes, begin: int, at: int, end: int, small: Ints, near: Bytes) -> tuple[np.int64, int]:
     """The small form of the character at `at` of the text data[begin:end] (or BREAK, or DOTTED), and its bytes."""
     point, width = decode_character(data, at)
