@@ -11,16 +11,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 STATED = {
-    "lines": 80_600,
-    "files": 552,
+    "lines": 82_200,
+    "files": 557,
     "classes": 700,
     "class names with several meanings": 48,
     "classes derived from Model": 19,
     "files that name least_count": 9,
-    "files that name OneRule": 6,
-    "tests that import inner modules": 183,
-    "words in docs": 119_700,
-    "decision records": 130,
+    "files that name OneRule": 7,
+    "tests that import inner modules": 190,
+    "words in docs": 121_700,
+    "decision records": 132,
 }
 SLACK = 0.99
 """What has shrunk by more than this is stated anew."""

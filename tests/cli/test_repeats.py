@@ -23,7 +23,7 @@ def ugly(write) -> str:
 
 def test_a_pair_is_named_and_what_would_change(run, ugly) -> None:
     out = run("repeats", ugly, "tar get").done().out
-    assert "1 pair is redundant given the class" in out
+    assert "1 pair is not independent given the class, as naive Bayes takes them to be" in out
     assert 'a=b, c and ü "q" [b]: what would change (10 folds)' in out or 'ü "q" [b] and a=b, c: what would' in out
     assert "unchanged" in out and "joined" in out and "without a=b, c" in out and "improves log loss from" in out
     assert "p < 0.001" in out

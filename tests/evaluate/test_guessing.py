@@ -36,6 +36,8 @@ def said_everywhere(data: Any, target: str, guess: str, share: str, **how: Any) 
     told = (
         f"no better than always guessing {guess}, which gets {share}."
         if worse
+        else f"not clearly better than always guessing {guess}, which gets {share}."
+        if (record.intervals.accuracy.low or 0.0) <= record.baseline.accuracy
         else f"Always guessing {guess} gets {share}."
     )
     assert told in text

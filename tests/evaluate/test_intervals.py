@@ -14,6 +14,7 @@ from scipy import stats
 
 import likely
 from likely.evaluate.attributes.repetition import holm
+from likely.evaluate.scores.calibration import reliability
 from likely.evaluate.scores.intervals import Parts, paired, resampled, wilson
 from likely.present.report.look_tables import score_table
 
@@ -195,3 +196,17 @@ def test_groups_that_are_alike_count_as_fewer_rows() -> None:
             one.recall.high - one.recall.low
             > wilson(one.recall.value, one.rows)[1] - wilson(one.recall.value, one.rows)[0]
         )
+
+
+def test_few_rows_are_not_called_worse_calibrated_than_chance_explains() -> None:
+    """Outcomes are drawn by the probabilities themselves: rarely more than one in 40 is doubted, however few rows."""
+    rng = np.random.default_rng(5)
+    for rows in (2, 4, 12, 60):
+        doubted = 0
+        for seed in range(60):
+            chance = rng.uniform(0.05, 0.95, rows)
+            hit = rng.random(rows) < chance
+            doubted += reliability(chance, hit, np.ones(rows), bins=2, seed=seed).doubted
+        assert doubted <= 6, (rows, doubted)
+    sure = np.full(60, 0.99)
+    assert reliability(sure, np.arange(60) % 2 == 0, np.ones(60)).doubted

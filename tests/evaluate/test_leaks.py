@@ -97,3 +97,15 @@ def test_a_date_that_tells_most_suggests_time() -> None:
     told = [w for w in likely.look(table, "y", likely.NaiveBayes()).warnings if "--time" in w]
     assert len(told) == 1 and "'day' tells most about 'y'" in told[0]
     assert not any("--time" in w for w in likely.look(table, "y", likely.NaiveBayes(), time="day").warnings)
+
+
+def test_of_few_rows_one_cut_is_enough_to_give_the_class_away() -> None:
+    """Numbers with gaps, low ones of one class and high ones of the other: sixteen bins of 100 rows would hide it."""
+    rng = np.random.default_rng(3)
+    number = np.sort(rng.choice(100_000, 100, replace=False))
+    order = rng.permutation(100)
+    label = np.where(np.arange(100) < 50, "no", "yes")
+    table = {"id": number[order].tolist(), "c": rng.choice(list("abc"), 100).tolist(), "y": label[order].tolist()}
+    record = likely.look(table, "y", likely.NaiveBayes())
+    assert record.leaks == ("id",) and record.warnings[0].startswith("'id' alone nearly determines 'y'")
+    assert any(f.kind == "leak" and f.columns == ("id",) for f in likely.doctor(table, "y").findings)

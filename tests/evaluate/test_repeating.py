@@ -146,7 +146,7 @@ def test_a_copy_and_a_noisy_copy_are_reported(honest) -> None:
     )
     assert matters(record) == {frozenset(("a0", "copy")), frozenset(("a1", "noisy")), frozenset(("x", "x2"))}
     words = "\n".join(record.warnings)
-    assert "are redundant given 'y'" in words and "p < 0.001" in words and "overstates the odds" in words
+    assert "depend on each other given 'y'" in words and "p < 0.001" in words and "misstates the odds" in words
     # The other learners, and those who join them, do not count twice.
     assert "repeat" not in "\n".join(
         likely.look({"a": honest["a0"], "b": honest["a0"], "y": honest["y"]}, "y", likely.TreeAugmented()).warnings

@@ -91,3 +91,10 @@ def test_a_block_of_a_pool_is_told_by_its_cells() -> None:
     row = {"x0": 3.0, "x1": -3.0, "level": "l1"}
     told = [entry.cell for entry in likely.explain(model, row).entries if entry.kind == "block"]
     assert told == ["x0=3, x1=-3"]
+
+
+def test_a_model_without_attributes_is_not_said_to_be_exported() -> None:
+    model = likely.fit({"c": ["x"] * 8, "y": ["p", "q"] * 4}, "y")
+    assert languages_of(model) == exported(model) == []
+    with pytest.raises(SettingError, match="has no attributes"):
+        likely.export(model, "sql")

@@ -52,6 +52,11 @@ class Seen:
         return oracle.accuracy(self.answers)
 
     @property
+    def low(self) -> float:
+        """The lower end of its interval."""
+        return oracle.share_bounds(self.answers, [a for a in self.answers if a.named == a.truth])[0]
+
+    @property
     def guess(self) -> float:
         return oracle.guess(self.answers, self.judged.classes)
 
@@ -89,7 +94,11 @@ def _guess(seen: Seen, label: str, share: str) -> bool:
 
 
 def _better(seen: Seen, label: str, share: str) -> bool:
-    return seen.accuracy > seen.guess and _guess(seen, label, share)
+    return seen.low > seen.guess and _guess(seen, label, share)
+
+
+def _not_clearly(seen: Seen, label: str, share: str) -> bool:
+    return seen.low <= seen.guess < seen.accuracy and _guess(seen, label, share)
 
 
 def _no_better(seen: Seen, label: str, share: str) -> bool:
@@ -186,6 +195,10 @@ SENTENCES: dict[str, Check] = {
     rf".+ predicts y correctly for {P} of unseen rows \({N}–{P}\)\.": _headline,
     rf"Always guessing (.+) gets {P}\.": _better,
     rf"That is no better than always guessing (.+), which gets {P}\.": _no_better,
+    rf"That is not clearly better than always guessing (.+), which gets {P}\.": _not_clearly,
+    r"Its probabilities are no better than the class frequencies \(see log loss\)\.": lambda s: (
+        s.low <= s.guess < s.accuracy and not s.sharper
+    ),
     r"Nothing is gained: neither its classes nor its log loss are better\.": lambda s: (
         s.accuracy <= s.guess and not s.sharper
     ),
@@ -193,7 +206,7 @@ SENTENCES: dict[str, Check] = {
         s.accuracy <= s.guess and s.sharper
     ),
     r"But it is overconfident \(see log loss\): trust its classes, not its probabilities\.": lambda s: (
-        s.accuracy > s.guess and not s.sharper
+        s.low > s.guess and not s.sharper
     ),
     rf"(?:One column does as well|Not clearly better than one column): (.+) alone gets {P}\.": _one_column,
     rf"Warning: With only {N} rows, the true accuracy may be from {P} to {P}\.": _bounds,
@@ -209,6 +222,9 @@ SENTENCES: dict[str, Check] = {
         lambda s, name: s.printed.table("What each attribute reveals").rows[0][0] == name
     ),
     rf"Warning: {P} of the rows have a copy, equal in all attributes: .*": _copies,
+    rf"Warning: {N} of {N} rows \({P}\) have a copy in another fold, so they are not really unseen: .*": (
+        lambda s, n, rows, share: number(rows) == len(s.case.judged) and s.leave_one_out and _copies(s, share)
+    ),
     r"Class '(.+)' was not judged wholly: .*": lambda s, label: (
         s.of(label) < sum(r[s.case.target] == label for r in s.case.judged)
     ),
@@ -219,7 +235,7 @@ SENTENCES: dict[str, Check] = {
     r"likely curve shows what more rows would bring\.": lambda s: True,
     r"Each row was predicted by a model trained on all the others\.": lambda s: s.leave_one_out,
     r"TunedNaiveBayes\(.*\): Left out because they add nothing to the others: .*": lambda s: not s.leave_one_out,
-    r"Warning: '(.+)' and '(.+)' are redundant given 'y' \([\d.]+ bits, p .*\): .*": _redundant,
+    r"Warning: '(.+)' and '(.+)' depend on each other given 'y' \([\d.]+ bits, p .*\): .*": _redundant,
     rf"Warning: {N} rows have no class or no weight and cannot be used\.": lambda s, n: (
         number(n) == len(s.case.rows) - len(s.case.judged)
     ),

@@ -40,6 +40,12 @@ class Fitted:
     def attributes(self) -> list[str]:
         return [column.name for column in self.model.schema.attributes]
 
+    @property
+    def copied(self) -> int:
+        """Rows that have an equal in all attributes."""
+        cells = [tuple(row[name] for name in self.attributes) for row in self.case.judged]
+        return sum(cells.count(c) > 1 for c in cells)
+
     def weight(self, label: str, name: str | None = None, level: str | None = None) -> float:
         """Of the rows of a class, that have this level."""
         rows = [row for row in self.case.judged if row[self.case.target] == label]
@@ -122,6 +128,9 @@ FIT: dict[str, Check] = {
     rf"{N} rows? without a class or weight (?:is|are) left out\.": lambda f, n: (
         number(n) == len(f.case.rows) - len(f.case.judged)
     ),
+    rf"{P} of the rows have a copy, equal in all attributes: .*": lambda f, share: close(
+        share, 100 * f.copied / len(f.case.judged)
+    ),
     rf"Chosen from {N} candidates on held-out rows, with evidence weights: (.*)\.": _chosen,
     r"TunedNaiveBayes\(.*\): Left out because they add nothing to the others: .*": lambda f: len(f.model.members) > 0,
 }
@@ -190,6 +199,8 @@ def _pair(f: Fitted, table: Table) -> None:
     """What two levels say beyond what each says by itself."""
     one, other, label = groups(r"(.+) × (.+) \(columns\): bits for (.+) beyond", table.title)
     against = next(c for c in f.model.classes if c != label)
+    if any(f.model.schema[name].kind != "nominal" for name in (one, other)):
+        return  # bins, of which no single value is known
 
     def odds(**values: str) -> float:
         found = f.model.posterior({one: None, **values})

@@ -120,6 +120,12 @@ class Look:
         return is_better(self.scores.accuracy, self.baseline.accuracy)
 
     @property
+    def clearly_beats_guessing(self) -> bool:
+        """Whether also the lower end of its interval is better."""
+        low = self.intervals.accuracy.low
+        return self.beats_guessing and low is not None and is_better(low, self.baseline.accuracy)
+
+    @property
     def _answer(self) -> str:
         if self.decisions is not None:
             cost = self.decisions
@@ -246,6 +252,8 @@ def _look(source: Source, reading: Reading, asked: _Asked) -> Look:
     seen = sweep.read(found.extras, total, setting_of(learner, "blocks", ()))
     if dealing.dealt == "content":
         seen = seen.dealt_by_content()
+    if folds.leave_one_out:
+        seen = seen.left_out_in_turn()
     if isinstance(whole, Model):  # a block takes its attributes together, so nothing is counted twice
         blocks = {name: factor.names for factor in whole.factors for name in factor.names}
         seen = replace(seen, pairs=tuple(p for p in seen.pairs if p.other not in blocks.get(p.one, ())))
@@ -290,7 +298,7 @@ def _record(
     texts = tuple(TextColumn(a.words, seen.texts[a.name]) for a in told if a.words is not None)
     twice = seen.pairs if has_trait(learner, "independent") else ()
     accuracy = bounds.accuracy if decisions is None else None
-    least = FOLDS if dealing.dealt == "content" else found.folds
+    least = FOLDS if dealing.dealt == "content" else min(found.folds, FOLDS)
     leaks = list(leak_findings(total, told))
     troubles = [*leaks, *look_findings(total, told, texts, seen.rows, twice, accuracy, classes, least, schema)]
     troubles += date_findings(total, told) if dealing.dealt != "time" else []

@@ -42,6 +42,11 @@ class SweepResult:
         texts = {n: replace(c, across=min(c.across, max(c.copied - equal, 0))) for n, c in self.texts.items()}
         return replace(self, rows=replace(self.rows, across=0), texts=texts)
 
+    def left_out_in_turn(self) -> SweepResult:
+        """The same where each row was a fold of its own: every copy is in another one."""
+        texts = {name: replace(c, across=c.copied) for name, c in self.texts.items()}
+        return replace(self, rows=replace(self.rows, across=self.rows.copied), texts=texts)
+
 
 class Collector:
     """Takes the pieces of one thread."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BINS = 10
 ROWS_A_BIN = 10
 """Of few rows there are fewer bins, but two at least."""
+MOST_DRAWN = 2000
+"""Rows whose outcomes are drawn one by one."""
 DRAWS = 2000
 """From the normal distribution, of what chance would make; seeded."""
 
@@ -72,13 +74,10 @@ def reliability(
     """
     where = equal_weight_bins(chance, weight, bins)
     count = int(where.max()) + 1 if len(where) else 0
-    total = np.bincount(where, weight, count)
+    total = np.asarray(np.bincount(where, weight, count), np.float64)
     given, seen = np.bincount(where, weight * chance, count), np.bincount(where, weight * hit, count)
     rows = total**2 / np.bincount(where, weight**2, count)  # as many of equal weight would be as sure
     gap = (given - seen) / total
-    # A row of a bin differs from its probability by chance; their squares say how far the bin's mean may be off.
-    square = np.bincount(where, weight * (hit - chance) ** 2, count) / total
-    error = np.sqrt(np.maximum(square - gap**2, 0.0) / np.maximum(rows - 1, 1.0))
     alone = np.sqrt(np.bincount(where, weight * chance * (1 - chance), count) / total / np.maximum(rows, 1.0))
     share = total / max(float(total.sum()), 1e-300)
     table = []
@@ -90,9 +89,27 @@ def reliability(
             Bin(float(total[k]), float(mine.min()), float(mine.max()), float(given[k] / total[k]), Measure(p, *bounds))
         )
     expected, value = float(np.sqrt(2 / np.pi) * (share @ alone)), float(share @ np.abs(gap))
-    noise = error * np.random.default_rng(seed).standard_normal((DRAWS, count))
-    doubted = bool(count) and value > float(quantile(np.abs(noise) @ share, 0.975))
+    doubted = bool(count) and value > _error_by_chance(chance, weight, where, total, alone, seed)
     return Reliability(of, tuple(table), value, expected, float((share * gap).sum()), doubted)
+
+
+def _error_by_chance(
+    chance: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    where: NDArray[np.intp],
+    total: NDArray[np.float64],
+    alone: NDArray[np.float64],
+    seed: int,
+) -> float:
+    """The error that right probabilities exceed in one of 40 draws: outcomes are drawn by them, row by row where rows
+    are few; the mean of many is normal."""
+    draw = np.random.default_rng(seed)
+    share = total / total.sum()
+    if len(chance) > MOST_DRAWN:
+        return float(quantile(np.abs(alone * draw.standard_normal((DRAWS, len(total)))) @ share, 0.975))
+    off = (draw.random((DRAWS, len(chance))) < chance) - chance
+    gaps = np.array([off[:, where == k] @ weight[where == k] for k in range(len(total))])
+    return float(quantile(np.abs(gaps).sum(axis=0) / total.sum(), 0.975))
 
 
 def calibrations(found: HeldOut, positive: str) -> tuple[Reliability, ...]:

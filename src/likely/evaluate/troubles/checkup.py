@@ -29,7 +29,7 @@ from likely.evaluate.troubles.findings import (
     text_findings,
 )
 from likely.evaluate.troubles.functions import Dependency, OneClassGroups
-from likely.evaluate.troubles.leaks import identifier_findings
+from likely.evaluate.troubles.leaks import identifier_findings, share_told
 from likely.evaluate.troubles.placeholders import placeholder_findings
 from likely.machinery.records import dataclass
 from likely.sums.summary import Summary
@@ -75,7 +75,7 @@ def checkup_findings(
     schema, classes, target = total.schema, total.classes, total.schema.target
     assert target is not None
     of = shown(target.name)
-    out = list(_leaks(tests, of))
+    out = list(_leaks(tests, total, cut, of))
     known = {name for f in out for name in f.columns}
     for f in identifier_findings(total, cut):
         if f.columns[0] not in known:
@@ -99,10 +99,12 @@ def checkup_findings(
     return tuple(sorted(out, key=lambda f: not f.grave))
 
 
-def _leaks(tests: Sequence[AttributeTests], of: str) -> Iterator[Finding]:
+def _leaks(tests: Sequence[AttributeTests], total: Summary, cut: Sequence[Attribute], of: str) -> Iterator[Finding]:
+    by_cut = {a.name: share_told(total, a) for a in cut if a.words is None}
     for t in tests:
-        if t.kind != "text" and t.p_of_all < CHANCE and is_leak(t.share, t.missing):
-            then = f"it carries {share(t.share)} of the information. Is it known before {of}, or does it follow "
+        most = max(t.share, by_cut.get(t.name, 0.0))
+        if t.kind != "text" and t.p_of_all < CHANCE and is_leak(most, t.missing):
+            then = f"it carries {share(most)} of the information. Is it known before {of}, or does it follow "
             yield leak(t.name, of, f"{then}from it? To leave it out: {type_option(t.name, 'ignore')}")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.machinery.records import dataclass
-from likely.models.heldout.dealing import FEW_COPIES, TIMES, equal_pairs, has_few_levels, value_tables
+from likely.models.heldout.dealing import FEW_COPIES, TIMES, equal_pairs, has_few_levels, is_even, value_tables
 from likely.sums.rows.row_hashes import row_hashes, text_hashes
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints, Texts
@@ -40,6 +40,8 @@ class Copies:
     disputed: int
     """Those of them that have a copy of another class."""
     sampled: bool = False
+    even: bool = False
+    """Whether all occur about equally often, twice or more: chance does not do that."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,14 @@ class RepeatedRows:
     sampled: bool = False
     few_levels: bool = False
     """Whether rows are made of few levels alone, and so repeat by nature."""
+    even: bool = False
+    """Whether all occur about equally often."""
 
     @property
     def unexplained(self) -> bool:
         """Whether chance does not explain so many copies."""
-        return self.copied >= FEW_COPIES * self.rows and self.copied > 1 and self.pairs > TIMES * self.expected
+        unexplained = self.pairs > TIMES * self.expected or (self.even and not self.few_levels)
+        return self.copied >= FEW_COPIES * self.rows and self.copied > 1 and unexplained
 
     @property
     def matters(self) -> bool:
@@ -205,7 +210,8 @@ class Duplicates:
         copied, across, disputed = (
             int(rows[which].sum()) for which in (more, more & (low < high), more & (classes > 1))
         )
-        return Copies(int(rows.sum()), copied, across, disputed, self._level > 0)
+        even = is_even(np.asarray(rows, np.float64))
+        return Copies(int(rows.sum()), copied, across, disputed, self._level > 0, even)
 
     def equal_rows(self, names: tuple[str, ...]) -> EqualRows:
         """What occurs more than once in one class, and what contradicts itself; `names` are the classes."""
@@ -251,4 +257,4 @@ def repeated_rows(copies: Copies, total: Summary) -> RepeatedRows:
     expected = equal_pairs((by * table for table in value_tables(total)), by * weight)
     expected *= min(copies.texts / max(total.rows, 1), 1.0)
     found = copies.texts, copies.copied, copies.across, copies.disputed
-    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled, has_few_levels(total))
+    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled, has_few_levels(total), copies.even)

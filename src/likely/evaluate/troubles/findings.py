@@ -112,19 +112,23 @@ def repeat_findings(
         then = "see likely repeats."
         if grave:
             more = "" if k else f" To see what joining them or dropping one would change, {then}"
-            then = f"counting both overstates the odds by {p.push:.1f} bits.{more}"
+            # Dependent attributes may say less together than by themselves, or more: only copies always say less.
+            how = "counting both overstates" if p.same else "taking them as independent misstates"
+            then = f"{how} the odds by {p.push:.1f} bits.{more}"
         if p.same:
             words = f"{shown(p.other)} has the same value as {shown(p.one)} in all {p.rows:,} rows checked: {then}"
             yield Finding("repeat", (p.one, p.other), grave, words)
             continue
         words = (
-            f"{shown(p.one)} and {shown(p.other)} are redundant given {of} ({p.bits:.2f} bits, "
+            f"{shown(p.one)} and {shown(p.other)} depend on each other given {of} ({p.bits:.2f} bits, "
             f"{chance(p.p_of_all)}): {then}"
         )
         yield Finding("repeat", (p.one, p.other), grave, words)
     if len(worst) > MOST_ALIKE:
         names = tuple(dict.fromkeys(n for p in worst[MOST_ALIKE:] for n in (p.one, p.other)))
-        yield Finding("repeat", names, grave, f"{len(worst) - MOST_ALIKE} more pairs of attributes are redundant.")
+        yield Finding(
+            "repeat", names, grave, f"{len(worst) - MOST_ALIKE} more pairs of attributes depend on each other."
+        )
 
 
 def text_findings(text: TextColumn) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.evaluate.attributes.information import Attribute
+from likely.evaluate.attributes.information import Attribute, best_cut, entropy, information, rows_a_weight
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.findings import Finding, is_leak, leak, list_names
 from likely.sums.columns.numbers import CAP, Numbers
@@ -39,10 +39,26 @@ def leak_findings(total: Summary, told: Sequence[Attribute]) -> Iterator[Finding
     """Columns that give the class away, each in a sentence."""
     assert total.schema.target is not None
     of = shown(total.schema.target.name)
-    for a in told:
-        if a.words is None and is_leak(a.share, a.missing):
-            yield leak(a.name, of, "is it known before the target?")
-    yield from identifier_findings(total, [a for a in told if not is_leak(a.share, a.missing)])
+    deciding = [a.name for a in told if a.words is None and is_leak(share_told(total, a), a.missing)]
+    for name in deciding:
+        yield leak(name, of, "is it known before the target?")
+    yield from identifier_findings(total, [a for a in told if a.name not in deciding])
+
+
+def share_told(total: Summary, attribute: Attribute) -> float:
+    """What an attribute tells, of all there is to know: by its bins, or, of few rows, by the one cut that tells most
+    (the more bins, the more of what they tell is put down to chance)."""
+    held = total.columns[attribute.name]
+    if not isinstance(held, Numbers):
+        return attribute.share
+    values, weights = held.tally()
+    rows = weights.floats()
+    below = np.searchsorted(values, best_cut(values, rows))
+    if not len(below) or rows.sum() * rows_a_weight(total) < LEAST_ROWS:
+        return attribute.share
+    table = np.stack([rows[: below[0]].sum(axis=0), rows[below[0] :].sum(axis=0)])
+    bits = information(table, rows_a_weight(total)) * (1 - attribute.missing)
+    return max(attribute.share, bits / (entropy(total.total.floats()) or 1.0))
 
 
 def identifier_findings(total: Summary, told: Sequence[Attribute]) -> Iterator[Finding]:

@@ -28,6 +28,8 @@ FEW_COPIES = 0.01
 """A share of rows with copies from which on these matter."""
 TIMES = 10.0
 """Equal rows must be so many times as many as attributes that are independent given the class would make."""
+EVEN = 0.5
+"""Variance over mean of how often rows occur, below which that is no chance."""
 FEW_LEVELS = 64
 """Rows of levels alone repeat by nature, where no column has more of them."""
 MOST_COPIES = 1 << 16
@@ -86,7 +88,7 @@ def is_heavy(weight: Floats, alike: Floats, parts: int, copies: bool) -> Bools:
     is then like none that was seen.
     """
     total = float(alike.sum())
-    if not copies and 2 * len(alike) < total:
+    if not copies and 2 * len(alike) <= total:
         return weight >= 2
     usual = float(np.median(alike)) if len(alike) else 0.0
     return (weight > HEAVY * total) & (weight >= 2 * parts) & (weight >= USUAL * usual)
@@ -98,11 +100,19 @@ def are_copies(alike: Floats, expected: float, few_levels: bool) -> bool:
     `alike` has the weight of each different row; `expected` pairs of equal rows would come about by chance
     (`equal_pairs`). Rows of `few_levels` alone repeat by nature, whatever depends on what.
 
-    >>> are_copies(np.full(300, 5.0), 0.1, False), are_copies(np.full(300, 5.0), 5000.0, False)
-    (True, False)
+    >>> often = np.arange(300.0)
+    >>> are_copies(often, 0.1, False), are_copies(often, 50000.0, False), are_copies(np.full(300, 5.0), 5000.0, False)
+    (True, False, True)
     """
     repeated = float(alike[alike > 1].sum())
-    return not few_levels and repeated >= FEW_COPIES * float(alike.sum()) and repeated / 2 > TIMES * expected
+    unexplained = repeated / 2 > TIMES * expected or is_even(alike)
+    return not few_levels and repeated >= FEW_COPIES * float(alike.sum()) and unexplained
+
+
+def is_even(alike: Floats) -> bool:
+    """Whether different rows occur twice or more in the mean, and about equally often: drawn by chance, how often they
+    occur would vary by as much as its mean, whatever the columns are."""
+    return bool(len(alike) > 0 and alike.mean() >= 2 and alike.var() < EVEN * alike.mean())
 
 
 def copies_sentence(share: float) -> str:

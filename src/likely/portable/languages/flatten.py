@@ -35,8 +35,13 @@ class Flat:
     clipped: bool = False
 
 
+COLUMNS_NEEDED = ("SQL", "ONNX", "PMML")
+
+
 def flatten(portable: Portable, language: str) -> Flat:
     """The form as one sum; refused, with what to do instead, where the language does not know one of its terms."""
+    if not portable.attributes and language in COLUMNS_NEEDED:
+        raise SettingError(f"The model has no attributes, and {language} needs columns to read. {_ELSE}")
     if portable.refuse_unseen:
         raise SettingError(
             f"The model refuses rows with levels that training did not have, and {language} cannot refuse a row. "

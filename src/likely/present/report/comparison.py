@@ -47,7 +47,9 @@ def _explained(record: Comparison) -> list[str]:
     tested = next((one.against[0] for one in record.learners if one.against), None)
     if tested is None:
         return []
-    close = [clean(one.name, 30) for one in record.learners if one.against and one.against[0].p_of_all > TOLD_APART]
+    # Where a log loss is infinite, or made of scores that are no probabilities, there is nothing to compare.
+    finite = [one for one in record.learners if one.against and one.proper and one.against[0].score == "log_loss"]
+    close = [clean(one.name, 30) for one in finite if one.against[0].p_of_all > TOLD_APART]
     out = [
         f"p: how often chance alone would produce so large a difference in log loss from {clean(tested.other, 30)}; "
         f"paired by fold, {tested.test}, corrected for the number of learners (Holm)."

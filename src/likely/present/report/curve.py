@@ -118,7 +118,7 @@ def _sentence(name: str, trend: Trend, record: Curve) -> str:
         return f"With twice the rows, expect {name} of about {about} (now {now})."
     why = {
         "short": "there are too few sizes at which it is finite" if name == "log loss" else "there are too few sizes",
-        "unclear": f"from {_count(first.rows)} to {_rows(last)} any change could be chance",
+        "unclear": f"how it changed from {_count(first.rows)} to {_rows(last)} differs too much from fold to fold",
         "rising": f"it is worse after {_rows(last)} than after {_count(first.rows)}",
         "noisy": "its curve is too noisy",
     }[trend.verdict]

@@ -99,6 +99,8 @@ def guess_sentence(record: Look) -> str:
     frequent, guessing = clean(record.baselines.guess, 40), percent(record.baseline.accuracy)
     if not record.beats_guessing:
         return f"That is no better than always guessing {frequent}, which gets {guessing}."
+    if not record.clearly_beats_guessing:
+        return f"That is not clearly better than always guessing {frequent}, which gets {guessing}."
     return f"Always guessing {frequent} gets {guessing}."
 
 
@@ -137,6 +139,8 @@ def qualification(record: Look) -> str:
     if named and scores.log_loss is None and baseline.log_loss is None:
         return ""  # a class that only held-out rows have is impossible to both
     if named and not sharper:
+        if not record.clearly_beats_guessing:
+            return "Its probabilities are no better than the class frequencies (see log loss)."
         return "But it is overconfident (see log loss): trust its classes, not its probabilities."
     if sharper and not named:
         return "Still, its probabilities beat the class frequencies (see log loss)."

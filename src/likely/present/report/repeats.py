@@ -17,8 +17,12 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
     if not record.pairs:
         return Report(f"{where}.\nThere are no two attributes to compare.")
     headline = f"{where}, {looked} of attributes checked.\n" + (
-        f"{plural(len(matter), 'pair')} {'is' if len(matter) == 1 else 'are'} redundant given the class, "
-        "so naive Bayes counts the evidence twice."
+        f"{plural(len(matter), 'pair')} {'is' if len(matter) == 1 else 'are'} "
+        + (
+            "redundant given the class, so naive Bayes counts the evidence twice."
+            if all(p.same for p in matter)
+            else "not independent given the class, as naive Bayes takes them to be: its odds are off."
+        )
         if matter
         else "No pair is so redundant that counting both would distort the odds much."
     )
@@ -36,7 +40,7 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
         )
         for p in shown_pairs
     )
-    header = ("one", "other", "bits shared", "share", "p", "odds overstated, bits")
+    header = ("one", "other", "bits shared", "share", "p", "odds off by, bits")
     title = "Pairs: what one reveals about the other within a class"
     pairs = Table(title, header, rows, frozenset({2, 3, 5}))
     tables = ((pairs,) if rows else ()) + tuple(
@@ -55,7 +59,7 @@ def present_repeats(record: Repeats, everything: bool = False) -> Report:
     if matter:
         remarks.append(
             "A pair is listed if both have the same value in every row and that matters, or if p is below "
-            f"{CHANCE:g} (Holm, over all pairs) and the odds are overstated by {FAR:g} bits or more (1 bit is a factor "
+            f"{CHANCE:g} (Holm, over all pairs) and the odds are off by {FAR:g} bits or more (1 bit is a factor "
             "of 2)."
         )
     return Report(headline, tables, tuple(remarks))

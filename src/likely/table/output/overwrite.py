@@ -72,6 +72,8 @@ def kind_of(start: bytes) -> str:
         return "an SVG picture" if b"<svg" in low else "an export to PMML" if b"<pmml" in low else "XML"
     if low.startswith((b"with likely_", b'with "likely_', b"with `likely_", b"with [likely_")):
         return "an export to SQL"
+    if start.startswith(b"#!"):
+        return "a script"
     if not start:
         return ""
     return "data of another kind" if b"\0" in start else "text"
