@@ -155,9 +155,10 @@ def _examined(
     texts = tuple(TextColumn(a.words, copies[a.name]) for a in found if a.words is not None)
     each = association_tests(total, found)
     order = _order(sum(w.order for w in workers), total)
-    equal = reduce(add, (w.rows for w in workers)).equal_rows(total.classes)
+    contents = reduce(add, (w.rows for w in workers))
+    equal = contents.equal_rows(total.classes)
     same = Copies(equal.rows, equal.copied, equal.across, equal.contradicted, equal.sampled)
-    by_chance = not repeated_rows(same, total).matters
+    by_chance = not repeated_rows(contents, total, same).matters
     return Checkup(
         source.name,
         target.name,

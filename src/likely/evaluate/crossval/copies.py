@@ -37,7 +37,7 @@ def hold_copies_together(rows: FoldedRows) -> Deal | None:
     if deal.seed is None or has_few_levels(total) or _most_repeated(total) < FEW_COPIES:
         return None
     contents = reduce(add, (worker.contents for worker in rows.sweep(lambda: _ContentCounter(total))))
-    found = repeated_rows(contents.copies(), total)
+    found = repeated_rows(contents, total)
     if not found.belong_together:
         return None
     hashes, table = contents.by_class(len(total.classes))

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.machinery.records import dataclass
-from likely.models.heldout.dealing import FEW_COPIES, TIMES, equal_pairs, has_few_levels, is_even, value_tables
+from likely.models.heldout.dealing import (
+    FEW_COPIES,
+    TIMES,
+    count_values,
+    equal_pairs,
+    has_few_levels,
+    is_even,
+    value_tables,
+)
 from likely.sums.rows.row_hashes import row_hashes, text_hashes
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Ints, Texts
@@ -40,8 +48,6 @@ class Copies:
     disputed: int
     """Those of them that have a copy of another class."""
     sampled: bool = False
-    even: bool = False
-    """Whether all occur about equally often, twice or more: chance does not do that."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class RepeatedRows:
     few_levels: bool = False
     """Whether rows are made of few levels alone, and so repeat by nature."""
     even: bool = False
-    """Whether all occur about equally often."""
+    """Whether all occur about equally often, twice or more: chance does not do that."""
 
     @property
     def unexplained(self) -> bool:
@@ -210,8 +216,13 @@ class Duplicates:
         copied, across, disputed = (
             int(rows[which].sum()) for which in (more, more & (low < high), more & (classes > 1))
         )
-        even = is_even(np.asarray(rows, np.float64))
-        return Copies(int(rows.sum()), copied, across, disputed, self._level > 0, even)
+        return Copies(int(rows.sum()), copied, across, disputed, self._level > 0)
+
+    def often(self) -> NDArray[np.float64]:
+        """How often each that is different occurs, whatever the class."""
+        self._merge()
+        first, _ = self._groups()
+        return np.asarray(np.add.reduceat(self._about[1], first) if len(first) else np.empty(0), np.float64)
 
     def equal_rows(self, names: tuple[str, ...]) -> EqualRows:
         """What occurs more than once in one class, and what contradicts itself; `names` are the classes."""
@@ -249,12 +260,14 @@ def _order(hashes: NDArray[np.uint64], group: NDArray[np.int64]) -> NDArray[np.i
     return order
 
 
-def repeated_rows(copies: Copies, total: Summary) -> RepeatedRows:
+def repeated_rows(rows: Duplicates, total: Summary, copies: Copies | None = None) -> RepeatedRows:
     """Copies of rows, beside what chance would make."""
+    copies = rows.copies() if copies is None else copies
     weight = total.total.floats()
     # Rows, whatever they weigh; equal ones are in a sample together or not at all.
     by = total.rows / max(float(weight.sum()), 1e-300)
     expected = equal_pairs((by * table for table in value_tables(total)), by * weight)
     expected *= min(copies.texts / max(total.rows, 1), 1.0)
     found = copies.texts, copies.copied, copies.across, copies.disputed
-    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled, has_few_levels(total), copies.even)
+    even = is_even(rows.often(), count_values(value_tables(total)))
+    return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled, has_few_levels(total), even)

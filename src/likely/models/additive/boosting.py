@@ -231,7 +231,8 @@ def _has_copies(recipe: Recipe, rows: CodedRows, alike: Floats) -> bool:
         return np.asarray(np.bincount(places, rows.weight, size * classes), np.float64).reshape(size, classes)
 
     each = (table(codes, CODES) for codes in rows.codes.T)
-    return are_copies(alike, equal_pairs(each, table(np.zeros(len(rows)), 1)[0]), False)
+    sizes = [len(np.unique(codes)) for codes in rows.codes.T]
+    return are_copies(alike, equal_pairs(each, table(np.zeros(len(rows)), 1)[0]), sizes)
 
 
 def best_rounds(trials: list[Boosted], most: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ Knows batches and sums; no learner.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ TIMES = 10.0
 """Equal rows must be so many times as many as attributes that are independent given the class would make."""
 EVEN = 0.5
 """Variance over mean of how often rows occur, below which that is no chance."""
+PLANNED = 4
+"""Possible rows for each that occurs, up to which a table is taken for a planned one."""
 FEW_LEVELS = 64
 """Rows of levels alone repeat by nature, where no column has more of them."""
 MOST_COPIES = 1 << 16
@@ -94,25 +97,28 @@ def is_heavy(weight: Floats, alike: Floats, parts: int, copies: bool) -> Bools:
     return (weight > HEAVY * total) & (weight >= 2 * parts) & (weight >= USUAL * usual)
 
 
-def are_copies(alike: Floats, expected: float, few_levels: bool) -> bool:
+def are_copies(alike: Floats, expected: float, sizes: Sequence[int]) -> bool:
     """Whether equal rows are copies of each other, as in a table that was oversampled: too many for chance.
 
     `alike` has the weight of each different row; `expected` pairs of equal rows would come about by chance
-    (`equal_pairs`). Rows of `few_levels` alone repeat by nature, whatever depends on what.
+    (`equal_pairs`). `sizes` are the numbers of different values of the attributes.
 
     >>> often = np.arange(300.0)
-    >>> are_copies(often, 0.1, False), are_copies(often, 50000.0, False), are_copies(np.full(300, 5.0), 5000.0, False)
+    >>> are_copies(often, 0.1, [300]), are_copies(often, 50000.0, [300]), are_copies(np.full(300, 5.0), 5000.0, [300])
     (True, False, True)
     """
     repeated = float(alike[alike > 1].sum())
-    unexplained = repeated / 2 > TIMES * expected or is_even(alike)
-    return not few_levels and repeated >= FEW_COPIES * float(alike.sum()) and unexplained
+    unexplained = repeated / 2 > TIMES * expected or is_even(alike, sizes)
+    return repeated >= FEW_COPIES * float(alike.sum()) and unexplained
 
 
-def is_even(alike: Floats) -> bool:
+def is_even(alike: Floats, sizes: Sequence[int]) -> bool:
     """Whether different rows occur twice or more in the mean, and about equally often: drawn by chance, how often they
-    occur would vary by as much as its mean, whatever the columns are."""
-    return bool(len(alike) > 0 and alike.mean() >= 2 and alike.var() < EVEN * alike.mean())
+    occur would vary by as much as its mean. In a planned table, of nearly all combinations of few values, they do so by
+    nature."""
+    even = len(alike) > 0 and alike.mean() >= 2 and alike.var() < EVEN * alike.mean()
+    planned = all(size <= FEW_LEVELS for size in sizes) and math.prod(sizes) <= PLANNED * len(alike)
+    return bool(even) and not planned
 
 
 def copies_sentence(share: float) -> str:
@@ -145,6 +151,11 @@ def value_tables(summary: Summary) -> Iterator[Floats]:
             yield np.concatenate([held.table.floats(), held.other.floats()])
         elif isinstance(held, Numbers):
             yield np.concatenate([held.tally()[1].floats(), held.other.floats()])
+
+
+def count_values(tables: Iterable[Floats]) -> list[int]:
+    """How many different values attributes have, being missing among them."""
+    return [int(np.count_nonzero(table.sum(axis=1))) for table in tables]
 
 
 def has_few_levels(summary: Summary) -> bool:

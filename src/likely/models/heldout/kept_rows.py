@@ -16,6 +16,7 @@ from likely.machinery.arrays import Bools, Floats, Hashes, Ints
 from likely.machinery.records import dataclass
 from likely.models.heldout.dealing import (
     are_copies,
+    count_values,
     deal_copies,
     equal_pairs,
     has_few_levels,
@@ -183,7 +184,8 @@ def _has_copies(summary: Summary, alike: Floats) -> bool:
     whole = summary.total.floats()
     # Equal rows are kept together or not at all.
     share = float(alike.sum()) / float(whole.sum())
-    return are_copies(alike, share * equal_pairs(value_tables(summary), whole), False)
+    sizes = count_values(value_tables(summary))
+    return are_copies(alike, share * equal_pairs(value_tables(summary), whole), sizes)
 
 
 def content_hashes(batch: Batch, names: Sequence[str]) -> Hashes:
