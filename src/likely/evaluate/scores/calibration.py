@@ -21,7 +21,7 @@ ROWS_A_BIN = 10
 MOST_DRAWN = 2000
 """Rows whose outcomes are drawn one by one."""
 DRAWS = 2000
-"""From the normal distribution, of what chance would make; seeded."""
+"""Of what chance would make; seeded."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Reliability:
     bias: float
     """Mean probability less the share: above zero where too much is promised."""
     doubted: bool
-    """Whether chance hardly explains the error: bins as noisy as these would make one so large in less than one of 40
-    draws."""
+    """Whether chance hardly explains the error: outcomes drawn by the probabilities make one so large in less than one
+    of 40 draws."""
 
 
 def reliability(

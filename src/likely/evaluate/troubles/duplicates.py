@@ -266,8 +266,9 @@ def repeated_rows(rows: Duplicates, total: Summary, copies: Copies | None = None
     weight = total.total.floats()
     # Rows, whatever they weigh; equal ones are in a sample together or not at all.
     by = total.rows / max(float(weight.sum()), 1e-300)
-    expected = equal_pairs((by * table for table in value_tables(total)), by * weight)
+    tables = list(value_tables(total))
+    expected = equal_pairs((by * table for table in tables), by * weight)
     expected *= min(copies.texts / max(total.rows, 1), 1.0)
     found = copies.texts, copies.copied, copies.across, copies.disputed
-    even = is_even(rows.often(), count_values(value_tables(total)))
+    even = is_even(rows.often(), count_values(tables))
     return RepeatedRows(*found, expected, copies.copied // 2, copies.sampled, has_few_levels(total), even)

@@ -184,8 +184,8 @@ def _has_copies(summary: Summary, alike: Floats) -> bool:
     whole = summary.total.floats()
     # Equal rows are kept together or not at all.
     share = float(alike.sum()) / float(whole.sum())
-    sizes = count_values(value_tables(summary))
-    return are_copies(alike, share * equal_pairs(value_tables(summary), whole), sizes)
+    tables = list(value_tables(summary))
+    return are_copies(alike, share * equal_pairs(tables, whole), count_values(tables))
 
 
 def content_hashes(batch: Batch, names: Sequence[str]) -> Hashes:
