@@ -6,11 +6,11 @@ One record for the terminal, JSON and the page. Knows probability; reads no rows
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.probability.hypotheses import bayes_error
 from likely.probability.independence import Independence
 from likely.probability.joint import Answer, Joint

@@ -22,7 +22,7 @@ from likely.intake.schema import check_strays, draft_schema
 from likely.models.factors.bins import least_of_bins
 from likely.models.setting_values import Closed
 from likely.models.shapes import bin_names, bin_of
-from likely.probability import Joint
+from likely.probability.joint import Joint
 from likely.probability.cells import names_of as distinct
 from likely.probability.cells import sorted_levels
 from likely.probability.pages.joint_page import read_joint

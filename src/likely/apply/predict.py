@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,6 @@ from likely.apply.answers import Answers, answer_table
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.errors import SettingError
 from likely.intake.reading import Reading
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior, why_undecided
 from likely.table.output.sink import prediction_batch, prediction_names

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -18,7 +18,6 @@ from likely.intake.arguments import read_arguments
 from likely.intake.engine import sweep_sum
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import with_encoding
-from likely.machinery.records import dataclass
 from likely.models.factors.categorical import domain
 from likely.models.linear.design import Weighed, constant_notes, constant_of, outputs, weight_rows
 from likely.models.linear.equations import line_equations

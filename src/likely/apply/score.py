@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from likely.apply.answers import Answers, answer_table
 from likely.errors import SettingError
 from likely.intake.reading import Reading
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.table.output.sink import DENSITY, density_batch

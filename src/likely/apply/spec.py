@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from likely.apply.fitting import load_any
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.machinery.toml import parse_toml, read_toml_text, toml_key, toml_value
 from likely.models.contracts import Model
 from likely.models.knowledge.knowledge import Knowledge

@@ -6,11 +6,11 @@ All of it exact, read off the shapes of the model's factors; how it is printed i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.factors.categorical import shares_in_training
 from likely.models.model import numbered

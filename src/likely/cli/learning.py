@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,7 +15,6 @@ from likely.cli import terminal
 from likely.cli.asking import require_target
 from likely.cli.options import TOKENS, Command, Decorator, Values, packed, pair, pairs, read_loss_file, reading_options
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.naive.settings import NaiveBayesSettings
 from likely.models.settings import Setting, declared
 from likely.models.text.settings import CHOSEN, KINDS, Text

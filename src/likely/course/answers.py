@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
@@ -15,7 +16,6 @@ from typing import Any, Literal
 import likely
 from likely.course.chapters import examples_folder
 from likely.evaluate.look import Look
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.probability.joint import Joint
 from likely.probability.normal import Normal

@@ -7,11 +7,11 @@ holds the same files in its own folder. Knows text, not what it computes.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from likely.errors import InputError, SettingError, shown
-from likely.machinery.records import dataclass
 
 HERE = Path(__file__).parent
 CLONE = HERE.parents[2]

@@ -6,12 +6,12 @@ Knows how people write numbers and how exact they must be; what is right comes f
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 from likely.course.answers import ANSWERS, Answer
 from likely.course.chapters import read_chapters
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.probability.numbers import Number, as_float, number
 
 DIGITS = 3

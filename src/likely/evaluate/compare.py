@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from likely.errors import SettingError, shown
@@ -17,7 +17,6 @@ from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import Draft
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, has_trait
 from likely.models.field import field_of
 from likely.models.learners import changed_settings

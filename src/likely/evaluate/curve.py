@@ -5,7 +5,7 @@ One sweep gives the sums of all sizes, one more scores every row by models that 
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Unpack
@@ -28,7 +28,6 @@ from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import fits_in_memory
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior

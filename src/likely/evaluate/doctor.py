@@ -5,6 +5,7 @@ Nothing is changed and nothing is left out by it: it names what a person should 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, Unpack
@@ -29,7 +30,6 @@ from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.row_cache import Piece
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model, setting_of
 from likely.models.default import default_learner
 from likely.sums import state

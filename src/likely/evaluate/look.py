@@ -6,7 +6,7 @@ Two sweeps: one for the sums of ten folds, one to score each row by a model that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from likely.errors import SettingError, shown
@@ -40,7 +40,6 @@ from likely.intake.extend import run_search
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.machinery.html import html_table, share_bar
-from likely.machinery.records import dataclass
 from likely.models.contracts import JudgesBeside, Learner, Model, Search, begin_learning, has_trait, setting_of
 from likely.models.default import default_learner
 from likely.models.naive.baseline import Prior

@@ -5,6 +5,7 @@ Knows what cross-validation found; looks at no rows.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from likely.evaluate.scores.intervals import Intervals, Paired, paired
 from likely.evaluate.scores.ranking import Ranking, rankings
 from likely.evaluate.scores.scores import Scores
 from likely.evaluate.troubles.duplicates import RepeatedRows
-from likely.machinery.records import dataclass
 from likely.models.naive.one_rule import OneRule
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Gathered are a sample of rows, to see which attributes repeat each other, equal 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -17,7 +17,6 @@ from likely.evaluate.attributes.plane import Plane, PlaneSampler, worth_a_pictur
 from likely.evaluate.attributes.redundancy import Pair, Sampler, outside
 from likely.evaluate.troubles.duplicates import Copies, Duplicates, RepeatedRows, repeated_rows
 from likely.intake.row_cache import Piece
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -19,14 +19,14 @@ from likely.evaluate.scores.scores import Scores
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.contracts import Learner, Model, Search, begin_learning, has_trait
 from likely.models.default import default_learner
 from likely.models.naive.naive import NaiveBayes
 from likely.sums import state
 from likely.sums.columns.counts import Counts
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 from likely.table.source import Source
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate import kernels
+from likely.machinery.arrays import Ints
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

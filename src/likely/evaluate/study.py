@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
 from likely.errors import LikelyError
 from likely.evaluate.look import FOLDS, Look
 from likely.intake.options import ReadingOptions
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner
 from likely.models.default import default_learner
 from likely.sums.columns.counts import Counts

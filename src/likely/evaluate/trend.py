@@ -6,13 +6,13 @@ Knows losses by fold and size, no rows and no learner. Nothing is drawn at rando
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from likely.evaluate.scores.intervals import Measure
 from likely.machinery.distributions import student_bound
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ For people who want to see that before anything is learned. One sweep; keeps a f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from likely.intake.arguments import read_arguments
@@ -14,7 +14,6 @@ from likely.intake.observe import Plan
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema, finalize_schema, missing_tokens, plan_observation
 from likely.intake.summarize import LocalEngine
-from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.narrowing import ColumnStatistic
 from likely.sums.columns.numbers import Numbers

@@ -7,6 +7,7 @@ Columns with too many values are swept as usual, and told.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,6 @@ from likely.intake.extend import More
 from likely.intake.observe import Observation, Plan, assemble_summary
 from likely.intake.reading import Reading
 from likely.intake.summarize import Engine, LocalEngine
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary
 from likely.table.databases.database import DatabaseSource

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.intake.row_cache import Piece, RowCache, piece_rows
+from likely.machinery.arrays import Ints
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model, Search
 from likely.models.model import numbered
@@ -18,7 +19,7 @@ from likely.sums.rows.pairs import Pairs
 from likely.sums.summary import Summary
 from likely.sums.trees import OrderedSum, plus_tuples
 from likely.table.arrow import align_batches
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
 from likely.table.source import Source

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from likely.machinery.records import dataclass
 from likely.table.schema import MISSING, Schema
 
 WIDE = 64

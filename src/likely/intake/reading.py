@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import TypeVar
 
 from likely.errors import EncodingError, InputError, LikelyError, SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.settings import check_choice
 from likely.table.formats.files import list_files
 from likely.table.open import open_source, open_watched_file

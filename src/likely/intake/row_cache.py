@@ -7,14 +7,14 @@ Pieces are cut at the same rows on every machine and of every file format, and t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
-from likely.table.batch import Batch, Codes, Ints, Texts
+from likely.table.batch import Batch, Codes, Texts
 from likely.table.schema import Schema
 
 MOST_BYTES = 256 << 20

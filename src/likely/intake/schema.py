@@ -6,14 +6,13 @@ Inference is a sweep over the whole table, so it cannot depend on the order of r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from likely.errors import ColumnError, InputError, LikelyError, SettingError, nearest, shown
 from likely.intake.observe import Observation, Plan, observe_source
 from likely.intake.reading import Reading
-from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.narrowing import ColumnStatistic
 from likely.sums.columns.numbers import Numbers

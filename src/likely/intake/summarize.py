@@ -7,6 +7,7 @@ itself, or Spark's executors. What comes out is the same to the last bit. Knows 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from likely.errors import shown
@@ -23,7 +24,6 @@ from likely.intake.schema import (
     guess_schema,
     plan_observation,
 )
-from likely.machinery.records import dataclass
 from likely.machinery.steps import LOG
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary

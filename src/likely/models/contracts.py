@@ -9,27 +9,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats, Ints
 from likely.models.model import Answers
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit as Exhibit
 from likely.models.shapes import Plane, Score, WordWeights
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from likely.models.working.records import Working
-
-    Floats = NDArray[np.float64]
 
 
 AnyModel = TypeVar("AnyModel", bound="Model")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner
 from likely.models.naive.naive import NaiveBayes
 from likely.sums.summary import Summary

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Codes = NDArray[np.int32]
     Flags = NDArray[np.bool_]
 
 
 @kernel("i4[], f8[][], f8[][]")
-def add_levels(codes: Codes, table: Floats, out: Floats) -> None:
+def add_levels(codes: Ints, table: Floats, out: Floats) -> None:
     """out[i] += table[code of i]; the last row of the table serves -1 (missing), the one before -2 (unseen)."""
     for i in range(np.uint64(codes.size)):
         row = np.int64(codes[i])
@@ -109,15 +107,15 @@ def add_quadratic(
 
 @kernel("i4[][], i8[], i8[], i8[], i8[], i8[], f8[], f8[][], i8[], f8[][][]")
 def tree_terms(
-    codes: Codes,
-    order: Ints,
-    parent: Ints,
-    first: Ints,
-    sizes: Ints,
-    at: Ints,
+    codes: Ints,
+    order: Longs,
+    parent: Longs,
+    first: Longs,
+    sizes: Longs,
+    at: Longs,
     table: Floats,
     up: Floats,
-    told: Ints,
+    told: Longs,
     out: Floats,
 ) -> None:
     """out[i, v] = the share of node v in the log probability of row i, per class: see models/dependence/tree.py.
@@ -187,13 +185,13 @@ def add_terms(start: Floats, terms: Floats, out: Floats) -> None:
 
 @kernel("i4[][], i4[], f8[][], f8[][][], f8[], f8[][], i4[], f8[], f8[], f8[], f8[][]")
 def one_dependence(
-    codes: Codes,
-    serves: Codes,
+    codes: Ints,
+    serves: Ints,
     joint: Floats,
     given: Floats,
     prior: Floats,
     alone: Floats,
-    there: Codes,
+    there: Ints,
     top: Floats,
     total: Floats,
     score: Floats,
@@ -263,7 +261,7 @@ def add_curve(z: Floats, own: int, weights: Floats, there: Flags, known: Floats,
 
 
 @kernel("i4[], i4[], i4[], i4[], f8[][][], f8[][]")
-def add_pairs(first: Codes, second: Codes, rows: Codes, columns: Codes, table: Floats, out: Floats) -> None:
+def add_pairs(first: Ints, second: Ints, rows: Ints, columns: Ints, table: Floats, out: Floats) -> None:
     """out[i] += table[place of the first code, place of the second]; nothing where a code is unknown (-1)."""
     for i in range(first.size):
         if first[i] >= 0 and second[i] >= 0:
@@ -274,11 +272,11 @@ def add_pairs(first: Codes, second: Codes, rows: Codes, columns: Codes, table: F
 
 @kernel("i4[][], i4[], i4[], i4[], i4[], u1[][], f8[][], f8[], f8[][][]")
 def add_trees(
-    codes: Codes,
-    roots: Codes,
-    bounds: Codes,
-    axis: Codes,
-    below: Codes,
+    codes: Ints,
+    roots: Ints,
+    bounds: Ints,
+    axis: Ints,
+    below: Ints,
     left: NDArray[np.uint8],
     values: Floats,
     room: Floats,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 from weakref import WeakKeyDictionary
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
 from likely.machinery.html import html_table, share_bar
-from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.factors.categorical import domain
 from likely.models.one_row import answer_row, remember_row

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from likely.errors import ColumnError, nearest, shown
 from likely.machinery.html import html_table, share_bar
-from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.table.formats.frames import FrameKind, to_frame
 from likely.table.labels import label

@@ -7,13 +7,12 @@ read from it. Knows no learner, and imports nothing heavy: `likely --help` reads
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 
 _KEY = "setting"
 

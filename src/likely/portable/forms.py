@@ -14,9 +14,9 @@ A row is read into cells, one for each attribute:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from likely.machinery.records import dataclass
 from likely.portable.joint_forms import Axis as Axis
 from likely.portable.joint_forms import CovarianceTerm as CovarianceTerm
 from likely.portable.joint_forms import PairTerm as PairTerm

@@ -5,9 +5,8 @@ Part of `forms`, which says how cells are read; what each form means is defined 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from likely.machinery.records import dataclass
 
 Scores: TypeAlias = tuple[float, ...]
 

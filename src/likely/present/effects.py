@@ -7,7 +7,7 @@ with the mean of what its parts say, by their weight in training.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.evaluate.attributes.value_evidence import missing_logs, value_logs
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, TreeSum, bin_names, bin_of, sum_of
 from likely.present.words import clean, moment, number
@@ -25,8 +25,6 @@ from likely.table.labels import date_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 
 EVEN = 32

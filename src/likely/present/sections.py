@@ -6,10 +6,9 @@ One record of words and numbers serves a terminal, Markdown and the HTML page: e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
-from likely.machinery.records import dataclass
 from likely.present.charts.bars import bar
 from likely.present.charts.drawing import Chart
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
 from typing import Self
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
 from likely.probability.numbers import Number, total
 from likely.probability.writing import match_value, spell
 

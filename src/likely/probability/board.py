@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isinf
 from typing import Any
 
-from likely.machinery.records import dataclass
 from likely.probability.belief import Belief, Step
 from likely.probability.loss import Loss
 from likely.probability.numbers import Number, as_float, number, part, plain, rounded, total

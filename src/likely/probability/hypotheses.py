@@ -6,12 +6,12 @@ Also the error that no rule can avoid, for a joint table that is known. Exact wh
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.probability.numbers import Given, Number, alike, check_sum, number, probability, total
 from likely.probability.writing import spell
 

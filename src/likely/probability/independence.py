@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
 from likely.machinery.distributions import chi_square_tail
-from likely.machinery.records import dataclass
 from likely.probability.numbers import Number, as_float, equal, log, plain, rounded
 from likely.probability.writing import event_text, printable
 

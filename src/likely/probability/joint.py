@@ -6,12 +6,12 @@ Exact where the tables are; knows no data.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.probability import independence
 from likely.probability.cells import Cell, Names, cell_of, cell_text, names_of
 from likely.probability.distribution import Distribution, Event

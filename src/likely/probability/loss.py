@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.machinery.toml import parse_toml, read_toml_text
 from likely.machinery.toml import toml_key as toml_key
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 
 
 @dataclass(frozen=True)

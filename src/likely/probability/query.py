@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.probability.writing import match_value, printable, spell
 
 if TYPE_CHECKING:

@@ -12,15 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import likely
+from likely.machinery.arrays import Floats
 from likely.sklearn.estimator import LearnerClassifier
 from likely.sklearn.tables import Rows, as_value_errors, column_names, number_types, plane_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from likely.models.linear.least_squares import Hyperplanes
-
-    Floats = NDArray[np.float64]
 
 
 def _is_linear(estimator: LinearClassifier) -> bool:

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 import likely
+from likely.machinery.arrays import Floats
 from likely.sklearn.tables import (
     add_columns,
     as_value_errors,
@@ -25,9 +26,7 @@ from likely.table.arrow import number_array
 from likely.table.formats.memory import TableSource
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+    from numpy.typing import ArrayLike
 
 
 class LeastSquaresRegressor(RegressorMixin, BaseEstimator):

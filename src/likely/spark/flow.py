@@ -6,7 +6,7 @@ What comes out is the same to the last bit as `likely.summarize` of the same row
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from likely.errors import EncodingError, SettingError
@@ -14,7 +14,6 @@ from likely.intake.extend import More
 from likely.intake.observe import Observation, Plan
 from likely.intake.reading import Reading, check_reading
 from likely.intake.schema import guess_schema
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Search
 from likely.spark.pieces import run_search
 from likely.spark.spread import Files, Spread

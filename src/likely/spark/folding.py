@@ -7,6 +7,7 @@ A counting sweep says how many rows of each class lie before each part, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from likely.intake.observe import Plan
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece
 from likely.intake.schema import Draft, draft_schema, plan_observation
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model
 from likely.models.linear.newton import FoldNewton
 from likely.spark.flow import SparkEngine

@@ -7,6 +7,7 @@ A piece that lies across parts is put together again before it is looked at. Sea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from likely.evaluate.crossval.dealing import Dealing, Stratified
 from likely.evaluate.crossval.row_folds import dealt_piece
 from likely.intake.extend import classes_and_weights, closed_encoder
 from likely.intake.row_cache import Piece, piece_rows
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.contracts import Model, Search
 from likely.spark import tasks
 from likely.spark.parcel import packed, unpacked
@@ -27,7 +28,6 @@ from likely.spark.spread import LETTER, Spread, check_letters
 from likely.sums.summary import Summary
 from likely.sums.trees import OrderedSum, plus_tuples
 from likely.table.arrow import align_batches, concat_batches, pack_table, unpack_batch
-from likely.table.batch import Ints
 from likely.table.encode import Encoder
 from likely.table.source import Source
 

@@ -7,6 +7,7 @@ pyspark only to ask which part this is; sends no object but as bytes (parcel.py)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from likely.errors import LikelyError
 from likely.intake.engine import sweep_sum
 from likely.intake.extend import Extension, More
 from likely.intake.observe import Plan, observe_source
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.spark.parcel import error_parts, packed, unpacked
 from likely.sums import state

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from likely.machinery.arrays import Ints
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:

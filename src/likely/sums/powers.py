@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Hashes, Longs
+from likely.machinery.arrays import Floats, Hashes, Ints, Longs
 from likely.machinery.jit import inner, kernel
 from likely.sums import kernels, tally_kernels
 from likely.sums.exact import Exact
 from likely.sums.weights import Weights
-from likely.table.batch import Floats, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from likely.errors import ColumnError, NotLearned, SchemaMismatch, shown
+from likely.machinery.arrays import Ints
 from likely.sums import state
 from likely.sums.checks import is_rising, read_mapping, read_names, read_texts, read_whole, require
 from likely.sums.columns.counts import Counts
@@ -28,7 +29,7 @@ from likely.sums.rows.products import Products
 from likely.sums.rows.rows import Rows
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 from likely.table.kinds import has_known_words
 from likely.table.labels import Labels, bin_labels, sorted_labels
 from likely.table.output.atomic import Revision

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
 from likely.errors import InputError, shown
-from likely.machinery.records import dataclass
 
 _ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://(.*)$", re.DOTALL)
 _SECRET = re.compile(r"(?:^|[\s;?&,])(?:\w*password|passwd|pwd|passfile|token|secret)\s*=", re.IGNORECASE)

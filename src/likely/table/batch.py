@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from likely.machinery.arrays import Bytes, Longs
 from likely.machinery.arrays import Floats as Floats
 from likely.machinery.arrays import Ints as Ints
-from likely.machinery.records import dataclass
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ Knows how they stand in for Arrow's arrays and batches; nothing of what a cell m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ import pyarrow as pa
 
 from likely.machinery.arrays import Bools, Bytes, Longs
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.table.arrow import ArrowArray, ArrowBatch, bit_buffer, text_array
 from likely.table.batch import Texts
 

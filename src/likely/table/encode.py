@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from likely.errors import ColumnError, InputError, UnseenLevel, shown
+from likely.machinery.arrays import Floats
 from likely.table.arrow import text_array
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Floats, Texts
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Cells, Codes, Texts
 from likely.table.columns import RowBatch, TextArray
 from likely.table.labels import Labels, bin_labels
 from likely.table.schema import Column, Schema

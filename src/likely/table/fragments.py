@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from likely.errors import InputError
-from likely.machinery.records import dataclass
 from likely.table.arrow import unpack_schema
 from likely.table.formats.columnar import ParquetSource
 from likely.table.formats.delimited import DelimitedSource

@@ -6,20 +6,19 @@ A rule depends on counts over the whole table, so the order of rows cannot chang
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import ColumnError, shown
-from likely.machinery.records import dataclass
 from likely.table.schema import Column, Kind, Reading, Reason, Schema, Why
 from likely.table.texts.date_parts import LEVELS, PARTS
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:
-    from likely.table.batch import Floats
+    from likely.machinery.arrays import Floats
 
 FEW_NUMBERS = 10
 """Whole numbers with at most so many values are levels, if each value has rows enough."""

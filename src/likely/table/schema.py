@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from likely.errors import ColumnError, SchemaMismatch, nearest, shown
-from likely.machinery.records import dataclass
 from likely.table.words.tokens import Tokens
 
 Kind = Literal["nominal", "number", "date", "text", "identifier", "constant", "ignored"]

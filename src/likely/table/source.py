@@ -8,11 +8,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from likely.errors import ColumnError, nearest, shown
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from likely.table.arrow import ArrowBatch, ArrowSchema

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from likely.errors import TooLarge
-from likely.machinery.records import dataclass
 
 MOST_ROWS = 10_000
 """Rows in one request of JSON; /openapi.json says so too."""

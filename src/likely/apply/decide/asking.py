@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,6 @@ from likely.apply.decide.panels import panels, starts_of
 from likely.apply.decide.priors import NewPrior
 from likely.apply.decide.wrapper import describer_sentence, unwrap
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model, setting_of
 from likely.models.posterior import Matrix, Posterior
 from likely.probability.loss import Loss

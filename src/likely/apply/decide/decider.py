@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
@@ -12,7 +12,6 @@ from likely.apply.decide.familiar import Familiar, familiar
 from likely.apply.decide.missing import HOW_AVERAGED, by_missing, unaveraged
 from likely.apply.decide.priors import NewPrior, prior_of, with_prior
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model
 from likely.models.model import numbered

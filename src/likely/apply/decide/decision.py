@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.kernels import TIE
 from likely.models.posterior import Matrix, Posterior, join_posteriors, why_undecided
 from likely.probability.loss import Loss

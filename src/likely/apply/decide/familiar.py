@@ -6,7 +6,7 @@ Knows densities of rows and patterns of missing cells; nothing of losses.
 from __future__ import annotations
 
 import threading
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,12 @@ import numpy as np
 from likely.apply.decide.missing import is_missing
 from likely.apply.decide.wrapper import describer_sentence, unwrap
 from likely.errors import InputError, SettingError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, setting_of
 from likely.models.factors.patterns import patterns
 from likely.models.model import numbered
 from likely.models.posterior import Posterior
-from likely.table.batch import MISSING_CODE, Batch, Codes, Floats
+from likely.table.batch import MISSING_CODE, Batch, Codes
 from likely.table.open import open_source
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Search, Terms, begin_learning, setting_of
 from likely.models.factors.patterns import patterns
 from likely.models.posterior import Matrix, Posterior
@@ -21,7 +21,7 @@ from likely.models.working.writing import clean, signed
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.words.words import Words
-from likely.table.batch import MISSING_CODE, Batch, Codes, Floats, Texts
+from likely.table.batch import MISSING_CODE, Batch, Codes, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

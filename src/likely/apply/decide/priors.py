@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ import numpy as np
 
 from likely.apply.decide.wrapper import Wrapper, wrap
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Terms
 from likely.models.model import left_over
 from likely.models.posterior import Matrix, Posterior

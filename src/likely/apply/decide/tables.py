@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,6 @@ from likely.apply.answers import Answers, answer_table
 from likely.apply.decide.decider import Decider
 from likely.apply.decide.decision import STRANGE, UNDECIDED, Decision, make_decision, reasons
 from likely.intake.reading import Reading
-from likely.machinery.records import dataclass
 from likely.models.posterior import Posterior
 from likely.table.output.sink import decision_names
 from likely.table.source import Source

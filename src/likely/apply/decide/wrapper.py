@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Learner, Model
+from likely.models.contracts import Learner, Model
 from likely.models.pool.members import learner_titles
+from likely.models.shapes import Exhibit
 from likely.table.batch import Batch
 from likely.table.encode import Encoder
 

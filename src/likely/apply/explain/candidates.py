@@ -6,12 +6,12 @@ Knows where the evidence of a number may peak and where decisions may turn; sear
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.apply.decide.panels import starts_of
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.shapes import Column, Density, Slope, sum_of
 from likely.sums.columns.counts import Counts

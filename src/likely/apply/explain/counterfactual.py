@@ -6,6 +6,7 @@ They say what the model would answer, never what would happen in the world. Know
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from likely.apply.explain.row import QueryRow, read_row
 from likely.apply.explain.single_change import SingleChange, round_value, single_change, write_value
 from likely.apply.explain.word_counterfactual import WordRemoval, word_removals
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss

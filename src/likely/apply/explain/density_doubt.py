@@ -20,6 +20,7 @@ from likely.apply.explain.doubt import (
     shares_of,
     variance,
 )
+from likely.machinery.arrays import Floats, Longs
 from likely.models.factors.patterns import patterns
 from likely.models.shapes import (
     BinTable,
@@ -39,9 +40,6 @@ from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Keys = NDArray[np.int64]
 
 
 FAR = 1e70
@@ -223,5 +221,5 @@ def doubt_of(factor: object, summary: Summary, draws: int, seed: tuple[int, ...]
     return None
 
 
-def _column(codes: NDArray[np.int32]) -> Keys:
+def _column(codes: NDArray[np.int32]) -> Longs:
     return codes.astype(np.int64)[:, None]

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats, Longs
 from likely.models.shapes import JointTable, Ratios
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
-    Keys = NDArray[np.int64]
 
 HALF = 0.5
 """Rows added on both sides of a share to which the model adds nothing of its own (Jeffreys)."""
@@ -101,7 +99,7 @@ class LevelDoubt:
     """Levels, bins or cells of a joint table, each a key; the draws of a key depend on seed, factor and key alone."""
 
     name: str
-    keys: Callable[[Batch], Keys]
+    keys: Callable[[Batch], Longs]
     """(rows, parts of the key)"""
     shares: Callable[[tuple[int, ...]], Shares | None]
     """None where the factor is left out."""
@@ -132,7 +130,7 @@ class LevelDoubt:
 
 
 def of_levels(
-    name: str, ratio: Ratios, keys: Callable[[Batch], Keys], classes: int, draws: int, seed: tuple[int, ...]
+    name: str, ratio: Ratios, keys: Callable[[Batch], Longs], classes: int, draws: int, seed: tuple[int, ...]
 ) -> LevelDoubt:
     """Of a nominal attribute, or of a number that was cut into bins."""
 

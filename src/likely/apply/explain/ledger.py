@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -17,7 +17,6 @@ from likely.apply.explain.pieces import Kind
 from likely.apply.explain.row import State
 from likely.apply.explain.words import clean, percent, power_of_ten, times
 from likely.machinery.html import html_table
-from likely.machinery.records import dataclass
 from likely.models.working.records import Working
 
 Order = Literal["size", "schema"]

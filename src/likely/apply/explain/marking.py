@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
-from likely.machinery.records import dataclass
 from likely.table.words.tokens import Tokens
 
 Span = tuple[int, int]

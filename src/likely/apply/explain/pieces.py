@@ -6,7 +6,7 @@ It is `Model.terms`, put beside the cells that they speak of; no odds yet. Reads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow, State
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.shapes import (
     Axis,
@@ -32,9 +32,8 @@ from likely.models.shapes import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 Kind = Literal["prior", "constant", "value", "block", "all", "part", "rest"]
 

@@ -6,14 +6,13 @@ Knows rows and how they are read; not what a model makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from likely.errors import ColumnError, InputError, nearest, shown
 from likely.intake.reading import Reading, with_encoding
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.model import numbered
 from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts

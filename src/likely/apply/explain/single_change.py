@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from likely.apply.explain.candidates import Choice
 from likely.apply.explain.row import QueryRow
 from likely.apply.explain.words import clean
-from likely.machinery.records import dataclass
 from likely.table.labels import date_label, number_label
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ Draws the model's parameters as often as asked, by a seed, and reads the interva
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from likely.apply.decide.wrapper import unwrap
 from likely.apply.explain.density_doubt import doubt_of
 from likely.apply.explain.doubt import HALF, Behind, log_gamma, variance
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.posterior import Matrix, Posterior
 from likely.table.batch import Batch, Codes

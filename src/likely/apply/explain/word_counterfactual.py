@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy as np
 from likely.apply.explain.marking import Span, places_of
 from likely.apply.explain.row import QueryRow
 from likely.apply.explain.words import clean, percent
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.models.shapes import WordWeights

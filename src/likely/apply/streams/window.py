@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Unpack
@@ -18,7 +18,6 @@ from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
 from likely.intake.schema import check_strays, draft_schema
 from likely.intake.summarize import LocalEngine, extend_summary, observe_table
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model
 from likely.models.default import default_learner
 from likely.probability.loss import Loss

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from likely.evaluate.attributes.word_information import LEAST_ROWS, Piece, WordStatistics, word_statistics
 from likely.machinery.arrays import distinct
-from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.quantiles import quantile_edges

@@ -6,7 +6,7 @@ Some rows are held while it is made (chosen by their numbers, so repeatable); th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,6 @@ from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.extend import Extension
 from likely.intake.row_cache import Piece
 from likely.machinery.arrays import distinct
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model, begin_learning
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ from likely.evaluate.attributes.information import Attribute, attributes
 from likely.evaluate.attributes.repetition import copy_push, holm, push, repetition
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.row_cache import Piece
-from likely.machinery.records import dataclass
 from likely.sums.rows.row_hashes import cell_bits
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes

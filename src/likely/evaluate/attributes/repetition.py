@@ -6,12 +6,12 @@ Reads one table of counts (level of one, level of the other, class). Knows no ro
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from likely.machinery.distributions import gamma_tail
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

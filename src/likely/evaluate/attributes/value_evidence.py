@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.shapes import TreeSum, sum_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    pass
 
 
 def value_logs(model: Model, values: Mapping[str, Sequence[Any]]) -> dict[str, Floats]:

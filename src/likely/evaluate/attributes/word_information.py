@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import shown
 from likely.machinery.distributions import chi_square_tail
-from likely.machinery.records import dataclass
 from likely.sums.words.words import Words
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from likely.evaluate.crossval.row_folds import FoldedRows
 from likely.evaluate.troubles.duplicates import Duplicates, repeated_rows
 from likely.intake.extend import closed_encoder
 from likely.intake.row_cache import Piece
+from likely.machinery.arrays import Ints
 from likely.models.heldout.dealing import FEW_COPIES, copies_sentence, has_few_levels, value_tables
 from likely.models.heldout.kept_rows import content_hashes
 from likely.sums.summary import Summary
-from likely.table.batch import Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -19,11 +19,11 @@ from likely.intake.engine import sweep_sum
 from likely.intake.observe import Plan, observe_source
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Codes, Ints
+from likely.table.batch import Codes
 from likely.table.encode import Encoder
 from likely.table.kinds import parse_kind
 from likely.table.labels import Labels

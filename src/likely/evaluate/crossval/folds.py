@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,6 @@ from likely.intake.engine import sweep_sum
 from likely.intake.observe import Observation, Plan
 from likely.intake.reading import Reading
 from likely.intake.schema import Draft, check_strays, draft_schema, finalize_schema, guess_schema, plan_observation
-from likely.machinery.records import dataclass
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
 from likely.table.batch import Batch, Codes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 
 

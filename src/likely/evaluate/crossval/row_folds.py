@@ -6,6 +6,7 @@ Knows parts and lessons; nothing of scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +21,6 @@ from likely.intake.engine import Worker, sweep
 from likely.intake.extend import Extension, classes_and_weights, closed_encoder
 from likely.intake.reading import Reading
 from likely.intake.row_cache import Piece, RowCache, fits_in_memory, piece_rows
-from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.contracts import Model, Search
 from likely.sums.summary import Summary

@@ -7,11 +7,11 @@ of other folds, so that the scores are as honest as those before.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from likely.evaluate.scores.held_out import HeldOut
-from likely.machinery.records import dataclass
 from likely.models.heldout.tempering import temperature_of, tempered
 
 LEAST_ROWS = 100

@@ -5,6 +5,7 @@ Knows summaries alone: they may come from two model files or from two tables. No
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ from likely.errors import InputError, LikelyError, SettingError, shown
 from likely.evaluate.attributes.information import rows_a_weight
 from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.drift.shifts import Moved, Scales, Shift, Spread, of_levels, of_numbers, of_words
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.columns.counts import Counts

@@ -6,7 +6,7 @@ Reads two summaries, whatever the classes; whether chance explains a change is s
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,6 @@ from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.attributes.word_information import documents
 from likely.evaluate.drift.changes import Change
 from likely.evaluate.drift.shifts import Scales, level_tables, mean_and_deviation, number_tables
-from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary

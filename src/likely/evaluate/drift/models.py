@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from likely.apply.fitting import load_any
 from likely.apply.spec import differences, parse_spec, spec_of
 from likely.evaluate.drift.changes import CHANCE, Changes, changes
-from likely.machinery.records import dataclass
 from likely.machinery.toml import read_toml_text
 from likely.models.contracts import Model
 from likely.sums import state

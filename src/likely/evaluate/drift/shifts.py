@@ -5,6 +5,7 @@ Reads tables of counts (cell, class) of the two, or tallies of values and words.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ from likely.errors import shown
 from likely.evaluate.attributes.repetition import repetition
 from likely.evaluate.attributes.word_information import documents, tables
 from likely.machinery.distributions import chi_square_tail
-from likely.machinery.records import dataclass
 from likely.models.factors.gaussian import root_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from likely.apply.fitting import load_any, summarize
@@ -16,7 +16,6 @@ from likely.evaluate.drift.changes import CHANCE, Changes, changes
 from likely.evaluate.drift.divergence import Amount, amounts
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, open_table
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.sums import state
 from likely.sums.summary import Summary

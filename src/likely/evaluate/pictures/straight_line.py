@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
@@ -14,7 +14,6 @@ from likely.errors import ColumnError, InputError, shown
 from likely.intake.arguments import read_arguments
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import with_encoding
-from likely.machinery.records import dataclass
 from likely.models.model import numbered
 from likely.table.encode import Encoder
 from likely.table.labels import Labels
@@ -22,8 +21,7 @@ from likely.table.schema import Schema
 from likely.table.source import Source
 
 EPSILON = float(np.finfo(np.float64).eps)
-MOST_POINTS = 3_000
-"""Points that are drawn at most: the first ones."""
+from likely.evaluate.pictures.two_numbers import MOST_POINTS
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -17,7 +17,7 @@ from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.arguments import GivenLearner, read_arguments, read_learner
 from likely.intake.options import ReadingOptions
 from likely.intake.reading import Reading, with_encoding
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Learner, Model
 from likely.models.joint.full import FullBayes
 from likely.models.model import numbered
@@ -31,7 +31,6 @@ from likely.table.source import Source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 LAYERS = ("points", "ellipses", "naive", "contours", "regions")
 """What can be shown: rows; ellipses of the full normal densities, and axis-parallel ones of naive Bayes; lines of equal

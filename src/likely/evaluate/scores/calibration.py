@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import Measure, wilson
 from likely.machinery.arrays import quantile
-from likely.machinery.records import dataclass
 from likely.sums.quantiles import equal_weight_bins
 
 if TYPE_CHECKING:

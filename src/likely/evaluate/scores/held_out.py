@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate import kernels
-from likely.machinery.records import dataclass
-from likely.table.batch import Ints
+from likely.machinery.arrays import Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy as np
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.scores import Scorer, total_moments
 from likely.machinery.distributions import student_bound, student_within
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.apply.decide.decision import Costs, make_decision
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.posterior import Posterior
 from likely.probability.loss import Loss
 from likely.sums.columns.counts import add_counts
 from likely.sums.exact import Exact
 from likely.sums.weights import Weights
-from likely.table.batch import Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

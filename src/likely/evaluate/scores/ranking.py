@@ -6,6 +6,7 @@ Ranks are those of the log odds, which tell apart what is all 1.000 as a probabi
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from likely.evaluate.scores.held_out import HeldOut
 from likely.evaluate.scores.intervals import NORMAL, Measure, wilson
 from likely.machinery.arrays import distinct
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,12 @@ import numpy as np
 
 from likely.evaluate import kernels
 from likely.evaluate.scores.losses import Chosen
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.posterior import Posterior
 from likely.sums.columns.counts import add_counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
 from likely.sums.weights import weights
-from likely.table.batch import Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

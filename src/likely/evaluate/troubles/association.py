@@ -5,6 +5,7 @@ Reads sums alone; all tests of a table are corrected together. How much each tel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ from likely.evaluate.attributes.information import BINS, Attribute, attributes, 
 from likely.evaluate.attributes.repetition import holm, repetition
 from likely.evaluate.attributes.word_information import documents, tables
 from likely.machinery.distributions import chi_square_tail
-from likely.machinery.records import dataclass
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.quantiles import quantile_edges

@@ -6,7 +6,7 @@ Knows the records of this room, looks at no rows. Everything that came from data
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from likely.errors import shown
 from likely.evaluate.attributes.information import Attribute
@@ -31,7 +31,6 @@ from likely.evaluate.troubles.findings import (
 from likely.evaluate.troubles.functions import Dependency, OneClassGroups
 from likely.evaluate.troubles.leaks import identifier_findings, share_told
 from likely.evaluate.troubles.placeholders import placeholder_findings
-from likely.machinery.records import dataclass
 from likely.sums.summary import Summary
 from likely.table.infer import type_option
 from likely.table.schema import Schema

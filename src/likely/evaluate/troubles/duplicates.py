@@ -6,11 +6,12 @@ threshold, which depends on the set of hashes and not on their order.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.heldout.dealing import (
     FEW_COPIES,
     TIMES,
@@ -22,7 +23,7 @@ from likely.models.heldout.dealing import (
 )
 from likely.sums.rows.row_hashes import row_hashes, text_hashes
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints, Texts
+from likely.table.batch import Batch, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

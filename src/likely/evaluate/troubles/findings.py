@@ -7,6 +7,7 @@ rows. Everything that came from data is escaped.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from likely.evaluate.attributes.redundancy import Pair, chance
 from likely.evaluate.attributes.word_information import NEARLY_ALL, WordStatistics
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.duplicates import Copies, RepeatedRows
-from likely.machinery.records import dataclass
 from likely.models.heldout.dealing import copies_sentence
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers

@@ -6,13 +6,13 @@ broken many times by chance, is told; it may still have an exception among rows 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.evaluate.sampling import sample_rows, sample_share
 from likely.intake.row_cache import Piece
-from likely.machinery.records import dataclass
 from likely.sums.rows.row_hashes import cell_bits
 from likely.sums.summary import Summary
 from likely.table.batch import Codes, Texts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,6 @@ from likely.apply.explain.explaining import explained
 from likely.apply.explain.row import QueryRow, state_of
 from likely.evaluate.sampling import rows_by_fold
 from likely.intake.row_cache import Piece
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.posterior import Posterior
 from likely.sums.columns.numbers import Numbers

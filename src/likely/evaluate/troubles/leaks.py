@@ -14,14 +14,14 @@ from likely.errors import shown
 from likely.evaluate.attributes.information import Attribute, best_cut, entropy, information, rows_a_weight
 from likely.evaluate.scores.intervals import Measure
 from likely.evaluate.troubles.findings import Finding, is_leak, leak, list_names
+from likely.machinery.arrays import Floats
 from likely.sums.columns.numbers import CAP, Numbers
 from likely.sums.summary import Summary
 from likely.table.infer import type_option
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 UNIQUE = 0.5
 """Numbers of which there are so many different ones, for each row, may be identifiers."""

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from likely.errors import EncodingError, LikelyError, SettingError, shown
@@ -21,7 +21,6 @@ from likely.intake.reading import Progress, Reading, check_reading, tell_left_ou
 from likely.intake.schema import draft_first_rows, draft_schema, missing_tokens, plan_observation
 from likely.intake.store.kept_sums import File, SumFolder, key_of
 from likely.intake.summarize import LocalEngine, Wanted, summarize_table
-from likely.machinery.records import dataclass
 from likely.machinery.threads import default_threads, in_order
 from likely.models.contracts import Model, Search
 from likely.sums import state

@@ -12,12 +12,12 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from unicodedata import unidata_version
 
 from likely.errors import FileFormatError, InputError, shown
-from likely.machinery.records import dataclass
 from likely.sums import state
 from likely.sums.contracts import State
 from likely.table.formats.fingerprint import Stamp, fingerprint

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
 from typing import Any, cast
 
 from likely.machinery.native.caching import read_cached, write_cached
 from likely.machinery.native.inner import checks_bounds, digest_sources, with_inner
-from likely.machinery.records import dataclass
 
 _FORMAT = b"likely kernel 1\n"
 _engine: Any = None

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.arrays import Bools, Floats
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Bools, Floats, Ints
 from likely.models.additive.additive_model import AdditiveModel
 from likely.models.additive.additive_state import FACTS, read_anova, read_strengths
 from likely.models.additive.anova import DECIMALS, Anova, Strengths, decompose, measure_terms
@@ -33,7 +32,7 @@ from likely.models.settings import Settings, setting
 from likely.sums.checks import read_number
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,14 +12,13 @@ import numpy as np
 
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Floats
-from likely.machinery.records import dataclass
 from likely.models.additive.additive_state import anova_state
 from likely.models.additive.anova import Anova, Strengths
 from likely.models.additive.coding import Coding
-from likely.models.contracts import Exhibit, Learner, Model, Terms
+from likely.models.contracts import Learner, Model, Terms
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
-from likely.models.shapes import Axis, BinTable, LevelTable, PairTable, Score, Sum, TreeSum
+from likely.models.shapes import Axis, BinTable, Exhibit, LevelTable, PairTable, Score, Sum, TreeSum
 from likely.models.shapes.tree_sets import TreeSets
 from likely.sums.contracts import State
 from likely.table.batch import Batch

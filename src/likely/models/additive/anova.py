@@ -7,13 +7,13 @@ what its attributes say together, and the mean of every term is 0. Knows codes a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from likely.machinery.arrays import Bools, Bytes, Floats, Ints
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.models.additive.boosting import TreeArrays
 from likely.models.additive.coding import CodedRows
 from likely.models.additive.descending import add_cover, add_tree

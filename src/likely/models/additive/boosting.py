@@ -6,13 +6,12 @@ The number of trees is found on held-out rows; then all rows are learned from. K
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Ints
-from likely.machinery.records import dataclass
 from likely.models.additive.coding import CodedRows
 from likely.models.additive.gradients import BLOCK, gradient_unit, loss_unit
 from likely.models.additive.histograms import CODES, bundle_codes, padded

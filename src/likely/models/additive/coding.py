@@ -6,15 +6,15 @@ Knows the sums of columns, which say where to cut; no gradients and no trees.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Floats, Hashes, Ints
+from likely.machinery.arrays import Ints as Groups
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.models.factors.value_tally import read_tally
 from likely.models.shapes import Axis
 from likely.sums.columns.counts import Counts
@@ -22,7 +22,6 @@ from likely.sums.columns.numbers import Numbers
 from likely.sums.quantiles import apart_places
 from likely.sums.summary import Summary
 from likely.table.batch import Batch
-from likely.table.batch import Ints as Groups
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ Compiled loops, and the layout they go by. Knows codes and packed gradients; no 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from likely.machinery.arrays import Bytes, Ints, Longs
 from likely.machinery.jit import inner
-from likely.machinery.records import dataclass
 
 CODES = 256
 """Codes of an attribute at most."""

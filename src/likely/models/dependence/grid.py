@@ -5,12 +5,12 @@ Knows the sums of pairs and how to read a batch as levels; not what a learner ma
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.drawing import DrawnRows
 from likely.models.factors.categorical import domain
 from likely.models.factors.mdl import mdl_cuts

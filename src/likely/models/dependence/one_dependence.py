@@ -6,11 +6,11 @@ Knows the grid of levels and its pairs. What is missing is neither parent nor ch
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from likely.machinery.records import dataclass
 from likely.models import kernels, shapes
 from likely.models.contracts import Model
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares

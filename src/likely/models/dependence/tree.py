@@ -6,14 +6,14 @@ Knows the grid of levels and its pairs. Missing cells are summed out exactly, al
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models import kernels
-from likely.models.contracts import Exhibit, Model, Terms, setting_of
+from likely.models.contracts import Model, Terms, setting_of
 from likely.models.dependence.grid import Grid, draw_places, grid_of, log, sample_rows, shares
 from likely.models.dependence.tables import link_exhibits, link_quotients
 from likely.models.drawing import DrawnRows, chance
@@ -23,7 +23,7 @@ from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
 from likely.models.setting_values import Prior, prior_pseudo_count_setting, prior_setting
 from likely.models.settings import Settings, setting
-from likely.models.shapes import Score, Sum, Tree
+from likely.models.shapes import Exhibit, Score, Sum, Tree
 from likely.models.working.product import by_class, multiplied
 from likely.models.working.records import Step, Working
 from likely.models.working.writing import clean, exp

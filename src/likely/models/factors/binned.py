@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
 from likely.models.factors.bins import least_of_bins
 from likely.models.factors.categorical import Categorical, LevelSettings, categorical_over
 from likely.models.factors.value_tally import ValueTally

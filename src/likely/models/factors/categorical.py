@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.knowledge.known import Shares
 from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import LevelTable, Ratio, Ratios

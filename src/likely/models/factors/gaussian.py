@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.knowledge.known import Normal
 from likely.models.quotient import Quotient, as_written, log_of
 from likely.models.setting_values import Variance

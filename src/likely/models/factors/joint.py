@@ -6,14 +6,13 @@ Only cells that some row has are kept, so that the domain may have any number of
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.factors.categorical import domain
 from likely.models.factors.patterns import patterns
 from likely.models.quotient import Quotient, as_written

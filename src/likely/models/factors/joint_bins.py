@@ -7,12 +7,12 @@ in joint.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.factors.bins import least_of_bins
 from likely.models.factors.categorical import domain
 from likely.models.factors.joint import CellSettings, Table, extra_of

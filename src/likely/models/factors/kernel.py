@@ -6,11 +6,11 @@ Knows the tally of values and how wide a kernel should be; the loops are in `ker
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
 from likely.models.factors import kernel_sums
 from likely.models.factors.gaussian import NormalSettings, gaussian
 from likely.models.factors.value_tally import read_tally

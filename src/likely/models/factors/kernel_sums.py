@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Longs
 from likely.machinery.jit import inner, kernel
 
 HALF = 0.35
@@ -25,10 +26,7 @@ DENSE = 0.01
 """Share of all weight that kernels must add up to for a sum of boxes to be right to 14 digits, however it is asked."""
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    pass
 
 
 @inner
@@ -148,12 +146,12 @@ def _sum_of_boxes(centres: Floats, moments: Floats, first: int, end: int, x: flo
 
 @kernel("i8[], f8[], f8[], f8[], f8[], i8[], f8[], f8[][]")
 def box_points(
-    starts: Ints,
+    starts: Longs,
     points: Floats,
     weights: Floats,
     rate: Floats,
     reach: Floats,
-    ends: Ints,
+    ends: Longs,
     centres: Floats,
     moments: Floats,
 ) -> None:
@@ -203,10 +201,10 @@ def add_densities(
     x: Floats,
     known: Floats,
     held: Floats,
-    starts: Ints,
+    starts: Longs,
     points: Floats,
     weights: Floats,
-    ends: Ints,
+    ends: Longs,
     centres: Floats,
     moments: Floats,
     enough: Floats,

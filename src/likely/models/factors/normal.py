@@ -6,14 +6,13 @@ A missing cell is integrated out exactly: rows are scored by the part of the cov
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.factors.gaussian import root_of
 from likely.models.factors.patterns import patterns

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.factors.binned import Binned, binned
 from likely.models.factors.bins import edges_of, rule_for
 from likely.models.factors.categorical import LevelSettings

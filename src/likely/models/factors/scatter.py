@@ -5,6 +5,7 @@ Whole numbers in arrays of Python integers: nothing is rounded before `ratio`. K
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.records import dataclass
 from likely.models.setting_values import Variance
 from likely.sums.requests import request
 from likely.sums.rows.products import Products

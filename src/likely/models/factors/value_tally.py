@@ -5,11 +5,11 @@ Knows what a tally that has dropped low bits can still tell; knows no settings.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
 from likely.sums.columns.numbers import Numbers
 from likely.sums.exact import Exact
 

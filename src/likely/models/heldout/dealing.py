@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Bools, Floats, Hashes
+from likely.machinery.arrays import Bools, Floats, Hashes, Ints
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ or who read which of them. Knows batches; no learner.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.machinery.arrays import Bools, Floats, Hashes, Ints
-from likely.machinery.records import dataclass
 from likely.models.heldout.dealing import (
     are_copies,
     count_values,

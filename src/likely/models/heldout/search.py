@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from likely.errors import LikelyError, SettingError
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.machinery.threads import in_order
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import class_codes, recode_target
@@ -30,7 +30,7 @@ from likely.models.heldout.trying import (
 )
 from likely.models.posterior import Matrix
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from likely.errors import LikelyError
+from likely.machinery.arrays import Floats
 from likely.machinery.threads import in_order
 from likely.models import kernels
 from likely.models.contracts import Learner, Model, Search, begin_learning
@@ -27,7 +28,6 @@ from likely.table.batch import Batch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 A = TypeVar("A")
 B = TypeVar("B")

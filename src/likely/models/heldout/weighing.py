@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.machinery.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 PRICE = 1.0
 """What a weight of 1 must bring at least, in nats over all rows: who does not has no weight."""

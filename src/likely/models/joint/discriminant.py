@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from likely.machinery.records import dataclass
+from dataclasses import dataclass
+
 from likely.models.factors.normal import CovarianceSettings, normal
 from likely.models.factors.scatter import scatter
 from likely.models.joint.full import needs_of, refuse_others

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.factors.bins import edges_of, rule_for
 from likely.models.factors.joint import CellSettings, table
 from likely.models.factors.joint_bins import CutSettings, binned_joint_table

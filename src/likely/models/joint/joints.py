@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Model
+from likely.models.contracts import Model
 from likely.models.drawing import DrawnRows, number_cells
 from likely.models.factors.joint import Table
 from likely.models.joint.normals import draw_classes, joint_working, ordered
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
-from likely.models.shapes import Score, Sum
+from likely.models.shapes import Exhibit, Score, Sum
 from likely.models.working.records import Working
 from likely.table.batch import Batch
 

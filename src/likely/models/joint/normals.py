@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Model, Terms
+from likely.models.contracts import Model, Terms
 from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.normal import Normal
 from likely.models.factors.patterns import patterns
 from likely.models.model import left_over
 from likely.models.posterior import Matrix, Posterior
 from likely.models.quotient import Quotient
-from likely.models.shapes import JointTable, MultivariateNormal, Plane, Score, Sum
+from likely.models.shapes import Exhibit, JointTable, MultivariateNormal, Plane, Score, Sum
 from likely.models.working.product import product_working
 from likely.models.working.records import Working
 from likely.table.batch import Batch

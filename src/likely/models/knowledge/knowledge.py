@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from numbers import Real
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.table.labels import label
 
 TOLERANCE = 1e-9

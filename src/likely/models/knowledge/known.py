@@ -5,11 +5,11 @@ normal, each worth so many rows. Exact fractions; knows names of levels and clas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.knowledge.knowledge import TOLERANCE, Knowledge
 from likely.models.quotient import as_written
 from likely.table.labels import bin_labels, decimal_label, number_label

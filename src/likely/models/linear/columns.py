@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Ints
 from likely.models.linear.design import Weighed, level_weights, standard_of
 from likely.models.linear.softmax import Sheet
 from likely.models.shapes import Slope, Standard
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

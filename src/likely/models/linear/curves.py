@@ -5,24 +5,23 @@ them say of a row. Knows no search. Numbers that enter as they are, and levels b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from likely.machinery.arrays import Floats
+from likely.machinery.arrays import Floats, Ints
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.models import shapes
-from likely.models.contracts import Exhibit
 from likely.models.factors.bins import edges_of
 from likely.models.factors.value_tally import read_tally
 from likely.models.linear.design import level_weights, standard_of
 from likely.models.linear.softmax import Sheet
-from likely.models.shapes import BinTable, LevelTable, Standard, bin_names, bin_of
+from likely.models.shapes import BinTable, Exhibit, LevelTable, Standard, bin_names, bin_of
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import shown
-from likely.models.contracts import Exhibit, Factor
-from likely.models.shapes import LevelTable, Slope, Standard
+from likely.models.contracts import Factor
+from likely.models.shapes import Exhibit, LevelTable, Slope, Standard
 from likely.sums.columns.numbers import Numbers
 from likely.table.batch import Batch
 from likely.table.labels import Labels

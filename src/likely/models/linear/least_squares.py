@@ -6,14 +6,14 @@ Everything comes from exact sums of products. The outputs are scores, no probabi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Model, Terms
+from likely.models.contracts import Model, Terms
 from likely.models.linear.design import Weighed, constant_notes, exhibit, hyperplane, outputs, plane_exhibit
 from likely.models.linear.equations import normal_equations, output_steps
 from likely.models.linear.planes import mix_outputs, plane_between, plane_of
@@ -21,7 +21,7 @@ from likely.models.linear.squares import Solution, Squares
 from likely.models.model import learnable
 from likely.models.posterior import Matrix, Posterior
 from likely.models.settings import Settings, setting
-from likely.models.shapes import Clipped, Duels, Plane, Score, Sum
+from likely.models.shapes import Clipped, Duels, Exhibit, Plane, Score, Sum
 from likely.models.working.records import Working
 from likely.models.working.total import added
 from likely.models.working.writing import clean

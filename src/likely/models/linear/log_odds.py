@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Learner, Model, Terms
+from likely.models.contracts import Learner, Model, Terms
 from likely.models.linear.columns import Design
 from likely.models.linear.curves import Curves
 from likely.models.linear.design import constant_notes, exhibit, hyperplane, outputs, plane_exhibit
@@ -18,7 +18,7 @@ from likely.models.linear.unknown import measure_from_prior
 from likely.models.posterior import Matrix
 from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
-from likely.models.shapes import Normalised, Plane, Score, Sum
+from likely.models.shapes import Exhibit, Normalised, Plane, Score, Sum
 from likely.sums.contracts import State
 from likely.table.batch import Batch
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.records import dataclass
 from likely.models.contracts import Search, require_model
 from likely.models.linear import lbfgs
 from likely.models.linear.columns import Design

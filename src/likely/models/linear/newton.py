@@ -11,12 +11,12 @@ unique, so it is the one that Newton's method finds on the fold's rows alone (te
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats, Ints
 from likely.models.contracts import Search
 from likely.models.linear.cholesky import cholesky_factor, cholesky_solve
 from likely.models.linear.columns import Design
@@ -24,12 +24,11 @@ from likely.models.linear.log_odds import SEPARABLE, LogisticSettings, LogOdds
 from likely.models.linear.softmax import Sheet, gradient_sums, hessian_matrix, hessian_size
 from likely.models.linear.squares import pseudo_inverse
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 COLLINEAR = 1e-12
 """Without ridge: directions of the design with less than this share of the largest curvature have no weight at all."""

@@ -7,13 +7,13 @@ level is an index: it costs one addition for each set of weights, however many l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.sums.rows.products import tiled
 

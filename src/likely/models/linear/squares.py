@@ -6,13 +6,13 @@ Knows sums and standard units, no learner. Collinear columns are no error: the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import InputError
-from likely.machinery.records import dataclass
 from likely.models.linear.design import Weighed, level_weights, standard
 from likely.models.shapes import LevelTable, Slope, Standard
 from likely.sums.rows.products import ONE, Products

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from likely.machinery.records import dataclass
 from likely.models.model import learnable
 from likely.models.naive.product import Product
 from likely.models.prior import prior_quotients

@@ -6,14 +6,12 @@ Levels and bins have a joint table, numbers a normal density; both are those of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit
 from likely.models.factors.gaussian import known_shares
 from likely.models.factors.joint import CellSettings, Table, table
 from likely.models.factors.joint_bins import CutSettings, binned_joint_table
@@ -23,7 +21,7 @@ from likely.models.joint.joints import cells_that_weigh
 from likely.models.joint.normals import means_and_covariances
 from likely.models.quotient import log_of
 from likely.models.setting_values import Blocks
-from likely.models.shapes import Block, Presence
+from likely.models.shapes import Block, Exhibit, Presence
 from likely.sums.columns.numbers import Numbers
 from likely.sums.requests import request
 from likely.sums.summary import Summary

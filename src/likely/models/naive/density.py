@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model, Trait
 from likely.models.joint.full import FullBayes, density_kind, needs_of, refuse_others
 from likely.models.naive.blocks import block_requests

@@ -5,13 +5,14 @@ Knows counts and normal densities that stand alone; who joins, bins or knows bef
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.factors.categorical import Categorical, categorical
 from likely.models.naive.baseline import Prior
 from likely.models.naive.naive import NaiveBayes
@@ -20,7 +21,7 @@ from likely.models.shapes import limit_distances
 from likely.sums.columns.counts import Counts
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import Factor, Model, Search, Trait, require_model
 from likely.models.factors.categorical import LevelSettings, categorical, domain
 from likely.models.factors.gaussian import NormalSettings

@@ -5,13 +5,12 @@ Knows sums only: which attribute that is follows from its counts, each row left 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
 from likely.models.factors.binned import binned_table
 from likely.models.factors.categorical import domain, observed_counts
 from likely.models.factors.numeric import NumberSettings

@@ -10,14 +10,14 @@ from fractions import Fraction
 from typing import Any
 
 from likely.errors import nearest, shown
-from likely.models.contracts import Exhibit, Factor
+from likely.models.contracts import Factor
 from likely.models.factors.categorical import Categorical
 from likely.models.factors.gaussian import root_of, variance_of
 from likely.models.knowledge.knowledge import Knowledge
 from likely.models.knowledge.known import Shares, known_normals, known_prior
 from likely.models.quotient import Quotient
 from likely.models.setting_values import Variance
-from likely.models.shapes import Gaussian
+from likely.models.shapes import Exhibit, Gaussian
 from likely.sums.columns.numbers import Numbers
 from likely.sums.summary import Summary
 

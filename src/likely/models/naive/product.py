@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, setting_of
+from likely.models.contracts import Factor, Learner, Model, Terms, setting_of
 from likely.models.drawing import DrawnRows
 from likely.models.naive.prior_vs_rows import known_exhibits
 from likely.models.naive.sampling import draw_rows
 from likely.models.posterior import Matrix
 from likely.models.quotient import Quotient
-from likely.models.shapes import LevelTable, Score, Sum
+from likely.models.shapes import Exhibit, LevelTable, Score, Sum
 from likely.models.text.factor import choice_note
 from likely.models.text.settings import Text
 from likely.sums import state

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.drawing import DrawnRows, chance, number_cells
 from likely.models.factors.binned import Binned
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Places = NDArray[np.intp]
-    Floats = NDArray[np.float64]
 
 
 def draw_rows(model: Model, rows: int, seed: int) -> DrawnRows:

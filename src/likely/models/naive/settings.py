@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from likely.errors import SettingError
-from likely.machinery.records import dataclass
 from likely.models.knowledge.knowledge import Knowledge, check_knowledge
 from likely.models.setting_values import (
     Bandwidth,

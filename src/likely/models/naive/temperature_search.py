@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.records import dataclass
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.tempering import temperature_of

@@ -6,14 +6,14 @@ Nothing is learned twice: every setting is tried on the same sums of the parts o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.contracts import Model, Search, require_model
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.weighing import evidence_weights, score_alone
@@ -28,7 +28,7 @@ from likely.sums import state
 from likely.sums.checks import require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:

@@ -6,18 +6,17 @@ With powers other than 1 the scores are no densities of rows any more; their pos
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Factor, Learner, Model, Terms, has_trait, setting_of
+from likely.models.contracts import Factor, Learner, Model, Terms, has_trait, setting_of
 from likely.models.naive.product import Product, scored
 from likely.models.posterior import Matrix
 from likely.models.settings import settings_of
-from likely.models.shapes import Score, Sum
+from likely.models.shapes import Exhibit, Score, Sum
 from likely.sums.contracts import State
 from likely.table.batch import Batch
 

@@ -6,13 +6,13 @@ Knows distances, classes and weights, no schema. The votes are those of the comp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.posterior import Posterior
 from likely.models.quotient import Quotient, as_written
 from likely.models.shapes import Exhibit
@@ -23,7 +23,6 @@ from likely.models.working.writing import Value, exp
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 SLACK = 1e-12
 """A compiled sum and numpy's may differ by the last bit: so much farther than the radius is still at it."""

@@ -7,13 +7,13 @@ last bit (decision 0032).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import inner, kernel
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Model
+from likely.models.contracts import Model
 from likely.models.model import learnable
 from likely.models.neighbors.ball import Ball, distances
 from likely.models.neighbors.boxes import Boxes, build_boxes
@@ -21,6 +21,7 @@ from likely.models.prior import prior_quotients
 from likely.models.quotient import Quotient, log_of
 from likely.models.setting_values import Prior, check_weights, prior_setting
 from likely.models.settings import Settings, setting
+from likely.models.shapes import Exhibit
 from likely.models.working.records import Working
 from likely.sums.rows.rows import Rows
 from likely.sums.summary import Summary

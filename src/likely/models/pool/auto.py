@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.models.contracts import require_model
 from likely.models.pool.candidates import Effort, Purpose, pool_candidates
 from likely.models.pool.choosing import Choice

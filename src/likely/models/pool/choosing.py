@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import LikelyError, shown
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.machinery.steps import teller
 from likely.machinery.threads import in_order
 from likely.models.contracts import HeldOutAnswers, Learner
@@ -28,7 +29,6 @@ from likely.sums.summary import Summary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 LEAST_SCORED = 100
 """Held-out rows that are scored, however many candidates and classes there are."""

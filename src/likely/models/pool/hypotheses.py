@@ -7,15 +7,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Learner, Model, Search
+from likely.machinery.arrays import Ints
+from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.search import HeldOutSearch, Plan
 from likely.models.heldout.tempering import tempered
 from likely.models.heldout.trying import log_posterior
@@ -25,10 +25,11 @@ from likely.models.pool.members import check_members, learner_titles, member_lea
 from likely.models.pool.stacking import stack_scores
 from likely.models.posterior import Matrix
 from likely.models.settings import Settings, setting
+from likely.models.shapes import Exhibit
 from likely.sums.checks import read_array, read_shares, read_texts, require
 from likely.sums.contracts import State
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 from likely.table.schema import Schema
 
 if TYPE_CHECKING:

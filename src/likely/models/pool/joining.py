@@ -14,9 +14,8 @@ from likely.models.shapes import BinTable, LevelTable
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 Powered = tuple[object, float]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
 from likely.models import shapes
 from likely.models.contracts import Model, require_model
 from likely.models.heldout.dealing import uniform_numbers

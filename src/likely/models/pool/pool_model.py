@@ -7,14 +7,15 @@ no search.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers, Learner, Model, Terms
+from likely.machinery.arrays import Floats
+from likely.models.contracts import HeldOut, HeldOutAnswers, Learner, Model, Terms
 from likely.models.heldout.trying import log_posterior
 from likely.models.naive.naive import NaiveBayes
 from likely.models.pool.joining import join_terms
@@ -22,14 +23,13 @@ from likely.models.pool.members import learner_titles, member_spec
 from likely.models.pool.trial import Trial
 from likely.models.posterior import Matrix
 from likely.models.registry import build_learner
-from likely.models.shapes import Score, Sum, WordWeights, sum_of
+from likely.models.shapes import Exhibit, Score, Sum, WordWeights, sum_of
 from likely.sums.contracts import State
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 REST = "(the rest)"
 """The last term: what members could not tell attribute by attribute."""

@@ -6,12 +6,12 @@ How candidates are judged is in choosing.py, the model in pool_model.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats, Ints
 from likely.machinery.steps import teller
 from likely.models.contracts import Learner, Model, Search, begin_learning
 from likely.models.heldout.dealing import recode_target, sum_rows
@@ -26,12 +26,11 @@ from likely.models.pool.trial import Trial
 from likely.models.prior import prior_quotients
 from likely.models.quotient import log_of
 from likely.sums.summary import Summary
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 ALL_PARTS, LEAST_HELD = 500_000, 400
 """Rows times columns times classes up to which every part is held out in turn; beyond, one part says enough, if it has

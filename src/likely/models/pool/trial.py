@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, HeldOut, HeldOutAnswers
+from likely.machinery.arrays import Floats
+from likely.models.contracts import HeldOut, HeldOutAnswers
 from likely.models.pool.members import learner_titles, member_learner
+from likely.models.shapes import Exhibit
 from likely.sums.checks import read_array, read_mapping, read_number, read_text, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.summary import MOST_ROWS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    pass
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models import kernels
 from likely.models.quotient import Quotient
 from likely.models.shapes.column import Exhibit, Presence, Standard, bin_of
@@ -20,8 +21,6 @@ from likely.table.labels import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from likely.machinery.arrays import Floats
 
-    Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    pass
+
 
 FARTHEST = 1e150
 """On a line: standard deviations beyond which a cell is taken to be exactly so far away."""

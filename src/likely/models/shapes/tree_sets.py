@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Floats
-from likely.machinery.records import dataclass
 from likely.models import kernels
 from likely.models.shapes.block import Axis, TreeSum
 from likely.table.batch import Batch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,10 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit
+from likely.machinery.arrays import Floats
 from likely.models.quotient import Quotient, as_written
-from likely.models.shapes import WordSettings, WordWeights
+from likely.models.shapes import Exhibit, WordSettings, WordWeights
 from likely.models.text.scores import WordScores
 from likely.models.text.settings import Text
 from likely.models.text.sums import DAMPED, WordSums, word_weights
@@ -23,7 +23,6 @@ from likely.table.batch import Texts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 ABSENT = "(words that are not there)"
 """What the absent words of a text say together."""

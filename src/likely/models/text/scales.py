@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.arrays import Longs
+from likely.machinery.arrays import Floats, Longs
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 LEAST = 1e-3
 """A score that does harm is not turned round: it is nearly left out."""

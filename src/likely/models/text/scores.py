@@ -6,6 +6,7 @@ A score is a sum over the different known words of a document: f(times it occurs
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ import numpy as np
 
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
 from likely.machinery.pages import take_pages
-from likely.machinery.records import dataclass
 from likely.sums.words.counting import Scratch
 from likely.sums.words.reading import DONE, FROZEN, STATE, Table, score_words
 from likely.sums.words.vocabulary import Vocabulary

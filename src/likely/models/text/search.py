@@ -5,13 +5,13 @@ candidate is scored by the log probability that it gives to the classes of these
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Ints
 from likely.models.contracts import Learner, Model, Search
 from likely.models.heldout.dealing import recode_target, sum_rows
 from likely.models.heldout.kept_rows import GatheredRows, KeptRows
@@ -24,7 +24,7 @@ from likely.models.text.trial import Column, Trial, choose_text, joint_scales
 from likely.sums.summary import Summary
 from likely.sums.weights import weights
 from likely.sums.words.words import Words
-from likely.table.batch import Batch, Ints, Texts
+from likely.table.batch import Batch, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.models.settings import Settings, check_choice, setting
 
 Auto: TypeAlias = Literal["auto"]

@@ -6,13 +6,13 @@ Knows sums and settings; no documents. Every sum is of exact counts in one order
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.machinery.threads import in_order
 from likely.models.text.settings import Text
 from likely.sums.words.reading import SIZES
@@ -22,7 +22,6 @@ from likely.sums.words.words import Words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
     Which = NDArray[np.bool_]
 
 

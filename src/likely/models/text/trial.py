@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from likely.machinery.arrays import Ints
+from likely.machinery.arrays import Floats, Ints
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.text.scales import LEAST, HeldOutRows, best_scales
 from likely.models.text.settings import Text
@@ -26,7 +25,6 @@ from likely.sums.words.words import Words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 T = TypeVar("T")
 

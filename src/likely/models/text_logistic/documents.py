@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Hashes, Ints, Longs
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.models.text_logistic.gradients import SHARES_AT
 from likely.sums.words.tally import Tally
 from likely.sums.words.vocabulary import Vocabulary

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from likely.machinery.records import dataclass
 from likely.models.contracts import Search, Trait, require_model
 from likely.models.model import learnable
 from likely.models.settings import Settings, setting

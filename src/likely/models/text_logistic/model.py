@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from likely.errors import shown
-from likely.machinery.records import dataclass
-from likely.models.contracts import Exhibit, Factor, HeldOut, Learner, Model
+from likely.machinery.arrays import Floats
+from likely.models.contracts import Factor, HeldOut, Learner, Model
 from likely.models.model import unread_texts
 from likely.models.naive.naive import NaiveBayes
 from likely.models.naive.product import Product
 from likely.models.naive.weighted_product import WeightedProduct
+from likely.models.shapes import Exhibit
 from likely.models.text.factor import TextFactor
 from likely.models.text.scores import WordScores
 from likely.models.text.sums import DAMPED, WordSums
@@ -27,7 +28,6 @@ from likely.sums.words.words import Words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 MOST_STORED = (1 << 15) - 1
 """The largest weight, in units of the smallest."""

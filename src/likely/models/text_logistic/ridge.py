@@ -9,14 +9,13 @@ a scale that held-out rows choose, is better than either: a logarithmic opinion 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from likely.machinery.arrays import Floats, Ints, Longs
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.machinery.threads import in_order
 from likely.models.posterior import first_best
 from likely.models.text.scales import HeldOutRows, best_scales

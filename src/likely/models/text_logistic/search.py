@@ -5,14 +5,14 @@ With other attributes there is a second sweep: what these say of each row, by na
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats, Ints
 from likely.models.contracts import Model, Search
 from likely.models.heldout.dealing import class_codes, recode_target, sum_rows
 from likely.models.model import learnable
@@ -31,12 +31,11 @@ from likely.models.text_logistic.model import (
 from likely.models.text_logistic.ridge import CLOSE, LEASTS, PARTS, RIDGES, UNCHOSEN, Choice, WordFit, choose_ridge
 from likely.sums.summary import Summary
 from likely.sums.words.words import Words
-from likely.table.batch import Batch, Ints
+from likely.table.batch import Batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
 
 MOST_ENTRIES = 1 << 24
 """Different words of texts, added over all texts, that are kept: about 400 MB. Of more, a sample of rows is taken."""

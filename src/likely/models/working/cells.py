@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from likely.errors import shown
+from likely.machinery.arrays import Floats
 from likely.models.quotient import Quotient
 from likely.models.shapes import (
     BinTable,
@@ -32,9 +33,6 @@ from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Texts
 from likely.table.labels import label
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
     Values = tuple[Quotient | float, ...] | None
 
 

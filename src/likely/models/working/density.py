@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.models.shapes import Density, MultivariateNormal
 from likely.models.working.records import Quantity
 from likely.models.working.writing import Value, clean
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 WIDE = 6
 """More numbers than this and a covariance does not fit on a board."""

@@ -9,9 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from likely.errors import shown
+from likely.machinery.arrays import Floats
 from likely.models.posterior import Posterior
 from likely.models.quotient import Quotient
 from likely.models.working.cells import factor_value
@@ -19,9 +18,7 @@ from likely.models.working.records import Quantity, Step, Working, multiply
 from likely.table.batch import Batch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    pass
 
 
 def product_working(

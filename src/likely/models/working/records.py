@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Literal, TypeAlias
 
-from likely.machinery.records import dataclass
 from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit
 from likely.models.working import writing

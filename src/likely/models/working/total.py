@@ -11,8 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from likely.machinery.arrays import Floats
 from likely.models.posterior import Posterior
 from likely.models.quotient import Quotient
 from likely.models.shapes import Exhibit
@@ -22,9 +21,7 @@ from likely.models.working.writing import clean, signed
 from likely.table.labels import label
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    pass
 
 
 def added(

@@ -5,8 +5,9 @@ Brings a portable form to that, or says in a sentence why it cannot be. Knows no
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from likely.errors import SettingError, shown
-from likely.machinery.records import dataclass
 from likely.portable import forms
 from likely.portable.forms import Portable, Scores, Term
 from likely.portable.languages.patterns import MOST_TOGETHER

@@ -6,8 +6,8 @@ Languages without loops can then say them: which numbers are there picks the wei
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from likely.machinery.records import dataclass
 from likely.portable.forms import CovarianceTerm
 from likely.portable.joint_terms import cholesky_solve
 

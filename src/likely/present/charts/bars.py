@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from likely.machinery.records import dataclass
 from likely.present.charts.drawing import Axis, Chart, at, colour, escape_text, line, svg, text
 
 MOST = 40

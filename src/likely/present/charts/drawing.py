@@ -10,11 +10,11 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
 
-from likely.machinery.records import dataclass
 from likely.present.words import moment, number, tie
 from likely.sums import state
 

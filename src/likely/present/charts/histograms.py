@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Factor
 from likely.models.shapes import Column
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 BINS = 24
 POINTS = 73

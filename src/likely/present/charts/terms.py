@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.present.charts.drawing import Chart, at, escape_text, svg, text
 from likely.present.words import signed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
-SHADES = 8
+from likely.present.charts.confusion import SHADES
 LEFT, TOP, CELL_WIDTH, CELL_HEIGHT = 130.0, 74.0, 52.0, 22.0
 
 

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.present.charts.drawing import Axis, Chart, Frame, at, cut, key, line, path, svg, text, thin_line, ticks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 MOST_CURVES = 6
 MOST_BITS, LEAST_BITS = 10.0, 0.5

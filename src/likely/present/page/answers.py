@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likely.errors import shown
@@ -9,7 +10,6 @@ from likely.evaluate.crossval.dealing import Dealing
 from likely.evaluate.look import Look
 from likely.evaluate.scores.calibration import Reliability
 from likely.evaluate.scores.ranking import Ranking
-from likely.machinery.records import dataclass
 from likely.machinery.toml import toml_value
 from likely.models.default import is_unasked
 from likely.models.settings import changed_settings

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likely.evaluate.attributes.value_evidence import value_logs
 from likely.evaluate.look import AttributeBits
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.models.shapes import Density
 from likely.present.charts.bars import diverging, stacked
@@ -31,9 +31,8 @@ from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 CARDS = 40
 """Attributes that are shown in full: those that tell most."""

@@ -6,11 +6,10 @@ What every face shows is built in report/; sections are built in parts.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from likely.evaluate.look import Look
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.present.charts.drawing import Chart, class_colours, frequent_first
 from likely.present.page import answers

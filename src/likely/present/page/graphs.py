@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.models.shapes import Graph, graph_of
 from likely.present.charts.drawing import Chart, at, escape_text, svg

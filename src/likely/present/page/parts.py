@@ -5,11 +5,10 @@ A part whose data is not there makes no section.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from likely.evaluate.look import Look
-from likely.machinery.records import dataclass
 from likely.models.contracts import Model
 from likely.present.charts.bars import scale
 from likely.present.charts.confusion import MOST as MOST_MAPPED

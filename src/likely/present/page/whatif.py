@@ -13,6 +13,7 @@ import numpy as np
 
 from likely.errors import SettingError
 from likely.evaluate.attributes.information import attributes
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model, Search, has_trait, setting_of
 from likely.models.naive.naive import NaiveBayes
 from likely.portable import forms
@@ -25,9 +26,8 @@ from likely.sums.columns.numbers import Numbers
 from likely.table.labels import date_label, number_label
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 LARGEST = 1_200_000
 """Characters that the what-if may take in a page, which people mail."""

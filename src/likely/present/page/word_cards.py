@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.present.charts.bars import bar
 from likely.present.charts.drawing import Chart, class_colours
@@ -15,9 +16,8 @@ from likely.present.effects import evidence_bits, prior_of
 from likely.present.words import clean, plural, signed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 MOST_WORDS = 10
 MOST_CLASSES = 12

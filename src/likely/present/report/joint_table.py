@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import product
-from math import floor, log, prod
+import math
+from math import floor, prod
 from typing import Any
 
 from likely.apply.joint_study import JointStudy
@@ -65,7 +66,7 @@ def _headline(study: JointStudy) -> str:
 
 def _likelihood(log_likelihood: float) -> str:
     """log P(data), and P(data) itself, which may be far below what a float can hold."""
-    tens = log_likelihood / log(10)
+    tens = log_likelihood / math.log(10)
     power = floor(tens)
     near = f"{10 ** (tens - power):.2g}e{power}" if power < -4 else f"{10**tens:.3g}"
     return f"Log-likelihood of these rows under their own table: {log_likelihood:.6g} nats, so P(rows) is {near}."

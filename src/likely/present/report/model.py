@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from likely.errors import ColumnError, SettingError, nearest, shown
-from likely.models.contracts import Exhibit, Factor, Model, setting_of
+from likely.models.contracts import Factor, Model, setting_of
 from likely.models.factors.categorical import shares_in_training
 from likely.models.factors.gaussian import root_of
 from likely.models.quotient import Quotient
 from likely.models.settings import changed_settings
-from likely.models.shapes import BinTable, Density, LevelTable
+from likely.models.shapes import BinTable, Density, Exhibit, LevelTable
 from likely.present.report.terms import NOT_APART, present_effect, term_tables
 from likely.present.sections import Report, Table, numbers_from
 from likely.present.words import Figure, clean, duration, finite, moment, number, plural, weighed_rows

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Floats
 from likely.models.contracts import Model
 from likely.present.effects import (
     Effect,
@@ -26,9 +27,8 @@ from likely.present.sections import Bar, Report, Table, numbers_from
 from likely.present.words import clean, number, plural, signed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
-    Floats = NDArray[np.float64]
 
 MOST_TERMS, MOST_STEPS, MOST_GRID, MOST_CLASSES = 20, 20, 6, 8
 """Terms, steps of a curve, lines of a grid and classes that are written out."""

@@ -6,7 +6,7 @@ Reads and checks, and says what is believed; how that is written out is in hypot
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from likely.errors import SettingError, nearest, shown
-from likely.machinery.records import dataclass
 from likely.machinery.toml import parse_toml, read_toml_text
 from likely.probability.hypotheses import Hypotheses
 from likely.probability.joint import Conditional, Joint

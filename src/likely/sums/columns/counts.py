@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Ints
 from likely.sums import kernels
 from likely.sums.checks import read_names, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Codes, Crossed, Ints
+from likely.table.batch import Codes, Crossed
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:

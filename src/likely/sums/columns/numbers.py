@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from likely.machinery.arrays import Floats, Ints
 from likely.sums import kernels, tally_kernels
 from likely.sums.checks import is_rising, read_array, read_whole, require
 from likely.sums.columns.counts import add_counts
@@ -21,7 +22,6 @@ from likely.sums.exact import Exact
 from likely.sums.powers import NO_BINS, ROOM, Powers
 from likely.sums.tallies import bits_to_drop, bits_to_drop_ahead, coarsen_tally, index_keys, merge_tallies
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Floats, Ints
 from likely.table.words.tokens import draw_keys
 
 if TYPE_CHECKING:

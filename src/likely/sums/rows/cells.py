@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SettingError, shown
+from likely.machinery.arrays import Ints
 from likely.sums.checks import read_names, require
 from likely.sums.columns.counts import Counts
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:

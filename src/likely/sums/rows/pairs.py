@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.errors import SchemaMismatch, SettingError, shown
+from likely.machinery.arrays import Ints
 from likely.sums import kernels
 from likely.sums.checks import is_rising, read_array, read_mapping, read_names, read_text, require
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.quantiles import balanced_edges
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import Batch, Codes, Ints
+from likely.table.batch import Batch, Codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from likely.errors import SettingError
-from likely.machinery.arrays import distinct
+from likely.machinery.arrays import Ints, distinct
 from likely.sums.checks import read_array, read_names, read_whole, read_wholes, require
 from likely.sums.contracts import State, TableSums
 from likely.sums.exact import Exact
 from likely.sums.weights import EVERY_ROW_ONE, Weights
-from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes, Ints
+from likely.table.batch import MISSING_CODE, UNSEEN_CODE, Batch, Codes
 from likely.table.labels import Labels
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likely.errors import SettingError
+from likely.machinery.arrays import Ints
 from likely.machinery.pages import take_pages
 from likely.sums.weights import Weights
 from likely.sums.words.entries import Entries
@@ -32,7 +33,7 @@ from likely.sums.words.reading import (
 )  # fmt: skip
 from likely.sums.words.tally import Tally
 from likely.sums.words.vocabulary import Vocabulary, index_words
-from likely.table.batch import Ints, Texts
+from likely.table.batch import Texts
 from likely.table.words.letters import BYTES
 from likely.table.words.lowering import MARGIN
 from likely.table.words.tokens import Tokens, alphabet_for, draw_keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from likely.machinery.arrays import Ints, Longs
 from likely.machinery.jit import kernel
 from likely.machinery.pages import take_pages
-from likely.machinery.records import dataclass
 from likely.sums.exact import Exact
 from likely.sums.words.tally import merge_sorted, trim_array
 from likely.sums.words.tally_kernels import join_equal

@@ -6,6 +6,7 @@ An entry says how much the documents of a group weigh in which a word occurs so 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,7 +15,6 @@ import numpy as np
 from likely.machinery.arrays import Bytes, Floats, Longs
 from likely.machinery.jit import kernel
 from likely.machinery.pages import take_pages
-from likely.machinery.records import dataclass
 from likely.sums.checks import read_bytes, read_whole, require
 from likely.sums.contracts import State
 from likely.sums.exact import Exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import numpy as np
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs, Whole
 from likely.machinery.jit import inner, kernel
 from likely.machinery.pages import take_pages
-from likely.machinery.records import dataclass
 from likely.sums.checks import require
 from likely.sums.words.reading import LONG_AT, NUMBER_AT, Table
 from likely.sums.words.sorting import radix_sort

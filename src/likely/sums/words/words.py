@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likely.machinery.arrays import Ints
 from likely.sums import state as files
 from likely.sums.checks import read_whole, require
 from likely.sums.contracts import State
@@ -18,7 +19,7 @@ from likely.sums.weights import EVERY_ROW_ONE, Weights
 from likely.sums.words.counting import WordCounter
 from likely.sums.words.reading import BOUND
 from likely.sums.words.tally import MOST_GROUPS, Tally
-from likely.table.batch import Ints, Texts
+from likely.table.batch import Texts
 from likely.table.words.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ ROWS, COLUMNS = 1 << 20, 1 << 14
 """What spreadsheet programs can hold."""
 CELLS = 1 << 25
 """Cells of the rectangle of a sheet: about 2 GB of memory."""
-_BLOCK = 1 << 20
+from likely.table.containers.archives import _BLOCK
 _LONGEST = 1 << 16
 """Bytes of a tag that are looked at where the end of a block cuts it in two."""
 _PLACE = re.compile(rb"""<(?:\w+:)?(c|row)(?=[\s/>])(?:[^<>]*?\sr\s*=\s*["']\s*([A-Za-z]*)(\d+))?""")

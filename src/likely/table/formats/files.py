@@ -10,6 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from glob import escape, glob, has_magic
 from typing import Any
@@ -17,7 +18,6 @@ from typing import Any
 import pyarrow as pa
 
 from likely.errors import InputError, shown
-from likely.machinery.records import dataclass
 from likely.table.addresses import refuse_connection_string
 
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}

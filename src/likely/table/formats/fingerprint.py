@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
 from likely.machinery.arrays import Hashes
 from likely.machinery.jit import kernel
-from likely.machinery.records import dataclass
 from likely.table.formats.files import file_errors, split_inside
 
 _BLOCK = 1 << 20

@@ -6,12 +6,12 @@ Knows pandas, polars and pyarrow by what they can do, and imports neither of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from likely.machinery.records import dataclass
 from likely.table.arrow import ArrowArray, ArrowBatch, ArrowTable, decode_batch, decode_dictionary, number_array
 from likely.table.formats.memory import TableSource, is_pandas, open_memory
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
-
-from likely.machinery.records import dataclass
 
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3  # MessageHeader
 _LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # fields of a RecordBatch

@@ -7,9 +7,9 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from likely.errors import ColumnError, InputError, SettingError, shown
-from likely.machinery.records import dataclass
 from likely.table.formats.text_file import SAMPLE, TextFile
 from likely.table.source import check_names
 

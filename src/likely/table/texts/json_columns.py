@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
 from likely.machinery.arrays import Bytes, Hashes, Longs
-from likely.machinery.records import dataclass
 from likely.table.arrow import ArrowArray, bit_buffer
 from likely.table.batch import Texts, pack_texts
 from likely.table.columns import CellBatch, TextArray, TextColumn, copied_texts

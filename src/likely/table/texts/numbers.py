@@ -5,14 +5,15 @@ Knows arrays and the grammar of cells; no schema. No Python runs per cell.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from likely.machinery.records import dataclass
+from likely.machinery.arrays import Floats
 from likely.table.arrow import ArrowType, is_text, number_array
-from likely.table.batch import Floats, Texts, pack_texts
+from likely.table.batch import Texts, pack_texts
 from likely.table.columns import TextArray
 from likely.table.texts import cells
 from likely.table.texts.index import ONCE

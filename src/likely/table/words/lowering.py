@@ -16,7 +16,8 @@ from likely.table.words.tokens import encode_character, fold_product, load_eight
 
 MARGIN = 80
 """Bytes of room behind a piece: it is read in blocks, beyond its end."""
-_ONE, _EIGHT = np.uint64(1), np.uint64(8)
+from likely.table.words.tokens import _ONE
+_EIGHT = np.uint64(8)
 _BLOCK, _TOP, _ALL = np.uint64(BLOCK), np.uint64(BLOCK - 1), np.uint64(2**64 - 1)
 
 

@@ -6,6 +6,7 @@ Knows bytes (UTF-8) and characters; nothing of columns, classes or counts.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from likely.errors import SettingError, shown
 from likely.machinery.arrays import Bytes, Hashes, Ints, Longs
 from likely.machinery.jit import inner, kernel, upper_product
-from likely.machinery.records import dataclass
 from likely.table.words.letters import ASCII, CASED, PASSED, SIGMA, Alphabet, alphabet
 
 if TYPE_CHECKING:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
-
-from likely.machinery.records import dataclass
 
 Kind = Literal["read", "learn", "compare", "predict", "decide", "export"]
 Costs: TypeAlias = dict[str, dict[str, float]]
